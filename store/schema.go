@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// The store's own rows. Their bucket sorts before all others, so Verify meets the format before any other value.
+const (
+	metaName  = "meta:store"
+	formatKey = "a-format" // of the file; a newer one is refused, not mistaken for damage
+	formatNow = "1"
+	baseKey   = "base"   // the number before the first one of new queues
+	schemaKey = "schema" // Options.Schema of the program that wrote last
+)
+
+var metaTable = Table[uint64]{name: metaName, bucket: []byte(metaName), seed: seedOf([]byte(metaName))}
+
+// writeMeta fills a new file.
+func writeMetaRows(tx *Tx, schema int, base uint64) error {
+	format, err := strconv.ParseUint(formatNow, 10, 64)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		metaTable.Put(tx, formatKey, format),
+		metaTable.Put(tx, schemaKey, uint64(schema)),
+		metaTable.Put(tx, baseKey, base),
+	)
+}
+
+// readMetaRows refuses a newer schema.
+func (db *DB) readMetaRows() (schema int, err error) {
+	var stored uint64
+	err = db.View(func(tx *Tx) error {
+		var err, err2 error
+		stored, err = metaTable.Get(tx, schemaKey)
+		db.base, err2 = metaTable.Get(tx, baseKey)
+		return errors.Join(err, err2)
+	})
+	if err == nil && stored > uint64(db.o.Schema) {
+		err = fmt.Errorf("%w: schema %d, this program knows %d", ErrNewerSchema, stored, db.o.Schema)
+	}
+	return int(stored), err
+}
+
+// migrate brings the rows from an older schema to ours, each step in its own transaction, after a copy was kept.
+func (db *DB) migrate(ctx context.Context, from int) error {
+	steps, err := db.o.steps(from)
+	if err != nil {
+		return err
+	}
+	if err := db.keepBefore(ctx, from); err != nil {
+		return fmt.Errorf("copy before migrating: %w", err)
+	}
+	for _, step := range steps {
+		err := db.Update(ctx, func(tx *Tx) error {
+			if step.Up != nil {
+				if err := step.Up(tx); err != nil {
+					return err
+				}
+			}
+			return metaTable.Put(tx, schemaKey, uint64(step.To))
+		})
+		if err != nil {
+			return fmt.Errorf("migrate to schema %d: %w", step.To, err)
+		}
+	}
+	return nil
+}
+
+// steps are the migrations above from in ascending order, the last one reaching Schema.
+func (o Options) steps(from int) ([]Migration, error) {
+	steps := slices.DeleteFunc(slices.Clone(o.Migrations), func(m Migration) bool { return m.To <= from })
+	slices.SortFunc(steps, func(a, b Migration) int { return a.To - b.To })
+	for i, m := range steps {
+		if m.To > o.Schema || i > 0 && m.To == steps[i-1].To {
+			return nil, fmt.Errorf("migration to schema %d is listed twice or above schema %d", m.To, o.Schema)
+		}
+	}
+	if len(steps) == 0 || steps[len(steps)-1].To < o.Schema {
+		steps = append(steps, Migration{To: o.Schema})
+	}
+	return steps, nil
+}
+
+// keepBefore copies the file to one that later snapshots do not push out, and drops that of the migration before.
+func (db *DB) keepBefore(ctx context.Context, from int) error {
+	older, err := siblings(db.path, kindBefore)
+	if err != nil {
+		return err
+	}
+	name := sibling(db.path, kindBefore, from)
+	if err := db.copyTo(ctx, name); err != nil {
+		return err
+	}
+	for _, s := range older {
+		if s.name != name {
+			if err := os.Remove(s.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"os"
+	"time"
+)
+
+// Stats describe the database since Open.
+type Stats struct {
+	SizeBytes    int64 // the file
+	FreeBytes    int64 // of it, pages that can be used again
+	Commits      int64 // transactions written to disk, two syncs each
+	Updates      int64 // Update calls that succeeded
+	BytesWritten int64 // handed to the disk by commits, without snapshots
+	DamagedReads int64 // rows whose checksum did not match when they were read
+	LastCommit   time.Time
+	LastSnapshot time.Time
+	LastError    error // the last failed commit, snapshot or damaged row; nil if none
+}
+
+type counters struct {
+	commits, updates, damaged int64
+	committed, snapshot       time.Time
+	err                       error
+}
+
+// Stats are cheap to read.
+func (db *DB) Stats() Stats {
+	db.mu.Lock()
+	c := db.count
+	db.mu.Unlock()
+	s := Stats{
+		Commits: c.commits, Updates: c.updates, DamagedReads: c.damaged,
+		LastCommit: c.committed, LastSnapshot: c.snapshot, LastError: c.err,
+	}
+	b := db.bolt.Stats()
+	s.FreeBytes = int64(b.FreePageN+b.PendingPageN) * pageSize
+	s.BytesWritten = b.TxStats.GetPageAlloc() + c.commits*pageSize
+	if info, err := os.Stat(db.path); err == nil {
+		s.SizeBytes = info.Size()
+	}
+	return s
+}
+
+// noteDamaged counts a damaged row and logs the first of this process; the caller gets the error as well.
+func (db *DB) noteDamaged(err error) {
+	db.mu.Lock()
+	db.count.damaged++
+	first := db.count.damaged == 1
+	db.count.err = err
+	db.mu.Unlock()
+	if first {
+		db.log.Error("stored row is damaged, restart to check and restore the store", "error", err)
+	}
+}
