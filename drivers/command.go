@@ -1,0 +1,25 @@
+package drivers
+
+// Command is one order to a device, checked against its description.
+type Command struct {
+	Sub    string // the sub-device, or empty
+	Action string
+	Args   Args
+}
+
+// The actions that devices take.
+const (
+	ActOpen       = "open"
+	ActClose      = "close"
+	ActOn         = "on"
+	ActOff        = "off"
+	ActIntensity  = "intensity"
+	ActSnapshot   = "snapshot"
+	ActBeep       = "beep"
+	ActColor      = "color"
+	ActBrightness = "brightness"
+	ActPattern    = "pattern"
+	ActMessage    = "message"
+	ActRefresh    = "refresh"
+	ActScreenshot = "screenshot"
+)

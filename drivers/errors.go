@@ -1,0 +1,27 @@
+package drivers
+
+import "errors"
+
+var (
+	// ErrOffline: the hardware certainly does not answer.
+	ErrOffline = errors.New("device does not answer")
+	// ErrNotConfirmed: the order was given, the read-back did not follow.
+	ErrNotConfirmed = errors.New("device did not follow the order")
+	// ErrUnsupported: the device has no such action or sub-device.
+	ErrUnsupported = errors.New("device does not take this action")
+	// ErrNoLine: the board has no line, channel or bus of that name.
+	ErrNoLine = errors.New("no such line or bus on this board")
+	// ErrInUse: another driver or process holds the line.
+	ErrInUse = errors.New("line is in use")
+	// ErrClosed: the driver or the line was closed.
+	ErrClosed = errors.New("device is closed")
+)
+
+// FieldError is a value that cannot be accepted, with the name of its field.
+type FieldError struct {
+	Field   string // as the client or the file spells it
+	Problem string // "is out of range: want a number from 0 to 100 %"
+}
+
+// Error is the field and the problem, as "value is out of range".
+func (e *FieldError) Error() string { return e.Field + " " + e.Problem }

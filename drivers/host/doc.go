@@ -1,0 +1,25 @@
+// Package host is the board that the gateway runs on: GPIO lines through the
+// kernel's character device, PWM through sysfs, I2C and SPI through periph,
+// the network through net. It needs Linux 5.10 or newer.
+//
+// Names are what the kernel says, so that a configuration survives a reboot:
+//
+//	line     "GPIO17"             the line's name, looked for on every chip
+//	         "pinctrl-rp1/17"     a chip's label or name, and the offset on it
+//	PWM      "pwmchip0/1"         chip and channel
+//	         "1f00098000.pwm/2"   the chip's device, which no renumbering moves
+//	I2C      "i2c-1"              as in /dev
+//	SPI      "spidev0.0"          as in /dev
+//
+// What the board does not have is drivers.ErrNoLine with the name in its text;
+// what another program holds is drivers.ErrInUse.
+//
+// # Why
+//
+// Lines are asked for with ioctls of our own. A door's output must get its
+// first level in the very request that makes it an output; the library sends
+// the level afterwards, and in between the kernel drives the line low. A
+// read-back of an output by the library turns it into an input. Nor may
+// periph's host drivers be initialised: that closes file descriptor 0 where
+// two names lead to one chip.
+package host

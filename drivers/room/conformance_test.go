@@ -1,0 +1,112 @@
+package room_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"roomgate/drivers"
+	"roomgate/drivers/drivertest"
+	"roomgate/drivers/room"
+	"roomgate/drivers/sim"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// device is a gadget with the driver that is for it.
+type device struct {
+	kind, product, topic string
+	onOff                bool
+	change               func(*room.Options)
+}
+
+// devices are the gadgets that everything is tried with.
+func devices() map[string]device {
+	none := func(*room.Options) {}
+	onOff := func(o *room.Options) { o.OnOff = true }
+	named := func(o *room.Options) { o.Name = "main" }
+	return map[string]device{
+		"lock-zigbee2mqtt":         {"lock", "zigbee2mqtt", "zigbee2mqtt/hall/door", false, none},
+		"lock-esphome":             {"lock", "esphome", "aurora-door", false, named},
+		"light-zigbee2mqtt":        {"light", "zigbee2mqtt", "zigbee2mqtt/lamp", false, none},
+		"light-zigbee2mqtt on_off": {"light", "zigbee2mqtt", "zigbee2mqtt/lamp", true, onOff},
+		"light-tasmota":            {"light", "tasmota", "tasmota_A1B2C3", false, none},
+		"light-tasmota on_off":     {"light", "tasmota", "tasmota_A1B2C3", true, func(o *room.Options) { o.OnOff, o.Relay = true, 1 }},
+		"light-esphome":            {"light", "esphome", "aurora-lamp", false, named},
+		"light-shelly":             {"light", "shelly", "shellyplus010v-3c8a1fe0a1b2", false, none},
+		"light-shelly switch":      {"light", "shelly", "shelly1minig3-54320464a1d0", true, func(o *room.Options) { o.Component = "switch:0" }},
+		"fan-zigbee2mqtt":          {"fan", "zigbee2mqtt", "zigbee2mqtt/fan", false, none},
+		"fan-zigbee2mqtt on_off":   {"fan", "zigbee2mqtt", "zigbee2mqtt/plug", true, onOff},
+		"fan-tasmota":              {"fan", "tasmota", "ifan", false, none},
+		"fan-tasmota on_off":       {"fan", "tasmota", "plug", true, onOff},
+		"fan-esphome":              {"fan", "esphome", "aurora-fan", false, named},
+		"fan-shelly":               {"fan", "shelly", "shellyplus1-08b61fd90730", false, none},
+	}
+}
+
+func kindOf(name string) drivers.Kind {
+	all := room.Kinds()
+	return all[slices.IndexFunc(all, func(k drivers.Kind) bool { return k.Name == name })]
+}
+
+func (d device) driver() drivers.Kind { return kindOf(d.kind + "-" + d.product) }
+
+func (d device) options() *room.Options {
+	o := d.driver().Options().(*room.Options)
+	o.Topic = d.topic
+	d.change(o)
+	return o
+}
+
+func (d device) parts() (*sim.RoomBroker, *sim.Gadget) {
+	return &sim.RoomBroker{Address: drivers.RoomBroker}, &sim.Gadget{
+		Product: d.product, Kind: d.kind, Topic: d.topic, Name: d.options().Name, OnOff: d.onOff, Retain: true,
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for name, d := range devices() {
+		t.Run(name, func(t *testing.T) {
+			var g *sim.Gadget
+			drivertest.Run(t, drivertest.Case{
+				Kind:    d.driver(),
+				Options: func() drivers.Options { return d.options() },
+				Parts: func() []sim.Part {
+					var b *sim.RoomBroker
+					b, g = d.parts()
+					return []sim.Part{b, g}
+				},
+				Bad: bad(),
+				Confirm: func(t *testing.T, c drivers.Command, s drivers.Status) {
+					switch {
+					case d.kind == "lock":
+						if g.Unlocked() != (s.Value == drivers.Open) {
+							t.Errorf("%s: told as %s, unlocked: %t", c.Action, s.Value, g.Unlocked())
+						}
+					case (g.Level() > 0) != (s.Value == drivers.On):
+						t.Errorf("%s: told as %s, it gives %g %%", c.Action, s.Value, g.Level())
+					}
+				},
+			})
+		})
+	}
+}
+
+func bad() []drivertest.Bad {
+	field := func(name string, change func(*room.Options)) drivertest.Bad {
+		return drivertest.Bad{Field: name, Change: func(o drivers.Options) { change(o.(*room.Options)) }}
+	}
+	return []drivertest.Bad{
+		field("topic", func(o *room.Options) { o.Topic = "" }),
+		field("topic", func(o *room.Options) { o.Topic = "a/#" }),
+		field("topic", func(o *room.Options) { o.Topic = "a/" }),
+		field("broker", func(o *room.Options) { o.Broker = "room" }),
+		field("password_file", func(o *room.Options) { o.Password, o.PasswordFile = "a", "/run/secret" }),
+		field("silence", func(o *room.Options) { o.Silence = 0 }),
+		field("timeout", func(o *room.Options) { o.Timeout = time.Hour }),
+		field("relay", func(o *room.Options) { o.Relay = 33 }),
+		field("speeds", func(o *room.Options) { o.Speeds = 101 }),
+	}
+}

@@ -1,0 +1,160 @@
+package room_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"roomgate/drivers"
+	"roomgate/drivers/drivertest"
+	"roomgate/drivers/room"
+	"roomgate/drivers/sim"
+)
+
+// sensor is a gadget that is a source of an o3-room.
+func sensor(product, topic string) *sim.Gadget {
+	return &sim.Gadget{Product: product, Kind: "sensor", Topic: topic, Name: map[string]string{"esphome": "climate"}[product]}
+}
+
+func sensorOptions(change func(*room.Sensors)) *room.Sensors {
+	o := kindOf("o3-room").Options().(*room.Sensors)
+	change(o)
+	return o
+}
+
+// sources are how each dialect is told where its values are.
+func sources() map[string]func(*room.Sensors) {
+	return map[string]func(*room.Sensors){
+		"zigbee2mqtt": func(o *room.Sensors) {
+			o.Temperature = room.Source{Dialect: "zigbee2mqtt", Place: room.Place{Topic: "zigbee2mqtt/climate"}}
+			o.Occupancy = o.Temperature
+		},
+		"tasmota": func(o *room.Sensors) {
+			o.Temperature = room.Source{Dialect: "tasmota", Place: room.Place{Topic: "climate"}}
+			o.Occupancy = room.Source{Dialect: "tasmota", Place: room.Place{Topic: "%prefix%/climate", Name: "Switch1"}}
+		},
+		"esphome": func(o *room.Sensors) {
+			o.Temperature = room.Source{Dialect: "esphome", Place: room.Place{Topic: "climate", Name: "climate"}}
+			o.Occupancy = o.Temperature
+		},
+		"shelly": func(o *room.Sensors) {
+			o.Temperature = room.Source{Dialect: "shelly", Place: room.Place{Topic: "climate", Component: "temperature:0"}}
+			o.Occupancy = room.Source{Dialect: "shelly", Place: room.Place{Topic: "climate", Component: "input:0"}}
+		},
+	}
+}
+
+func topicOf(product string) string {
+	if product == "zigbee2mqtt" {
+		return "zigbee2mqtt/climate"
+	}
+	return "climate"
+}
+
+func TestSensorConformance(t *testing.T) {
+	for product, set := range sources() {
+		t.Run(product, func(t *testing.T) {
+			drivertest.Run(t, drivertest.Case{
+				Kind:    kindOf("o3-room"),
+				Options: func() drivers.Options { return sensorOptions(set) },
+				Parts: func() []sim.Part {
+					return []sim.Part{&sim.RoomBroker{Address: drivers.RoomBroker}, sensor(product, topicOf(product))}
+				},
+				Unfitted: []string{drivers.SubBuzzer, drivers.SubRing},
+				Bad:      badSensors(),
+			})
+		})
+	}
+}
+
+func badSensors() []drivertest.Bad {
+	field := func(name string, change func(*room.Sensors)) drivertest.Bad {
+		return drivertest.Bad{Field: name, Change: func(o drivers.Options) { change(o.(*room.Sensors)) }}
+	}
+	return []drivertest.Bad{
+		field("temperature.dialect", func(o *room.Sensors) { o.Temperature, o.Occupancy = room.Source{}, room.Source{} }),
+		field("temperature.dialect", func(o *room.Sensors) { o.Temperature.Dialect = "" }),
+		field("temperature.dialect", func(o *room.Sensors) { o.Temperature.Dialect = "homie" }),
+		field("occupancy.topic", func(o *room.Sensors) { o.Occupancy.Topic = "+" }),
+		field("unit", func(o *room.Sensors) { o.Unit = "K" }),
+		field("timeout", func(o *room.Sensors) { o.Timeout = 0 }),
+	}
+}
+
+// TestSensors: each dialect's values arrive as the platform has them, and a
+// change arrives at once.
+func TestSensors(t *testing.T) {
+	for product, set := range sources() {
+		g := sensor(product, topicOf(product))
+		g.Fahrenheit = product == "esphome" || product == "tasmota"
+		o := sensorOptions(set)
+		if product == "esphome" {
+			o.Unit = "F"
+		}
+		with(t, g, o, func(b *bench) {
+			b.settle()
+			b.want(drivers.SubTemperature, "21.5")
+			b.want(drivers.SubOccupancy, drivers.Vacant)
+			g.Warm(-0.04)
+			g.Occupy(true)
+			synctest.Wait()
+			b.want(drivers.SubTemperature, "0")
+			b.want(drivers.SubOccupancy, drivers.Occupied)
+			if s := b.status(drivers.SubBuzzer); !errors.Is(s.Err, drivers.ErrUnsupported) {
+				b.Errorf("buzzer: %+v", s)
+			}
+		})
+	}
+}
+
+// TestSleeper: a sensor that is gone between two reports is not offline, and
+// is when it misses one.
+func TestSleeper(t *testing.T) {
+	o := sensorOptions(sources()["shelly"])
+	o.Occupancy, o.Temperature.Sleeps, o.Silence = room.Source{}, true, time.Hour
+	g := sensor("shelly", "climate")
+	with(t, g, o, func(b *bench) {
+		b.settle()
+		g.Warm(21.5) // nobody asks a sleeper: its first report may have come before the driver
+		synctest.Wait()
+		b.want(drivers.SubTemperature, "21.5")
+		g.Unplug()
+		time.Sleep(50 * time.Minute)
+		b.want(drivers.SubTemperature, "21.5")
+		time.Sleep(15 * time.Minute)
+		if _, err := b.value(drivers.SubTemperature); !errors.Is(err, drivers.ErrOffline) {
+			b.Errorf("it missed its hour: %v", err)
+		}
+		g.Plug()
+		time.Sleep(10 * time.Second)
+		b.want(drivers.SubTemperature, "21.5")
+	})
+}
+
+// TestBadReading: a thermometer that has lost its probe has no value.
+func TestBadReading(t *testing.T) {
+	for product, payloads := range map[string][]string{
+		"zigbee2mqtt": {`{"temperature":-300}`, `{`, `[]`, ``},
+		"esphome":     {"nan", "", "21.5 °C"},
+	} {
+		for _, payload := range payloads {
+			g := sensor(product, topicOf(product))
+			with(t, g, sensorOptions(sources()[product]), func(b *bench) {
+				b.settle()
+				topic := g.Topic
+				if product == "esphome" {
+					topic += "/sensor/climate/state"
+				}
+				g.Say(topic, payload, product == "esphome")
+				synctest.Wait()
+				if got, err := b.value(drivers.SubTemperature); err == nil {
+					b.Errorf("%s: %q is %q", product, payload, got)
+				}
+				g.Warm(25)
+				synctest.Wait()
+				b.want(drivers.SubTemperature, "25")
+			})
+		}
+	}
+}

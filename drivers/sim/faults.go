@@ -1,0 +1,199 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"roomgate/drivers"
+)
+
+// maxDelay bounds what a delay may be set to.
+const maxDelay = 10 * time.Minute
+
+// faults is what can be wrong with every part, and the bell that tells those
+// who wait that something about the part has changed. Parts embed it.
+type faults struct {
+	mu        sync.Mutex
+	unplugged bool
+	stuck     bool
+	garbled   bool
+	delay     time.Duration
+	bell      chan struct{} // closed by ring; nil while nobody waits
+	done      chan struct{} // the world's
+}
+
+func (f *faults) bind(w *World) { f.done = w.done }
+
+// Unplug takes the part away: every access fails at once.
+func (f *faults) Unplug() { f.set(func() { f.unplugged = true }) }
+
+// Plug puts the part back.
+func (f *faults) Plug() { f.set(func() { f.unplugged = false }) }
+
+// Stick keeps the part from answering: every access waits.
+func (f *faults) Stick() { f.set(func() { f.stuck = true }) }
+
+// Unstick lets the part answer again.
+func (f *faults) Unstick() { f.set(func() { f.stuck = false }) }
+
+// Garble disturbs the part's wires.
+func (f *faults) Garble() { f.set(func() { f.garbled = true }) }
+
+// Ungarble clears the wires.
+func (f *faults) Ungarble() { f.set(func() { f.garbled = false }) }
+
+// Delay makes every access take d longer.
+func (f *faults) Delay(d time.Duration) { f.set(func() { f.delay = min(max(d, 0), maxDelay) }) }
+
+func (f *faults) set(change func()) {
+	f.mu.Lock()
+	change()
+	f.mu.Unlock()
+	f.ring()
+}
+
+func (f *faults) isUnplugged() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unplugged
+}
+
+// wrong lists the faults that the part has, empty for none.
+func (f *faults) wrong() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []string
+	for _, fault := range []struct {
+		has  bool
+		name string
+	}{
+		{f.unplugged, "unplugged"}, {f.stuck, "stuck"}, {f.garbled, "garbled"},
+		{f.delay > 0, "delayed by " + f.delay.String()},
+	} {
+		if fault.has {
+			all = append(all, fault.name)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func (f *faults) isStuck() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stuck
+}
+
+func (f *faults) isGarbled() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.garbled
+}
+
+func (f *faults) delayed() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.delay
+}
+
+// ring wakes everybody who waits.
+func (f *faults) ring() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bell != nil {
+		close(f.bell)
+		f.bell = nil
+	}
+}
+
+// wait returns a channel that is closed at the next ring.
+func (f *faults) wait() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bell == nil {
+		f.bell = make(chan struct{})
+	}
+	return f.bell
+}
+
+// pass is what every access to the part goes through: it takes the delay,
+// waits while the part is stuck, and fails if it is unplugged. It fails with
+// ErrClosed when stop or the world is closed.
+func (f *faults) pass(what string, stop <-chan struct{}) (garbled bool, err error) {
+	if d := f.delayed(); d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-stop:
+		case <-f.done:
+		}
+	}
+	for {
+		bell := f.wait()
+		switch {
+		case isDone(stop) || isDone(f.done):
+			return false, fmt.Errorf("%s: %w", what, drivers.ErrClosed)
+		case f.isUnplugged():
+			return false, unplugged(what)
+		case !f.isStuck():
+			return f.isGarbled(), nil
+		}
+		select {
+		case <-bell:
+		case <-stop:
+		case <-f.done:
+		}
+	}
+}
+
+// clean is pass for wires whose every transfer is checked: garbled, it fails.
+func (f *faults) clean(what string, stop <-chan struct{}) error {
+	garbled, err := f.pass(what, stop)
+	if err == nil && garbled {
+		return disturbed(what)
+	}
+	return err
+}
+
+func isDone(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// unplugged is the definite error of something that is not there.
+func unplugged(what string) error {
+	return fmt.Errorf("%s: %w (%w)", what, drivers.ErrOffline, syscall.ENODEV)
+}
+
+// disturbed is the error of a transfer that failed its check.
+func disturbed(what string) error { return fmt.Errorf("%s: %w", what, syscall.EIO) }
+
+// faultVerbs are the verbs that every part obeys.
+func (f *faults) faultVerbs() []verb {
+	return []verb{
+		always("unplug", "unplugged", f.Unplug),
+		always("plug", "plugged in", f.Plug),
+		always("stick", "stuck, it no longer answers", f.Stick),
+		always("unstick", "answers again", f.Unstick),
+		always("garble", "its wires are disturbed", f.Garble),
+		always("ungarble", "its wires are clear", f.Ungarble),
+		{name: "delay", args: 1, do: f.delayVerb},
+		always("nodelay", "answers at once", func() { f.Delay(0) }),
+	}
+}
+
+func (f *faults) delayVerb(args []string) (string, error) {
+	d, err := time.ParseDuration(args[0])
+	if err != nil || d < 0 || d > maxDelay {
+		return "", fmt.Errorf("delay %q is out of range: want a time from 0s to %s", args[0], maxDelay)
+	}
+	f.Delay(d)
+	return "every answer takes " + d.String() + " longer", nil
+}
