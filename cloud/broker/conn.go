@@ -1,0 +1,157 @@
+package broker
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"roomgate/cloud/internal/frame"
+)
+
+// errOverflow ends a client that does not read what is sent to it.
+var errOverflow = errors.New("client does not read")
+
+// conn is a client's connection as the router sees it. What it reads is
+// checked; what it is given to write it takes at once and writes in its own
+// time, because the router holds a client's lock while it writes. A client
+// that takes no piece for writeTime, or lets maxPending wait, is cut off.
+type conn struct {
+	net.Conn // with TLS on it, once that is up
+	raw      net.Conn
+	frames   *frame.Reader
+	limit    int // bytes that may wait
+	local    bool
+	inside   bool // of this process
+	from     netip.Addr
+	flushes  *sync.WaitGroup
+
+	// Set when CONNECT is accepted, by the goroutine that reads.
+	id, user    string
+	established bool
+
+	// The packet ids of the client's request that is being answered.
+	publishID, subscribeID uint16
+
+	queued atomic.Int32 // messages between the router and us
+
+	mu       sync.Mutex
+	pending  []byte
+	flushing bool
+	closing  bool
+	overflow bool
+}
+
+func newConn(c net.Conn, maxPacket int) *conn {
+	w := &conn{Conn: c, raw: c, limit: max(maxPending, 2*maxPacket)}
+	w.frames = frame.NewReader(socket{w}, frame.FromClient(maxConnect, maxPacket, maxTopic))
+	_ = c.SetDeadline(time.Now().Add(connectTime))
+	return w
+}
+
+// socket reads what has not been checked yet.
+type socket struct{ c *conn }
+
+func (s socket) Read(p []byte) (int, error) { return s.c.Conn.Read(p) }
+
+func (c *conn) Read(p []byte) (int, error) { return c.frames.Read(p) }
+
+// SetDeadline is the router's: it bounds the wait for the next packet.
+func (c *conn) SetDeadline(t time.Time) error { return c.Conn.SetReadDeadline(t) }
+
+// Write takes p and returns at once.
+func (c *conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+		return 0, net.ErrClosed
+	case len(c.pending)+len(p) > c.limit:
+		c.overflow, c.closing = true, true
+		_ = c.raw.Close()
+		return 0, errOverflow
+	}
+	c.pending = append(c.pending, p...)
+	if !c.flushing {
+		c.flushing = true
+		c.flushes.Go(c.flush)
+	}
+	return len(p), nil
+}
+
+// flush writes what waits, until nothing does.
+func (c *conn) flush() {
+	for {
+		piece := c.take()
+		if piece == nil {
+			return
+		}
+		for len(piece) > 0 {
+			n := min(len(piece), writePiece)
+			c.allow()
+			if _, err := c.Conn.Write(piece[:n]); err != nil {
+				c.cut()
+				return
+			}
+			piece = piece[n:]
+		}
+	}
+}
+
+// take returns what waits. With nothing left it ends the flushing, and the
+// connection if that is what it waited for.
+func (c *conn) take() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) == 0 {
+		c.flushing = false
+		if c.closing {
+			_ = c.Conn.Close()
+		}
+		return nil
+	}
+	piece := c.pending
+	c.pending = nil
+	return piece
+}
+
+// allow gives the next piece its time, unless Close has set a last one.
+func (c *conn) allow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closing {
+		_ = c.Conn.SetWriteDeadline(time.Now().Add(writeTime))
+	}
+}
+
+// Close ends the reading at once and the connection when what waits is
+// written, for which it gives one second: a refusal must reach the client.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return nil
+	}
+	c.closing = true
+	if !c.flushing {
+		return c.Conn.Close()
+	}
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(time.Second))
+	return c.Conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// cut ends the connection at once.
+func (c *conn) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = true
+	_ = c.raw.Close()
+}
+
+func (c *conn) overflowed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.overflow
+}

@@ -1,0 +1,276 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
+// guard is our say in the router: who comes in, who may do what, and how much
+// there may be. A fault in it ends in a refusal, not in the process.
+type guard struct {
+	mqtt.HookBase
+	b *Broker
+}
+
+// The router keeps one table of packet ids for what a client sent and what it
+// was sent, and mistakes one for the other. So requests of a client go by an
+// id that the router comes to last; the answer gets the client's own back.
+const (
+	publishID   = 65534
+	subscribeID = 65535
+)
+
+// busy is how many messages may wait between the router and a connection
+// before whoever publishes is made to let the connection's goroutine run.
+const busy = 128
+
+// ID names the hook.
+func (g *guard) ID() string { return "guard" }
+
+// Provides lists the moments at which the router asks.
+func (g *guard) Provides(moment byte) bool {
+	return slices.Contains([]byte{
+		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablish, mqtt.OnSessionEstablished,
+		mqtt.OnACLCheck, mqtt.OnPacketRead, mqtt.OnPacketProcessed, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPublish,
+		mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnDisconnect, mqtt.OnRetainMessage, mqtt.OnRetainedExpired, mqtt.OnRetainPublished,
+	}, moment)
+}
+
+// connOf is our side of a client, nil for the router's own.
+func connOf(cl *mqtt.Client) *conn {
+	c, _ := cl.Net.Conn.(*conn)
+	return c
+}
+
+// guarded keeps a fault of ours inside.
+func (g *guard) guarded(what string) {
+	if r := recover(); r != nil {
+		g.b.o.Log.Error("broker fault", "in", what, "fault", r)
+	}
+}
+
+// OnConnect decides about a CONNECT, before anything of an old session is
+// touched.
+func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) (err error) {
+	err = errors.New("broker fault")
+	defer g.guarded("connect")
+	c := connOf(cl)
+	if c == nil {
+		return errors.New("client has no connection")
+	}
+	code, err := g.b.examine(c, cl, pk)
+	if err == nil {
+		c.id = cl.ID
+		return nil
+	}
+	g.b.log.warn("broker refused a client", "client", printable(cl.ID), "address", c.RemoteAddr(), "reason", err)
+	_ = g.b.server.SendConnack(cl, code, false, nil)
+	return err
+}
+
+// printable is a client's word, short and harmless enough for a log.
+func printable(s string) string {
+	if len(s) > 64 {
+		s = s[:64] + "..."
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
+// examine refuses a CONNECT with the return code that fits best.
+func (b *Broker) examine(c *conn, cl *mqtt.Client, pk packets.Packet) (packets.Code, error) {
+	if pk.ProtocolVersion != 4 {
+		return packets.ErrUnsupportedProtocolVersion, errors.New("it does not speak MQTT 3.1.1")
+	}
+	if len(cl.ID) > maxClientID || cl.ID == mqtt.InlineClientId || !utf8.ValidString(cl.ID) {
+		return packets.ErrClientIdentifierNotValid, errors.New("its client id cannot be taken")
+	}
+	user, err := b.identify(c, pk)
+	if err != nil {
+		return packets.ErrBadUsernameOrPassword, err
+	}
+	if !b.users.owns(user, cl.ID) {
+		return packets.ErrClientIdentifierNotValid, errors.New("its client id belongs to another user: use the user name, or begin with it and a slash")
+	}
+	c.user = user
+	if c.inside {
+		c.user = Inside
+	}
+	if k := pk.Connect.Keepalive; k == 0 || k > maxKeepAlive {
+		return packets.ErrBadUsernameOrPassword, fmt.Errorf("its keepalive is %d s, want 1 to %d", k, maxKeepAlive)
+	}
+	if w := cl.Properties.Will; w.Flag == 1 && (!validTopic(w.TopicName) || !b.allowed(c.user, w.TopicName, true)) {
+		return packets.ErrBadUsernameOrPassword, fmt.Errorf("its will is for %s, where it may not publish", printable(w.TopicName))
+	}
+	return packets.CodeSuccess, nil
+}
+
+// identify returns the user of a CONNECT, empty for anonymous.
+func (b *Broker) identify(c *conn, pk packets.Packet) (string, error) {
+	if c.inside {
+		return "", nil
+	}
+	name := string(pk.Connect.Username)
+	if c.local && b.o.AllowAnonymousLoopback && (len(b.o.Users) == 0 || name == "") {
+		return "", nil
+	}
+	if !b.users.verify(name, string(pk.Connect.Password)) {
+		b.guesses.count(c.from)
+		return "", errors.New("its user name or password is wrong")
+	}
+	return name, nil
+}
+
+// OnConnectAuthenticate only confirms: OnConnect has decided.
+func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
+	c := connOf(cl)
+	return c != nil && c.id != "" && c.id == cl.ID
+}
+
+// OnSessionEstablish makes room for a new session.
+func (g *guard) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
+	defer g.guarded("session")
+	g.b.makeRoom(cl.ID)
+}
+
+// OnSessionEstablished marks the end of what an old session had waiting.
+func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
+	if c := connOf(cl); c != nil {
+		c.established = true
+	}
+}
+
+// makeRoom forgets the session that has waited longest for its client, if
+// there are as many waiting as there may be clients.
+func (b *Broker) makeRoom(id string) {
+	if _, known := b.server.Clients.Get(id); known || b.server.Clients.Len() <= 2*b.o.MaxClients {
+		return
+	}
+	var oldest *mqtt.Client
+	for _, cl := range b.server.Clients.GetAll() {
+		if cl.Closed() && !cl.Net.Inline && (oldest == nil || cl.StopTime() < oldest.StopTime()) {
+			oldest = cl
+		}
+	}
+	if oldest == nil {
+		return
+	}
+	oldest.ClearInflights()
+	b.server.UnsubscribeClient(oldest)
+	b.server.Clients.Delete(oldest.ID)
+	b.log.warn("broker forgot the oldest session without a client", "client", printable(oldest.ID))
+}
+
+// OnACLCheck is asked for each publish, subscription and delivery.
+func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) (ok bool) {
+	defer g.guarded("access")
+	c := connOf(cl)
+	return c != nil && g.b.allowed(c.user, topic, write)
+}
+
+func (b *Broker) allowed(user, topic string, write bool) bool {
+	if shared, ok := strings.CutPrefix(topic, "$share/"); ok && !write {
+		_, topic, _ = strings.Cut(shared, "/")
+	}
+	if topic == "" || topic[0] == '$' {
+		return false
+	}
+	return b.o.ACL == nil || b.o.ACL(user, topic, write)
+}
+
+// OnPacketRead refuses names that would burden the router, and moves the ids
+// of requests out of the way.
+func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (_ packets.Packet, err error) {
+	err = packets.ErrRejectPacket
+	defer g.guarded("read")
+	c := connOf(cl)
+	switch pk.FixedHeader.Type {
+	case packets.Publish:
+		if !validTopic(pk.TopicName) {
+			return pk, packets.ErrRejectPacket
+		}
+		if pk.FixedHeader.Qos == 1 && pk.PacketID != 0 {
+			c.publishID, pk.PacketID = pk.PacketID, publishID
+		}
+	case packets.Subscribe, packets.Unsubscribe:
+		if len(pk.Filters)+cl.State.Subscriptions.Len() > maxSubscriptions && pk.FixedHeader.Type == packets.Subscribe {
+			g.b.log.warn("broker ended a client with too many subscriptions", "client", printable(cl.ID))
+			return pk, packets.ErrRejectPacket
+		}
+		for _, f := range pk.Filters {
+			if !validLevels(f.Filter) {
+				return pk, packets.ErrRejectPacket
+			}
+		}
+		if pk.PacketID != 0 {
+			c.subscribeID, pk.PacketID = pk.PacketID, subscribeID
+		}
+	}
+	if gated(pk) {
+		g.b.gate.enter(cl)
+	}
+	return pk, nil
+}
+
+// OnPacketEncode gives an answer the client's own packet id.
+func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+	c := connOf(cl)
+	if c == nil {
+		return pk
+	}
+	switch pk.FixedHeader.Type {
+	case packets.Puback:
+		if pk.PacketID == publishID && c.publishID != 0 {
+			pk.PacketID = c.publishID
+		}
+	case packets.Suback, packets.Unsuback:
+		pk.PacketID = c.subscribeID
+	}
+	return pk
+}
+
+// OnQosPublish is called before a message is queued for a client. The queue
+// is short, and its end is a message that was acknowledged and is lost: so
+// whoever fills it faster than it is emptied steps back for a moment. It is
+// always emptied, since writing to a conn does not block.
+func (g *guard) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int) {
+	c := connOf(cl)
+	if c == nil || pk.FixedHeader.Type != packets.Publish || cl.Closed() {
+		return
+	}
+	c.queued.Add(1)
+	for i := 0; i < 1000 && c.queued.Load() > busy; i++ {
+		runtime.Gosched()
+	}
+}
+
+// OnPacketSent is called when a packet is in our buffer.
+func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
+	if c := connOf(cl); c != nil && pk.FixedHeader.Type == packets.Publish && pk.FixedHeader.Qos > 0 {
+		c.queued.Add(-1)
+	}
+}
+
+// OnPublishDropped is called when the queue was full all the same.
+func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
+	if c := connOf(cl); c != nil && pk.FixedHeader.Qos > 0 {
+		c.queued.Add(-1)
+	}
+	g.b.log.warn("broker dropped a message for a client that is too slow", "client", printable(cl.ID), "topic", pk.TopicName)
+}
+
+// validTopic says whether a name can be published to.
+func validTopic(name string) bool {
+	return name != "" && len(name) <= maxTopic && !strings.ContainsAny(name, "+#\x00") && validLevels(name)
+}
+
+// validLevels bounds how deep a name or a filter goes.
+func validLevels(name string) bool {
+	return len(name) <= maxTopic && strings.Count(name, "/") < maxLevels
+}

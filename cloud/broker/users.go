@@ -1,0 +1,149 @@
+package broker
+
+import (
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// A stored password is $pbkdf2-sha256$rounds$salt$key, RFC 8018.
+const (
+	hashPrefix = "$pbkdf2-sha256$"
+	hashRounds = 100_000
+	maxRounds  = 2_000_000
+)
+
+// HashPassword makes of a password what Options.Users may hold.
+func HashPassword(password string) (string, error) { return hash(password, hashRounds) }
+
+func hash(password string, rounds int) (string, error) {
+	if password == "" {
+		return "", errors.New("password is empty")
+	}
+	salt := make([]byte, 16)
+	if _, err := rand.Read(salt); err != nil {
+		return "", fmt.Errorf("salt for password: %w", err)
+	}
+	key, err := pbkdf2.Key(sha256.New, password, salt, rounds, sha256.Size)
+	if err != nil {
+		return "", fmt.Errorf("hash password: %w", err)
+	}
+	b64 := base64.RawStdEncoding
+	return hashPrefix + strconv.Itoa(rounds) + "$" + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key), nil
+}
+
+// parseHash is false for a plain password.
+func parseHash(stored string) (rounds int, salt, key []byte, ok bool, err error) {
+	tail, ok := strings.CutPrefix(stored, hashPrefix)
+	if !ok {
+		return 0, nil, nil, false, nil
+	}
+	parts := strings.Split(tail, "$")
+	if len(parts) == 3 {
+		rounds, err = strconv.Atoi(parts[0])
+		salt, _ = base64.RawStdEncoding.DecodeString(parts[1])
+		key, _ = base64.RawStdEncoding.DecodeString(parts[2])
+	}
+	if err != nil || rounds < 1 || rounds > maxRounds || len(salt) < 8 || len(key) != sha256.Size {
+		return 0, nil, nil, true, errors.New("password hash cannot be read: make a new one")
+	}
+	return rounds, salt, key, true, nil
+}
+
+func checkHash(stored string) error {
+	_, _, _, _, err := parseHash(stored)
+	return err
+}
+
+// users are the passwords by name.
+type users struct {
+	stored map[string]string
+	// hashing bounds how many passwords are computed at once.
+	hashing chan struct{}
+}
+
+func newUsers(stored map[string]string) users {
+	return users{stored: stored, hashing: make(chan struct{}, 2)}
+}
+
+// verify takes as long for a name that does not exist as for one that does.
+func (u users) verify(name, password string) bool {
+	stored, known := u.stored[name]
+	if !known {
+		for _, stored = range u.stored {
+			break
+		}
+	}
+	return u.matches(stored, password) && known
+}
+
+func (u users) matches(stored, password string) bool {
+	rounds, salt, key, hashed, err := parseHash(stored)
+	if err != nil {
+		return false
+	}
+	if !hashed {
+		want, got := sha256.Sum256([]byte(stored)), sha256.Sum256([]byte(password))
+		return subtle.ConstantTimeCompare(want[:], got[:]) == 1
+	}
+	u.hashing <- struct{}{}
+	defer func() { <-u.hashing }()
+	got, err := pbkdf2.Key(sha256.New, password, salt, rounds, len(key))
+	return err == nil && subtle.ConstantTimeCompare(got, key) == 1
+}
+
+// owns says whether a client id is this user's; an anonymous client owns what
+// is no user's.
+func (u users) owns(user, id string) bool {
+	owner, _, _ := strings.Cut(id, "/")
+	if user != "" {
+		return owner == user
+	}
+	_, taken := u.stored[owner]
+	return !taken
+}
+
+// Wrong passwords per address: a burst, then one for each interval.
+const (
+	guessBurst = 10
+	guessEvery = 6 * time.Second
+	maxGuesses = 1024 // addresses that are remembered
+)
+
+// guesses limits who guesses passwords.
+type guesses struct {
+	mu   sync.Mutex
+	from map[netip.Addr]*rate.Limiter
+}
+
+// count notes a wrong password.
+func (g *guesses) count(from netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.from == nil || len(g.from) >= maxGuesses {
+		g.from = map[netip.Addr]*rate.Limiter{}
+	}
+	if g.from[from] == nil {
+		g.from[from] = rate.NewLimiter(rate.Every(guessEvery), guessBurst)
+	}
+	g.from[from].Allow()
+}
+
+// tooMany says whether an address has to wait.
+func (g *guesses) tooMany(from netip.Addr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.from[from]
+	return l != nil && l.Tokens() < 1
+}
