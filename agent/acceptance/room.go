@@ -1,0 +1,146 @@
+package acceptance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/drivers"
+)
+
+// ErrUnreachable is what an Order wraps when it is the gateway that does not
+// answer, and not the device.
+var ErrUnreachable = errors.New("the gateway does not answer")
+
+// Order is what a device is told to do.
+type Order struct {
+	DeviceType string `json:"device_type"`
+	SubDevice  string `json:"sub_device,omitempty"`
+	Action     string `json:"action"`
+	Value      any    `json:"value,omitempty"`
+}
+
+// Room is a meeting space as whoever reaches its gateway can ask.
+type Room struct {
+	agent.SpaceInfo
+	// Order gives an order and waits for its final receipt.
+	Order func(ctx context.Context, o Order) (agent.Receipt, error)
+	// Read returns the readings of a device and its sub-devices.
+	Read func(ctx context.Context, deviceType string) ([]agent.Reading, error)
+	// Picture returns the last picture of a camera or a display.
+	Picture func(ctx context.Context, deviceType string) (drivers.Picture, error)
+}
+
+// restoreTime bounds how long it may take to bring a device back to what it
+// was, also when the caller no longer waits.
+const restoreTime = 20 * time.Second
+
+// device returns the room's device of a type.
+func (r Room) device(deviceType string) (agent.DeviceInfo, error) {
+	i := slices.IndexFunc(r.Devices, func(d agent.DeviceInfo) bool { return d.Type == deviceType })
+	if i < 0 {
+		return agent.DeviceInfo{}, fmt.Errorf("there is no %s in %s", deviceType, r.Name)
+	}
+	return r.Devices[i], nil
+}
+
+// do gives an order and returns its evidence; an order that was not carried
+// out is an error.
+func (r Room) do(ctx context.Context, o Order) (agent.Receipt, error) {
+	receipt, err := r.Order(ctx, o)
+	if err == nil && receipt.State != agent.Done {
+		err = errors.New(cmp.Or(receipt.Reason, "the order is "+string(receipt.State)))
+	}
+	return receipt, err
+}
+
+// takes says whether a device takes an action.
+func takes(d agent.DeviceInfo, sub, action string) bool {
+	_, _, ok := d.Description.Action(sub, action)
+	return ok
+}
+
+// find is the reading of a sub-device, or of the device if sub is empty.
+func find(all []agent.Reading, sub string) agent.Reading {
+	for _, r := range all {
+		if r.SubDevice == sub {
+			return r
+		}
+	}
+	return agent.Reading{Record: agent.Record{Status: agent.Offline}, SubDevice: sub, Reason: "the gateway says nothing of it"}
+}
+
+// restore brings a device back to what it was. It is done in the background of
+// ctx: an installer who interrupts leaves no room blinking.
+func (r Room) restore(ctx context.Context, d agent.DeviceInfo, before []agent.Reading) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
+	defer cancel()
+	for _, was := range before {
+		for _, o := range back(was) {
+			o.DeviceType, o.SubDevice = d.Type, was.SubDevice
+			if !takes(d, o.SubDevice, o.Action) {
+				continue
+			}
+			if _, e := r.do(ctx, o); e != nil {
+				err = errors.Join(err, fmt.Errorf("%s is not as it was: %s: %w", was.Device, o.Action, e))
+			}
+		}
+	}
+	return err
+}
+
+// back are the orders that make a device what it was.
+func back(was agent.Reading) []Order {
+	if was.Status == agent.Offline {
+		return nil
+	}
+	switch {
+	case was.SubDevice == drivers.SubRing:
+		return ringBack(was)
+	case was.SubDevice == drivers.SubBuzzer, was.DeviceType == drivers.TypeCamera:
+		return []Order{{Action: was.Value}}
+	case was.DeviceType == drivers.TypeLight, was.DeviceType == drivers.TypeFan:
+		level, known := was.Details["intensity"]
+		if was.Value == drivers.On && known {
+			return []Order{{Action: drivers.ActIntensity, Value: level}}
+		}
+		return []Order{{Action: was.Value}}
+	case was.DeviceType == drivers.TypeDisplay: // its page comes back without a message
+		if was.Details["backlight"] == drivers.Off {
+			return []Order{{Action: drivers.ActRefresh}, {Action: drivers.ActOff}}
+		}
+		return []Order{{Action: drivers.ActRefresh}, {Action: drivers.ActOn}}
+	case was.DeviceType == drivers.TypeLock: // what was locked is locked; what stood open is not opened again
+		return []Order{{Action: drivers.ActClose}}
+	}
+	return nil
+}
+
+// ringBack brings the color or the pattern back, then the light itself.
+func ringBack(was agent.Reading) (orders []Order) {
+	if color, ok := was.Details["color"]; ok {
+		orders = append(orders, Order{Action: drivers.ActColor, Value: color})
+	} else if pattern, ok := was.Details["pattern"]; ok && was.Value == drivers.On {
+		orders = append(orders, Order{Action: drivers.ActPattern, Value: pattern})
+	}
+	if was.Value == drivers.Off {
+		orders = append(orders, Order{Action: drivers.ActOff})
+	}
+	return orders
+}
+
+// pause waits, and is ctx's error if that ended first.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"roomgate/agent/config"
+	"roomgate/cloud"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// Database is the name of the database in the data folder.
+const Database = "roomgate.db"
+
+// Options are what a building is opened with.
+type Options struct {
+	Config  *config.Config
+	Buses   drivers.Buses
+	DataDir string // the folder of the database
+	// Check verifies the database before it is opened; nil: in this process.
+	Check func(ctx context.Context, path string) error
+	// SystemKey is the system API key; empty: the stored one, or a new one.
+	SystemKey string
+	Version   string
+	// Simulated says that the buses lead to no hardware.
+	Simulated bool
+	Log       *slog.Logger // nil: silent
+	// Dial reaches the cloud's broker; nil: the network.
+	Dial Dialer
+}
+
+// Dialer opens a connection.
+type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Agent is an opened building.
+type Agent struct {
+	config    *config.Config
+	buses     drivers.Buses
+	dataDir   string
+	version   string
+	simulated bool // no hardware is below it
+	log       *slog.Logger
+	started   time.Time
+	boot      string // this run of the process, in every message
+	newKey    string
+
+	firstSeq uint64 // the log ended here when we started
+
+	db       *store.DB
+	logRows  store.Queue[row]
+	recorder *recorder
+	grown    broadcast
+	clock    *clock
+
+	spaces   map[string]*space
+	order    []*space
+	keys     keys
+	inflight inflight
+
+	link   *cloud.Link   // nil without a cloud
+	uplink *cloud.Uplink // nil without a cloud
+	topics cloud.Topics
+}
+
+// Open loads what is stored and prepares every device. It touches no
+// hardware: that is Run's.
+func Open(ctx context.Context, o Options) (*Agent, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &Agent{config: o.Config, buses: o.Buses, dataDir: o.DataDir, version: o.Version, simulated: o.Simulated, log: o.Log,
+		started: time.Now(), boot: newBoot(), spaces: map[string]*space{},
+		logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
+	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
+		Check: o.Check, Schema: schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	a.db = db
+	if err := a.load(ctx, o); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return a, nil
+}
+
+func (a *Agent) load(ctx context.Context, o Options) error {
+	floor, err := a.lastTime()
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	if a.firstSeq, err = a.lastSeq(); err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	a.clock = newClock(a.config.Clock.Trust, floor)
+	a.recorder = newRecorder(a.db, a.logRows, a.config.Store.Flush, a.log, a.logGrown)
+	if err := a.loadKeys(ctx, o.SystemKey); err != nil {
+		return fmt.Errorf("load the keys: %w", err)
+	}
+	if err := a.failInterrupted(ctx); err != nil {
+		return fmt.Errorf("close interrupted commands: %w", err)
+	}
+	if err := a.loadSpaces(); err != nil {
+		return fmt.Errorf("load the last readings: %w", err)
+	}
+	return a.openCloud(o)
+}
+
+// loadSpaces makes the spaces and devices of the configuration, with what was
+// last known of them.
+func (a *Agent) loadSpaces() error {
+	return a.db.View(func(tx *store.Tx) error {
+		for _, c := range a.config.Spaces {
+			s := newSpace(c)
+			for _, dc := range c.Devices {
+				stored, err := readings.Get(tx, dc.ID)
+				if err != nil && !errors.Is(err, store.ErrNotFound) {
+					return err
+				}
+				s.add(newDevice(a, s, dc, stored))
+			}
+			a.spaces[s.ID] = s
+			a.order = append(a.order, s)
+		}
+		return nil
+	})
+}
+
+// lastTime is when the log was last written, by the clock of then.
+func (a *Agent) lastTime() (at time.Time, err error) {
+	last, err := a.lastSeq()
+	if err != nil || last == 0 {
+		return at, err
+	}
+	page, err := a.page(last-1, 1)
+	if len(page) > 0 {
+		at = page[0].Value.time()
+	}
+	return at, err
+}
+
+// logGrown tells everybody who follows the log.
+func (a *Agent) logGrown() {
+	a.grown.wake()
+	if a.uplink != nil {
+		a.uplink.Wake()
+	}
+}
+
+// Run moves the building until ctx ends. The devices stop first, so that the
+// last of what they say is still written and, if the link is up, sent.
+func (a *Agent) Run(ctx context.Context) error {
+	upper, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	loops, upper := errgroup.WithContext(upper)
+	loops.Go(func() error { return a.db.Run(upper) })
+	loops.Go(func() error { return a.recorder.run(upper) })
+	loops.Go(func() error { return a.keepLastUse(upper) })
+	loops.Go(func() error { return a.watchClock(upper) })
+	loops.Go(func() error { return a.runCloud(upper) })
+	loops.Go(func() error { return newDiscovery(a).run(upper) })
+
+	lower, stopDevices := context.WithCancel(ctx)
+	defer stopDevices()
+	context.AfterFunc(upper, stopDevices) // a fatal loop ends the devices too
+	var devices errgroup.Group
+	for _, s := range a.order {
+		for _, d := range s.devices {
+			devices.Go(func() error { return d.run(lower) })
+		}
+	}
+	failed := make(chan error, 1)
+	loops.Go(func() error {
+		defer stop()
+		err := devices.Wait()
+		failed <- err
+		return a.recorder.flush(context.WithoutCancel(ctx))
+	})
+	err := loops.Wait()
+	return errors.Join(err, <-failed)
+}
+
+// Close lets the database go. Run must have returned.
+func (a *Agent) Close() error { return a.db.Close() }
+
+// Ready is nil once the store is open and every device had its first verdict.
+func (a *Agent) Ready() error {
+	for _, s := range a.order {
+		for _, d := range s.devices {
+			if !d.seen.Load() {
+				return fmt.Errorf("%s in %s has not been observed yet", d.Type, s.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// stuckAfter is how long a device's loop may take for one turn beyond what its
+// own time-outs allow.
+const stuckAfter = 30 * time.Second
+
+// Progress is nil while every loop moves. It feeds the watchdog: better a
+// restart than a building that only seems to work.
+func (a *Agent) Progress() error {
+	now := time.Now()
+	for _, s := range a.order {
+		for _, d := range s.devices {
+			moved := time.Unix(0, d.moved.Load())
+			if limit := orderTimeout + d.Timeout + d.Poll + maxPause + stuckAfter; d.Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
+				return fmt.Errorf("the loop of %s in %s has not moved since %s", d.Type, s.Name, moved.UTC().Format(time.RFC3339))
+			}
+		}
+	}
+	return nil
+}
+
+// PageBeat says that the page of a space's room display is alive. It takes the
+// page's answers and returns its open orders.
+func (a *Agent) PageBeat(spaceID string, done []drivers.PageDone) ([]drivers.PageOrder, error) {
+	if _, err := a.space(spaceID); err != nil {
+		return nil, err
+	}
+	return a.buses.Page(spaceID).Beat(time.Now(), done...), nil
+}

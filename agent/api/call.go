@@ -1,0 +1,181 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"roomgate/agent"
+)
+
+const (
+	// maxBody bounds a JSON request.
+	maxBody = 64 << 10
+	// keptBody is how large a buffer is kept for the next request.
+	keptBody = 8 << 10
+	// maxParams is how many values a path may hold.
+	maxParams = 2
+)
+
+// call is one request on its way. It is used again once answered, so nothing
+// may keep it, nor its body.
+type call struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	who    principal
+	params [maxParams]string // the values in the path, in order
+	status int               // 0 until answered
+	body   []byte
+}
+
+var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, 1<<10)} }}
+
+func newCall(w http.ResponseWriter, r *http.Request) *call {
+	c := calls.Get().(*call)
+	c.w, c.r = w, r
+	return c
+}
+
+func (c *call) release() {
+	body := c.body[:0]
+	if cap(body) > keptBody {
+		body = nil
+	}
+	*c = call{body: body}
+	calls.Put(c)
+}
+
+// Values of headers that are the same in every answer; net/http only reads
+// them.
+var (
+	typeJSON    = []string{"application/json"}
+	typeProblem = []string{"application/problem+json"}
+	noStore     = []string{"no-store"}
+	noSniff     = []string{"nosniff"}
+)
+
+// begin writes the head of an answer. What a device says is true for a moment
+// only, so nobody may store it.
+func (c *call) begin(status int, contentType []string) {
+	h := c.w.Header()
+	h["Content-Type"] = contentType
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+	c.status = status
+	if status != http.StatusOK {
+		c.w.WriteHeader(status)
+	}
+}
+
+// raw answers 200 with JSON that is encoded already.
+func (c *call) raw(body []byte) error {
+	c.begin(http.StatusOK, typeJSON)
+	_, _ = c.w.Write(body) // a reader that left is nobody's fault
+	return nil
+}
+
+// json answers with v.
+func (c *call) json(status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	c.begin(status, typeJSON)
+	_, _ = c.w.Write(body)
+	return nil
+}
+
+// response answers 200 with {"response": v}, the platform's envelope.
+func (c *call) response(v any) error {
+	return c.json(http.StatusOK, struct {
+		Response any `json:"response"`
+	}{v})
+}
+
+// text answers 200 with a text that may be shown at once.
+func (c *call) text(contentType string, body []byte) error {
+	c.begin(http.StatusOK, []string{contentType})
+	_, _ = c.w.Write(body)
+	return nil
+}
+
+// fail answers with a problem, and logs what is our own fault.
+func (c *call) fail(log *slog.Logger, err error) {
+	e := agent.AsError(err)
+	if e.Code == agent.Internal {
+		log.Error("request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+	}
+	if c.status != 0 { // too late: a stream has begun
+		return
+	}
+	status, body := encodeProblem(e)
+	c.begin(status, typeProblem)
+	_, _ = c.w.Write(body)
+}
+
+// readBody returns the request's body, at most limit bytes of it. It is valid
+// until the call ends.
+func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
+	if err := c.checkType(contentTypes); err != nil {
+		return nil, err
+	}
+	if c.r.ContentLength > int64(limit) {
+		return nil, c.tooLarge(limit)
+	}
+	body := c.body[:0]
+	for {
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
+		}
+		n, err := c.r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		c.body = body
+		switch {
+		case len(body) > limit:
+			return nil, c.tooLarge(limit)
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, &agent.Error{Code: malformed, Message: "the body ended early: send the whole of it in time"}
+		}
+	}
+}
+
+// tooLarge refuses a body, and ends the connection instead of reading on.
+func (c *call) tooLarge(limit int) error {
+	c.w.Header().Set("Connection", "close")
+	return &agent.Error{Code: tooLarge, Message: "the body is larger than " + strconv.Itoa(limit>>10) + " KiB: send less"}
+}
+
+// checkType refuses a body of another type. None is taken as the right one.
+func (c *call) checkType(want []string) error {
+	given := c.r.Header["Content-Type"]
+	if len(c.r.Header["Content-Encoding"]) > 0 {
+		return &agent.Error{Code: unsupportedType, Field: "Content-Encoding", Message: "is not supported: send the body as it is"}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	media, _, _ := strings.Cut(given[0], ";")
+	media = strings.TrimSpace(media)
+	for _, w := range want {
+		if strings.EqualFold(media, w) {
+			return nil
+		}
+	}
+	return &agent.Error{Code: unsupportedType, Field: "Content-Type", Message: "is not supported: want " + strings.Join(want, " or ")}
+}
+
+// decode reads the JSON object in the body into members.
+func (c *call) decode(members ...member) error {
+	body, err := c.readBody(maxBody, "application/json")
+	if err != nil {
+		return err
+	}
+	return decodeObject(body, members)
+}

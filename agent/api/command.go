@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/drivers"
+)
+
+const (
+	// longestOrder is how long an action waits for its outcome unless told
+	// otherwise, and at most.
+	longestOrder = 10 * time.Second
+	// longestIdempotencyKey is in characters.
+	longestIdempotencyKey = 200
+	headerIdempotencyKey  = "Idempotency-Key"
+)
+
+// action gives a device an order and answers with the receipt.
+func action(s *Server, c *call) error {
+	o := agent.Command{Space: c.params[0], Via: c.who.via, By: c.who.id}
+	var wait json.RawMessage
+	err := c.decode(member{"device_type", true, &o.DeviceType}, member{"sub_device", false, &o.SubDevice},
+		member{"action", true, &o.Action}, member{"value", false, &o.Value}, member{"wait", false, &wait})
+	if err != nil {
+		return err
+	}
+	patience, err := parseWait(wait)
+	if err != nil {
+		return err
+	}
+	if o.ID, err = idempotent(c); err != nil {
+		return err
+	}
+	o.Value = append(json.RawMessage(nil), o.Value...) // the order outlives the request
+	receipt, err := s.do(c, o, patience)
+	if err != nil {
+		return orderError(err, o)
+	}
+	return c.json(receiptStatus(receipt), receipt)
+}
+
+// do gives the order, and waits for its outcome as long as the caller likes.
+func (s *Server) do(c *call, o agent.Command, patience time.Duration) (agent.Receipt, error) {
+	if patience > 0 {
+		patient(c.w, patience)
+		ctx, cancel := context.WithTimeout(c.r.Context(), patience)
+		defer cancel()
+		return s.agent.Do(ctx, o)
+	}
+	return s.agent.Accept(c.r.Context(), o)
+}
+
+// orderError puts the refusal of an order into the words of this door.
+func orderError(err error, o agent.Command) error {
+	e := agent.AsError(err)
+	switch {
+	case e.Code == agent.Conflict && e.Field == "id":
+		return invalid(headerIdempotencyKey, "was used before for another order: choose a new one")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &agent.Error{Code: agent.Unavailable, Message: "the order could not be stored in time, nothing was done: try again"}
+	}
+	return knownType(err, o.DeviceType)
+}
+
+// receiptStatus is the HTTP status of an order's outcome.
+func receiptStatus(r agent.Receipt) int {
+	switch r.State {
+	case agent.Done:
+		return http.StatusOK
+	case agent.Accepted:
+		return http.StatusAccepted
+	}
+	return kindOf(r.Code).status
+}
+
+// parseWait reads wait: true (the default), false, or a duration.
+func parseWait(raw json.RawMessage) (time.Duration, error) {
+	switch string(raw) {
+	case "", "true":
+		return longestOrder, nil
+	case "false":
+		return 0, nil
+	}
+	if raw[0] != '"' {
+		return 0, invalid("wait", `is out of range: want true, false or a duration like "5s"`)
+	}
+	s, err := text(raw)
+	if err != nil {
+		return 0, err
+	}
+	return duration("wait", s, longestOrder)
+}
+
+// idempotent derives the order's id from who asks and what the caller calls
+// it; empty if it has no name. The same name from another caller is another
+// order.
+func idempotent(c *call) (string, error) {
+	given := c.r.Header[headerIdempotencyKey]
+	if len(given) == 0 {
+		return "", nil
+	}
+	if len(given) > 1 || len(given[0]) == 0 || len(given[0]) > longestIdempotencyKey || !visible(given[0]) {
+		return "", invalid(headerIdempotencyKey, "is out of range: want 1 to 200 visible characters, once")
+	}
+	sum := sha256.Sum256([]byte(c.who.id + "\x00" + given[0]))
+	return "http-" + hex.EncodeToString(sum[:16]), nil
+}
+
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// permitted is what a caller may do to a device now.
+type permitted struct {
+	Action  string `json:"action"`
+	Allowed bool   `json:"allowed"`
+	Reason  string `json:"reason,omitempty"` // why not
+}
+
+// lastOrder is the last order to a device since the start.
+type lastOrder struct {
+	SubDevice string          `json:"sub_device,omitempty"`
+	Action    string          `json:"action"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Via       string          `json:"via"`
+	Receipt   agent.Receipt   `json:"receipt"`
+}
+
+// controlAnswer is the body of control.
+type controlAnswer struct {
+	SpaceID    string       `json:"meeting_space_id"`
+	DeviceType string       `json:"device_type"`
+	SubDevice  string       `json:"sub_device,omitempty"`
+	Record     agent.Record `json:"record"`
+	Actions    []permitted  `json:"actions"`
+	Last       *lastOrder   `json:"last_command"` // null: none since the start
+}
+
+// control says what the caller may do to the device now, and what was last
+// done to it.
+func control(s *Server, c *call) error {
+	a := controlAnswer{SpaceID: c.params[0]}
+	err := c.decode(member{"device_type", true, &a.DeviceType}, member{"sub_device", false, &a.SubDevice})
+	if err != nil {
+		return err
+	}
+	a.SubDevice = drivers.Canonical(a.SubDevice)
+	reading, part, err := s.part(a.SpaceID, a.DeviceType, a.SubDevice)
+	if err != nil {
+		return err
+	}
+	a.Record = reading.Record
+	a.Actions = []permitted{}
+	for _, action := range part.Actions {
+		a.Actions = append(a.Actions, permit(c.who, action.Name, reading))
+	}
+	if o, r, ok := s.agent.LastReceipt(a.SpaceID, a.DeviceType, a.SubDevice); ok {
+		a.Last = &lastOrder{o.SubDevice, o.Action, o.Value, o.Via, r}
+	}
+	return c.response(a)
+}
+
+func permit(who principal, action string, r agent.Reading) permitted {
+	switch {
+	case !who.may(permitWrite):
+		return permitted{action, false, "this key has no permission " + string(permitWrite)}
+	case r.Status == agent.Offline:
+		return permitted{action, false, "the device is offline: " + r.Reason}
+	}
+	return permitted{Action: action, Allowed: true}
+}

@@ -1,0 +1,177 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"roomgate/agent"
+)
+
+// maxDepth is how deep a request's JSON may be nested.
+const maxDepth = 32
+
+// member is one that a request's object may have.
+type member struct {
+	name     string
+	required bool
+	into     any // *string, *int64, *json.RawMessage
+}
+
+// decodeObject reads one JSON object into members, strictly: an unknown or
+// repeated key, a value of the wrong type, or anything behind the object is
+// refused, by the name of the field where there is one.
+func decodeObject(data []byte, members []member) error {
+	if err := checkJSON(data); err != nil {
+		return err
+	}
+	start := space(data, 0)
+	if data[start] != '{' {
+		return &agent.Error{Code: malformed, Message: "the body is not a JSON object"}
+	}
+	return decodeMembers(data[start:], "", members)
+}
+
+// decodeMembers reads an object of valid JSON. within is the field that holds
+// it, for the names in errors.
+func decodeMembers(object []byte, within string, members []member) error {
+	var seen, given uint64
+	for key, value := range each(object) {
+		name, err := text(key)
+		if err != nil {
+			return err
+		}
+		i := find(members, name)
+		if i < 0 {
+			return invalid(within+clip(name), "is not known: want "+names(members))
+		}
+		if seen&(1<<i) != 0 {
+			return invalid(within+name, "is there twice: send it once")
+		}
+		seen |= 1 << i
+		if string(value) == "null" { // the same as not there
+			continue
+		}
+		given |= 1 << i
+		if err := members[i].set(within, value); err != nil {
+			return err
+		}
+	}
+	for i, m := range members {
+		if m.required && given&(1<<i) == 0 {
+			return invalid(within+m.name, "is missing")
+		}
+	}
+	return nil
+}
+
+func find(members []member, name string) int {
+	for i := range members {
+		if members[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (m *member) set(within string, value []byte) (err error) {
+	switch into := m.into.(type) {
+	case *string:
+		if value[0] != '"' {
+			return invalid(within+m.name, "is not a text")
+		}
+		*into, err = text(value)
+	case *int64:
+		if *into, err = strconv.ParseInt(string(value), 10, 64); err != nil {
+			return invalid(within+m.name, "is not a whole number")
+		}
+	case *json.RawMessage:
+		*into = value
+		return unique(value, within+m.name)
+	}
+	return err
+}
+
+// text decodes a JSON string.
+func text(quoted []byte) (string, error) {
+	inner := quoted[1 : len(quoted)-1]
+	for _, b := range inner {
+		if b == '\\' {
+			var s string
+			err := json.Unmarshal(quoted, &s)
+			return s, err
+		}
+	}
+	return string(inner), nil
+}
+
+// unique refuses an object, at any depth, that has a key twice: two readers of
+// it could understand it differently.
+func unique(value []byte, field string) error {
+	if value[0] != '{' && value[0] != '[' {
+		return nil
+	}
+	seen := map[string]bool{}
+	for key, inner := range each(value) {
+		at := field
+		if key != nil {
+			name, err := text(key)
+			if err != nil {
+				return err
+			}
+			at = field + "." + clip(name)
+			if seen[name] {
+				return invalid(at, "is there twice: send it once")
+			}
+			seen[name] = true
+		}
+		if err := unique(inner, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkJSON refuses what is not exactly one JSON value in UTF-8.
+func checkJSON(data []byte) error {
+	if len(data) == space(data, 0) {
+		return &agent.Error{Code: malformed, Message: "the body is empty: send a JSON object"}
+	}
+	if !utf8.Valid(data) {
+		return &agent.Error{Code: malformed, Message: "the body is not UTF-8"}
+	}
+	if !json.Valid(data) {
+		return &agent.Error{Code: malformed, Message: "the body is not JSON" + where(data)}
+	}
+	if depth(data) > maxDepth {
+		return &agent.Error{Code: malformed, Message: "the body is nested deeper than " + strconv.Itoa(maxDepth) + " levels"}
+	}
+	return nil
+}
+
+func where(data []byte) string {
+	var v json.RawMessage
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(data, &v), &syntax) {
+		return ": " + syntax.Error() + " at byte " + strconv.FormatInt(syntax.Offset, 10)
+	}
+	return ""
+}
+
+// clip keeps what a caller sent short enough to be shown in an error.
+func clip(s string) string {
+	if utf8.RuneCountInString(s) <= 40 {
+		return s
+	}
+	return string([]rune(s)[:40]) + "..."
+}
+
+func names(members []member) string {
+	out := make([]string, len(members))
+	for i, m := range members {
+		out[i] = m.name
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,20 @@
+// Package api is the local HTTP door of the building: the platform's V1.0
+// interface, the gateway's own operations, and what operators look at.
+//
+// One table, routes, names every operation. The two doors, Handler for the
+// network and Control for the control socket, serve the same table; they
+// differ in who may come in.
+//
+// # Why
+//
+// The router and the reader of request bodies are our own. The one because a
+// wrong method has to be refused in the same words as everything else, and
+// because a status request must cost little more than net/http itself. The
+// other because encoding/json takes a key twice, in any case, and rubbish
+// behind the end, and a wrong input has to be refused by the name of its
+// field.
+//
+// A right key is never refused because of wrong ones from the same address:
+// keys are too long to be guessed over a network, and a broken client behind
+// the same address must not lock out the display of a room.
+package api

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"roomgate/drivers"
+)
+
+// maxDone bounds the answers in one heartbeat.
+const maxDone = 64
+
+// edgeHeartbeat takes the sign of life of a room display's page, and hands
+// over its orders.
+func edgeHeartbeat(s *Server, c *call) error {
+	var space string
+	var raw json.RawMessage
+	err := c.decode(member{"meeting_space_id", true, &space}, member{"done", false, &raw})
+	if err != nil {
+		return err
+	}
+	done, err := parseDone(raw)
+	if err != nil {
+		return err
+	}
+	orders, err := s.agent.PageBeat(space, done)
+	if err != nil {
+		return err
+	}
+	return c.orders(orders)
+}
+
+// parseDone reads the list of a page's answers.
+func parseDone(raw json.RawMessage) (done []drivers.PageDone, err error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if raw[0] != '[' {
+		return nil, invalid("done", "is not a list")
+	}
+	for _, item := range each(raw) {
+		if item[0] != '{' {
+			return nil, invalid("done", "has an item that is not an object")
+		}
+		if len(done) == maxDone {
+			return nil, invalid("done", "has more than 64 items")
+		}
+		var d drivers.PageDone
+		err := decodeMembers(item, "done.", []member{{"id", true, &d.ID}, {"error", false, &d.Error}})
+		if err != nil {
+			return nil, err
+		}
+		d.Error = clip(d.Error)
+		done = append(done, d)
+	}
+	return done, nil
+}
+
+func (c *call) orders(orders []drivers.PageOrder) error {
+	if orders == nil {
+		orders = []drivers.PageOrder{}
+	}
+	return c.json(http.StatusOK, struct {
+		Orders []drivers.PageOrder `json:"orders"`
+	}{orders})
+}

@@ -1,0 +1,213 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/drivers"
+)
+
+const (
+	// defaultLimit and maxLimit are how many events one answer has.
+	defaultLimit = 50
+	maxLimit     = 200
+	// longestWait bounds a long poll.
+	longestWait = time.Minute
+	// longestType bounds the name of an event in a filter.
+	longestType = 64
+)
+
+// eventQuery is what may be asked of the events of the building; for those of
+// one space the space stands in the path.
+var (
+	spaceEventQuery = []string{"device_type", "sub_device", "event_type", "since", "until", "limit", "cursor", "wait"}
+	eventQuery      = append([]string{"meeting_space_id"}, spaceEventQuery...)
+)
+
+// follow is a reader's place in the log.
+type follow struct {
+	filter agent.EventFilter
+	placed bool // filter.After says where; else the newest come first
+}
+
+// events answers with what has happened in the building, or follows it.
+func events(s *Server, c *call) error {
+	q, err := c.query(eventQuery...)
+	if err != nil {
+		return err
+	}
+	return s.events(c, q, q.text("meeting_space_id"))
+}
+
+// spaceEvents is the same for one space.
+func spaceEvents(s *Server, c *call) error {
+	q, err := c.query(spaceEventQuery...)
+	if err != nil {
+		return err
+	}
+	return s.events(c, q, c.params[0])
+}
+
+func (s *Server) events(c *call, q query, space string) error {
+	f, err := s.follow(q, space)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(c.r.Header.Get("Accept"), "text/event-stream") {
+		return s.stream(c, f)
+	}
+	wait, err := duration("wait", cmp.Or(q.text("wait"), "0s"), longestWait)
+	if err != nil {
+		return err
+	}
+	found, err := s.poll(c, &f, wait)
+	if err != nil {
+		return err
+	}
+	return c.events(found, f.filter.After)
+}
+
+// follow reads the filter and the cursor.
+func (s *Server) follow(q query, space string) (f follow, err error) {
+	if f.filter, err = s.filter(q, space); err != nil {
+		return f, err
+	}
+	if q.text("cursor") != "" {
+		err = s.place(&f, "cursor", q.text("cursor"))
+	}
+	return f, err
+}
+
+// place continues from a cursor. One from beyond the end is from another log,
+// and would silently skip what comes.
+func (s *Server) place(f *follow, field, cursor string) error {
+	at, err := strconv.ParseUint(cursor, 10, 64)
+	if err != nil {
+		return invalid(field, "is not a cursor: send next_cursor of an earlier answer")
+	}
+	_, end, err := s.agent.LatestEvents(agent.EventFilter{After: at, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if at > end {
+		return invalid(field, "is not from this log: start again without it")
+	}
+	f.filter.After, f.placed = at, true
+	return nil
+}
+
+func (s *Server) filter(q query, space string) (agent.EventFilter, error) {
+	f := agent.EventFilter{SpaceID: space, DeviceType: q.text("device_type"),
+		SubDevice: drivers.Canonical(q.text("sub_device")), Type: q.text("event_type")}
+	if space != "" {
+		if _, err := s.agent.StatusAll(space); err != nil {
+			return f, err
+		}
+	}
+	if err := checkNames(f); err != nil {
+		return f, err
+	}
+	limit, err := q.number("limit", 1, maxLimit, defaultLimit)
+	if err != nil {
+		return f, err
+	}
+	f.Limit = int(limit)
+	if f.Since, err = q.time("since"); err != nil {
+		return f, err
+	}
+	f.Until, err = q.time("until")
+	return f, err
+}
+
+// checkNames refuses a filter that could never match.
+func checkNames(f agent.EventFilter) error {
+	if f.DeviceType != "" {
+		if err := unknownType(f.DeviceType); err != nil {
+			return err
+		}
+	}
+	if f.SubDevice != "" && !isSubDevice(f.SubDevice) {
+		return invalid("sub_device", "is not known: want one of "+strings.Join(drivers.SubDevices(drivers.TypeO3), ", "))
+	}
+	if len(f.Type) > longestType {
+		return invalid("event_type", "is longer than "+strconv.Itoa(longestType)+" characters")
+	}
+	return nil
+}
+
+func isSubDevice(name string) bool {
+	for _, t := range drivers.Types() {
+		for _, sub := range drivers.SubDevices(t) {
+			if sub == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// poll reads events, and waits for some if there are none.
+func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, error) {
+	if wait > 0 && s.waiters.TryAcquire(1) { // else answered at once: still right, only less handy
+		defer s.waiters.Release(1)
+		patient(c.w, wait)
+	} else {
+		wait = 0
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), wait)
+	defer cancel()
+	for {
+		changed := s.agent.EventsChanged()
+		found, moved, err := s.next(f)
+		if err != nil || len(found) > 0 || ctx.Err() != nil {
+			return found, err
+		}
+		if moved { // there may be more to look through
+			continue
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+}
+
+// next reads the next events and moves on; moved is false at the log's end.
+func (s *Server) next(f *follow) (found []agent.Event, moved bool, err error) {
+	read := s.agent.LatestEvents
+	if f.placed {
+		read = s.agent.Events
+	}
+	found, next, err := read(f.filter)
+	if err != nil {
+		return nil, false, err
+	}
+	moved = f.placed && next > f.filter.After
+	f.filter.After, f.placed = next, true
+	return found, moved, nil
+}
+
+// patient lets an answer take longer than others may.
+func patient(w http.ResponseWriter, wait time.Duration) {
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Time{}) // a writer without deadlines keeps the server's
+	_ = rc.SetWriteDeadline(time.Now().Add(wait + writeTimeout))
+}
+
+func (c *call) events(found []agent.Event, cursor uint64) error {
+	records := make([]json.RawMessage, len(found))
+	for i, e := range found {
+		records[i] = e.Record
+	}
+	return c.json(http.StatusOK, struct {
+		Events []json.RawMessage `json:"events"`
+		Next   string            `json:"next_cursor"`
+	}{records, strconv.FormatUint(cursor, 10)})
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// changing is what differs from run to run, ids and secrets, and what drivers
+// may word anew.
+var changing = regexp.MustCompile(`"(command_id|secret|prefix|id|summary)": "(?:[0-9A-HJKMNP-TV-Z]{26}|rg[^"]*|[^"]* [^"]*)"`)
+
+// golden compares JSON with testdata/NAME.json. Times are virtual, and so
+// always the same.
+func golden(t *testing.T, name, body string) {
+	t.Helper()
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(body), "", "  "); err != nil {
+		t.Fatalf("%s: %v in %s", name, err, body)
+	}
+	got := changing.ReplaceAll(append(indented.Bytes(), '\n'), []byte(`"$1": "CHANGES"`))
+	path := filepath.Join("testdata", name+".json")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestMessages holds the shape of every answer: clients depend on it.
+func TestMessages(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		for _, c := range []struct{ name, method, path, body string }{
+			{"status", "POST", "/devices/" + aurora + "/status", `{"device_type":"lock"}`},
+			{"status-all", "POST", "/devices/" + aurora + "/status", `{"device_type":"all"}`},
+			{"events", "GET", "/devices/" + aurora + "/events?device_type=lock", ""},
+			{"instruction", "GET", "/devices/" + aurora + "/instruction?device_type=light", ""},
+			{"instruction-hub", "GET", "/devices/" + aurora + "/instruction?device_type=o3-sensor", ""},
+			{"types", "GET", "/devices/types", ""},
+			{"types-of-space", "GET", "/devices/types?meeting_space_id=" + borealis, ""},
+			{"heartbeat", "POST", "/edge/heartbeat", `{"meeting_space_id":"` + borealis + `"}`},
+			{"receipt", "POST", "/devices/" + aurora + "/action", `{"device_type":"light","action":"on"}`},
+			{"problem", "POST", "/devices/" + aurora + "/action", `{"device_type":"light","action":"intensity","value":101}`},
+			{"key", "POST", "/gateway/keys", `{"name":"display","expires_at":"2030-01-01T00:00:00Z"}`},
+			{"keys", "GET", "/gateway/keys", ""},
+		} {
+			parts := []string{}
+			if c.body != "" {
+				parts = append(parts, c.body)
+			}
+			golden(t, c.name, b.ask(c.method, c.path, parts...).body)
+		}
+	})
+}

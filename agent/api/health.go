@@ -1,0 +1,73 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"roomgate/agent"
+)
+
+// healthz says whether the process works; a supervisor restarts it if not.
+func healthz(s *Server, c *call) error {
+	if err := s.agent.Progress(); err != nil {
+		return &agent.Error{Code: agent.Unavailable, Message: err.Error()}
+	}
+	return c.raw([]byte(`{"status":"ok"}`))
+}
+
+// readyz says whether requests are worth sending.
+func readyz(s *Server, c *call) error {
+	if err := s.agent.Ready(); err != nil {
+		c.w.Header().Set("Retry-After", "1")
+		return &agent.Error{Code: agent.Unavailable, Message: "not ready: " + err.Error()}
+	}
+	return c.raw([]byte(`{"status":"ready"}`))
+}
+
+// gatewayAnswer is the body of gateway.
+type gatewayAnswer struct {
+	agent.Identity
+	agent.Health
+}
+
+// gateway answers with which gateway this is, and how it is.
+func gateway(s *Server, c *call) error {
+	return c.json(http.StatusOK, gatewayAnswer{s.agent.Identity(), s.agent.Health()})
+}
+
+// counts are this door's figures.
+type counts struct {
+	classes [6]atomic.Uint64 // answers by the first digit of their status
+	streams atomic.Int64
+	open    atomic.Int64 // connections
+	refused atomic.Uint64
+}
+
+func (n *counts) answered(status int) {
+	if class := status / 100; class > 0 && class < len(n.classes) {
+		n.classes[class].Add(1)
+	}
+}
+
+// metrics answers in the Prometheus text format, version 0.0.4.
+func metrics(s *Server, c *call) error {
+	var b bytes.Buffer
+	s.agent.WriteMetrics(&b)
+	fmt.Fprintf(&b, "# HELP roomgate_http_requests_total Requests answered.\n# TYPE roomgate_http_requests_total counter\n")
+	for class := 2; class < len(s.counts.classes); class++ {
+		fmt.Fprintf(&b, "roomgate_http_requests_total{code=\"%dxx\"} %d\n", class, s.counts.classes[class].Load())
+	}
+	for _, m := range []struct {
+		name, kind, help string
+		value            int64
+	}{
+		{"http_streams", "gauge", "Event streams that are open.", s.counts.streams.Load()},
+		{"http_connections", "gauge", "Connections that are open.", s.counts.open.Load()},
+		{"http_connections_refused_total", "counter", "Connections closed because one address had too many.", int64(s.counts.refused.Load())},
+	} {
+		fmt.Fprintf(&b, "# HELP roomgate_%s %s\n# TYPE roomgate_%s %s\nroomgate_%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
+	}
+	return c.text("text/plain; version=0.0.4; charset=utf-8", b.Bytes())
+}

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"roomgate/agent"
+)
+
+// listKeys lists the API keys, without their secrets.
+func listKeys(s *Server, c *call) error {
+	keys := s.agent.Keys()
+	if keys == nil {
+		keys = []agent.Key{}
+	}
+	return c.json(http.StatusOK, struct {
+		Keys []agent.Key `json:"keys"`
+	}{keys})
+}
+
+// createKey makes an API key. Its secret is in this answer and nowhere else.
+func createKey(s *Server, c *call) error {
+	var name, until string
+	err := c.decode(member{"name", true, &name}, member{"expires_at", false, &until})
+	if err != nil {
+		return err
+	}
+	var expires time.Time
+	if until != "" {
+		if expires, err = time.Parse(time.RFC3339, until); err != nil {
+			return invalid("expires_at", "is not a time: want one like 2026-01-31T09:30:00Z")
+		}
+	}
+	key, secret, err := s.agent.CreateKey(c.r.Context(), name, expires)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusCreated, struct {
+		Key    agent.Key `json:"key"`
+		Secret string    `json:"secret"`
+	}{key, secret})
+}
+
+// revokeKey ends a key at once, and the streams that were opened with it.
+func revokeKey(s *Server, c *call) error {
+	if err := s.agent.RevokeKey(c.r.Context(), c.params[0]); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}

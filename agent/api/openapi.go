@@ -1,0 +1,112 @@
+package api
+
+import (
+	_ "embed" // fills the variables below
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// openapi.yaml ends with the schemas, which have a file of their own.
+var (
+	//go:embed openapi.yaml
+	openapiHead string
+	//go:embed schemas.yaml
+	openapiSchemas string
+	openapiYAML    = []byte(openapiHead + openapiSchemas)
+)
+
+//go:embed asyncapi.yaml
+var asyncapiYAML []byte
+
+//go:embed openapi.css
+var openapiCSS string
+
+func openapiFile(_ *Server, c *call) error {
+	return c.text("application/yaml; charset=utf-8", openapiYAML)
+}
+
+func asyncapiFile(_ *Server, c *call) error {
+	return c.text("application/yaml; charset=utf-8", asyncapiYAML)
+}
+
+// openapiPage shows the description to a person, in one page that needs
+// nothing else: the gateway may have no internet.
+func openapiPage(s *Server, c *call) error {
+	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	return c.text("text/html; charset=utf-8", []byte(page(s.version)))
+}
+
+// sections are the parts of openapi.yaml that the page shows one by one.
+type sections struct {
+	operations map[string]string // by "METHOD path"
+	components []section
+}
+
+type section struct{ name, text string }
+
+// described is openapi.yaml cut into sections, once it is first asked for.
+var described = sync.OnceValue(func() sections { return cut(string(openapiYAML)) })
+
+var (
+	pathLine      = regexp.MustCompile(`^  (/\S*):$`)
+	methodLine    = regexp.MustCompile(`^    (get|post|put|patch|delete):$`)
+	componentLine = regexp.MustCompile(`^    (\w+): ?(.*)$`)
+	reference     = regexp.MustCompile(`#/components/(\w+)/(\w+)`)
+)
+
+// cut goes by the indentation of the file, which a test holds to.
+func cut(file string) sections {
+	out := sections{operations: map[string]string{}}
+	var top, path, operation string
+	for line := range strings.Lines(file) {
+		bare := strings.TrimRight(line, "\n")
+		if bare != "" && bare[0] != ' ' && bare[0] != '#' {
+			top, operation = bare, ""
+		}
+		switch {
+		case top == "paths:" && pathLine.MatchString(bare):
+			path, operation = pathLine.FindStringSubmatch(bare)[1], ""
+		case top == "paths:" && methodLine.MatchString(bare):
+			operation = strings.ToUpper(methodLine.FindStringSubmatch(bare)[1]) + " " + path
+		case top == "paths:" && operation != "":
+			out.operations[operation] += strings.TrimPrefix(line, "      ")
+		case top == "components:" && componentLine.MatchString(bare):
+			found := componentLine.FindStringSubmatch(bare)
+			out.components = append(out.components, section{found[1], strings.TrimLeft(found[2]+"\n", "\n")})
+		case top == "components:" && len(out.components) > 0 && strings.HasPrefix(line, "      "):
+			out.components[len(out.components)-1].text += strings.TrimPrefix(line, "      ")
+		}
+	}
+	return out
+}
+
+func page(version string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Roomgate interface</title>`+
+		`<meta name="viewport" content="width=device-width"><style>%s</style>`+
+		`<h1>Roomgate interface</h1><p>Version %s. The same for programs: <a href="openapi.yaml">openapi.yaml</a>. `+
+		`Paths below devices, edge and meetingspace are also found under %s.</p><h2>Operations</h2>`,
+		openapiCSS, html.EscapeString(version), versionPrefix)
+	known := described()
+	for _, r := range routes() {
+		needs := "no key"
+		if r.permission != permitAll {
+			needs = string(r.permission)
+		}
+		fmt.Fprintf(&b, `<details><summary><b>%s</b> <code>%s</code> %s <i>%s</i></summary><pre>%s</pre></details>`,
+			r.method, html.EscapeString(r.path), html.EscapeString(r.summary), needs, linked(known.operations[r.method+" "+r.path]))
+	}
+	b.WriteString(`<h2>Components</h2>`)
+	for _, s := range known.components {
+		fmt.Fprintf(&b, `<section id="%s"><h3>%s</h3><pre>%s</pre></section>`, s.name, s.name, linked(s.text))
+	}
+	return b.String()
+}
+
+// linked makes links of the references between sections.
+func linked(text string) string {
+	return reference.ReplaceAllString(html.EscapeString(text), `<a href="#$2">$2</a>`)
+}

@@ -1,0 +1,277 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// spec is openapi.yaml as data.
+type spec struct{ root map[string]any }
+
+func parseSpec(t *testing.T) spec {
+	t.Helper()
+	var s spec
+	if err := yaml.Unmarshal(openapiYAML, &s.root); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// at walks down by keys, and follows references; nil if there is nothing.
+func (s spec) at(v any, keys ...string) any {
+	for {
+		m, _ := v.(map[string]any)
+		if r, ok := m["$ref"].(string); ok {
+			v = s.at(s.root, strings.Split(strings.TrimPrefix(r, "#/"), "/")...)
+			if v == nil {
+				panic("dangling reference " + r)
+			}
+			continue
+		}
+		if len(keys) == 0 {
+			return v
+		}
+		v, keys = m[keys[0]], keys[1:]
+	}
+}
+
+// operations yields every operation of the file as "METHOD path".
+func (s spec) operations() map[string]any {
+	out := map[string]any{}
+	for path, item := range s.at(s.root, "paths").(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			out[strings.ToUpper(method)+" "+path] = operation
+		}
+	}
+	return out
+}
+
+func TestDescriptionAndRoutesAreTheSame(t *testing.T) {
+	s := parseSpec(t)
+	if s.root["openapi"] != "3.1.0" {
+		t.Errorf("it is openapi %v", s.root["openapi"])
+	}
+	operations, ids := s.operations(), map[string]bool{}
+	for _, r := range routes() {
+		name := r.method + " " + r.path
+		o := operations[name]
+		if o == nil {
+			t.Errorf("%s is not described", name)
+			continue
+		}
+		delete(operations, name)
+		if s.at(o, "summary") != r.summary {
+			t.Errorf("%s is %q there and %q here", name, s.at(o, "summary"), r.summary)
+		}
+		if open, _ := s.at(o, "security").([]any); (open != nil) != (r.permission == permitAll) {
+			t.Errorf("%s: who may is told otherwise", name)
+		}
+		s.checkOperation(t, name, o, r)
+		id, _ := s.at(o, "operationId").(string)
+		if id == "" || ids[id] {
+			t.Errorf("%s: operationId is %q", name, id)
+		}
+		ids[id] = true
+	}
+	for name := range operations {
+		t.Errorf("%s is described, and there is no such route", name)
+	}
+}
+
+// checkOperation asks for a success, for errors, and for each value in the
+// path.
+func (s spec) checkOperation(t *testing.T, name string, o any, r route) {
+	t.Helper()
+	good := false
+	for status := range s.at(o, "responses").(map[string]any) {
+		good = good || status[0] == '2'
+	}
+	if !good || s.at(o, "responses", "default", "content", "application/problem+json") == nil {
+		t.Errorf("%s: responses lack success or error", name)
+	}
+	var inPath []string
+	parameters, _ := s.at(o, "parameters").([]any)
+	for _, p := range parameters {
+		if s.at(p, "in") == "path" {
+			inPath = append(inPath, "{"+s.at(p, "name").(string)+"}")
+		}
+	}
+	values := slices.DeleteFunc(r.segments(), func(v string) bool { return v[0] != '{' })
+	if !slices.Equal(inPath, values) {
+		t.Errorf("%s: path parameters are %v, want %v", name, inPath, values)
+	}
+}
+
+// TestPageShowsEveryOperation reads the browsable page.
+func TestPageShowsEveryOperation(t *testing.T) {
+	p := page("1 <2>")
+	for _, r := range routes() {
+		if !strings.Contains(p, "<b>"+r.method+"</b> <code>"+r.path+"</code>") {
+			t.Errorf("%s %s is not shown", r.method, r.path)
+		}
+	}
+	s := parseSpec(t)
+	for name := range s.at(s.root, "components", "schemas").(map[string]any) {
+		if !strings.Contains(p, `<section id="`+name+`">`) {
+			t.Errorf("schema %s is not shown", name)
+		}
+	}
+	if strings.Contains(p, "<pre></pre>") || strings.Contains(p, "<2>") || strings.Contains(p, "http://") || strings.Contains(p, "https://") {
+		t.Error("the page has an empty part, raw text, or a link outside")
+	}
+}
+
+// TestExamplesWork sends every example of the file, and holds every JSON
+// answer to its schema.
+func TestExamplesWork(t *testing.T) {
+	s := parseSpec(t)
+	inBuilding(t, func(t *testing.T, b *building) {
+		tried := 0
+		for name, o := range s.operations() {
+			method, path, _ := strings.Cut(name, " ")
+			for _, e := range s.examples(o) {
+				path := strings.NewReplacer("{meeting_space_id}", aurora).Replace(path)
+				if s.at(o, "operationId") == "instruction" {
+					path += "?device_type=lock"
+				}
+				if strings.HasSuffix(path, "shot") || strings.Contains(path, "{") {
+					continue // pictures, and keys that would have to exist
+				}
+				got := b.ask(method, path, e...)
+				if got.StatusCode >= 300 {
+					t.Errorf("%s %v: %d %s", name, e, got.StatusCode, got.body)
+					continue
+				}
+				s.checkAnswer(t, name, o, got)
+				tried++
+			}
+		}
+		if tried < 20 {
+			t.Errorf("only %d examples", tried)
+		}
+	})
+}
+
+// examples are the bodies of an operation's examples; one empty if it takes
+// none.
+func (s spec) examples(o any) [][]string {
+	named, _ := s.at(o, "requestBody", "content", "application/json", "examples").(map[string]any)
+	if named == nil {
+		return [][]string{nil}
+	}
+	var out [][]string
+	for _, e := range named {
+		body, _ := json.Marshal(s.at(e, "value")) // it came from YAML
+		out = append(out, []string{string(body)})
+	}
+	return out
+}
+
+func (s spec) checkAnswer(t *testing.T, name string, o any, got answer) {
+	t.Helper()
+	media, _, _ := mime.ParseMediaType(got.Header.Get("Content-Type"))
+	described := s.at(o, "responses", fmt.Sprint(got.StatusCode), "content", media)
+	if described == nil {
+		t.Errorf("%s: answer %d %s is not described", name, got.StatusCode, media)
+	}
+	schema := s.at(described, "schema")
+	if schema == nil {
+		return
+	}
+	var v any
+	if err := json.Unmarshal([]byte(got.body), &v); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if err := s.valid(schema, v, "body"); err != nil {
+		t.Errorf("%s: %v in %s", name, err, got.body)
+	}
+}
+
+// valid holds v to the part of JSON Schema that the file uses.
+func (s spec) valid(schema, v any, where string) error {
+	schema = s.at(schema)
+	if parts, ok := s.at(schema, "allOf").([]any); ok {
+		for _, part := range parts {
+			if err := s.valid(part, v, where); err != nil {
+				return err
+			}
+		}
+	}
+	if choices, ok := s.at(schema, "oneOf").([]any); ok {
+		return s.oneOf(choices, v, where)
+	}
+	if allowed, ok := s.at(schema, "enum").([]any); ok && !slices.Contains(allowed, v) {
+		return fmt.Errorf("%s is %v, want one of %v", where, v, allowed)
+	}
+	if err := checkType(s.at(schema, "type"), v, where); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, item := range v {
+			if err := s.valid(s.at(schema, "items"), item, fmt.Sprintf("%s[%d]", where, i)); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		return s.validObject(schema, v, where)
+	}
+	return nil
+}
+
+func (s spec) oneOf(choices []any, v any, where string) (err error) {
+	for _, c := range choices {
+		if err = s.valid(c, v, where); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (s spec) validObject(schema any, v map[string]any, where string) error {
+	required, _ := s.at(schema, "required").([]any)
+	for _, name := range required {
+		if _, ok := v[name.(string)]; !ok {
+			return fmt.Errorf("%s lacks %s", where, name)
+		}
+	}
+	properties, _ := s.at(schema, "properties").(map[string]any)
+	for name, value := range v {
+		p, known := properties[name]
+		if !known && s.at(schema, "additionalProperties") == false {
+			return fmt.Errorf("%s has the undescribed %s", where, name)
+		}
+		if err := s.valid(p, value, where+"."+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkType(want, v any, where string) error {
+	if want == nil {
+		return nil
+	}
+	names, several := want.([]any)
+	if !several {
+		names = []any{want}
+	}
+	kind := fmt.Sprintf("%T", v)
+	is := map[string][]string{"string": {"string"}, "bool": {"boolean"}, "float64": {"number"}, "<nil>": {"null"},
+		"map[string]interface {}": {"object"}, "[]interface {}": {"array"}}[kind]
+	if f, ok := v.(float64); ok && f == float64(int64(f)) {
+		is = append(is, "integer")
+	}
+	for _, n := range names {
+		if slices.Contains(is, n.(string)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is a %s, want %v", where, kind, want)
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"roomgate/agent"
+)
+
+// Codes that only this door knows; the others are the agent's.
+const (
+	malformed        agent.Code = "malformed"              // not HTTP or JSON as it should be
+	unauthorized     agent.Code = "unauthorized"           // no credential, or a wrong one
+	methodNotAllowed agent.Code = "method_not_allowed"     // Allow names the right ones
+	tooLarge         agent.Code = "payload_too_large"      // the body
+	unsupportedType  agent.Code = "unsupported_media_type" // the body's type
+	tooManyRequests  agent.Code = "too_many_requests"      // Retry-After says when
+	busy             agent.Code = "busy"                   // too many streams
+)
+
+// kind is how a code looks over HTTP.
+type kind struct {
+	status int
+	title  string // the same for every problem of the code
+}
+
+// kinds is the one table from codes to HTTP. A failed command answers with its
+// receipt under the same status.
+var kinds = map[agent.Code]kind{
+	agent.Invalid:     {http.StatusUnprocessableEntity, "A value cannot be accepted"},
+	agent.NotFound:    {http.StatusNotFound, "There is no such thing here"},
+	agent.Conflict:    {http.StatusConflict, "It contradicts what is there already"},
+	agent.Forbidden:   {http.StatusForbidden, "This caller may not do that"},
+	agent.Expired:     {http.StatusGatewayTimeout, "It waited longer than it was valid"},
+	agent.Unavailable: {http.StatusServiceUnavailable, "The device cannot be reached"},
+	agent.NotFollowed: {http.StatusBadGateway, "The device did not follow the order"},
+	agent.Full:        {http.StatusInsufficientStorage, "The gateway's storage is full"},
+	agent.Internal:    {http.StatusInternalServerError, "The gateway failed"},
+	malformed:         {http.StatusBadRequest, "The request cannot be read"},
+	unauthorized:      {http.StatusUnauthorized, "A valid key is needed"},
+	methodNotAllowed:  {http.StatusMethodNotAllowed, "This path does not take that method"},
+	tooLarge:          {http.StatusRequestEntityTooLarge, "The body is too large"},
+	unsupportedType:   {http.StatusUnsupportedMediaType, "The body has the wrong type"},
+	tooManyRequests:   {http.StatusTooManyRequests, "Too many requests"},
+	busy:              {http.StatusServiceUnavailable, "Too many streams are open"},
+}
+
+// kindOf never fails: a code without a row is our own mistake.
+func kindOf(code agent.Code) kind {
+	if k, ok := kinds[code]; ok {
+		return k
+	}
+	return kinds[agent.Internal]
+}
+
+// problem is the body of every error (RFC 9457), with two members of ours.
+type problem struct {
+	Type   string     `json:"type"`
+	Title  string     `json:"title"`
+	Status int        `json:"status"`
+	Detail string     `json:"detail"`
+	Code   agent.Code `json:"code"`            // stable, for programs
+	Field  string     `json:"field,omitempty"` // the request's field at fault
+}
+
+// problemType is what the type of every problem begins with.
+const problemType = "urn:roomgate:problem:"
+
+func encodeProblem(e *agent.Error) (status int, body []byte) {
+	k := kindOf(e.Code)
+	body, _ = json.Marshal(problem{problemType + string(e.Code), k.title, k.status, e.Error(), e.Code, e.Field}) // texts only
+	return k.status, body
+}
+
+// invalid refuses the value of a field.
+func invalid(field, message string) error {
+	return &agent.Error{Code: agent.Invalid, Field: field, Message: message}
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"roomgate/agent"
+)
+
+// handler carries one operation out. It has answered, or returns why not.
+type handler func(s *Server, c *call) error
+
+// route is one operation.
+type route struct {
+	method     string
+	path       string // "{name}" stands for one segment
+	permission permission
+	handle     handler
+	summary    string
+}
+
+// versionPrefix is the other name of the root for the platform's paths.
+const versionPrefix = "/v1.0"
+
+// versioned says whether the route is part of the platform's interface.
+func (r route) versioned() bool {
+	switch r.segments()[0] {
+	case "devices", "edge", "meetingspace":
+		return true
+	}
+	return false
+}
+
+func (r route) segments() []string { return strings.Split(r.path[1:], "/") }
+
+// pattern is one path with the operations on it.
+type pattern struct {
+	segments  []string // empty for a value
+	versioned bool
+	routes    []*route
+}
+
+// maxSegments is the most segments that a route may have.
+const maxSegments = 8
+
+// router finds routes. Patterns are sorted by their number of segments; where
+// two fit, the more literal one comes first.
+type router struct {
+	patterns [maxSegments + 1][]*pattern
+}
+
+func newRouter(table []route) router {
+	var t router
+	byPath := map[string]*pattern{}
+	for i := range table {
+		r := &table[i]
+		p := byPath[r.path]
+		if p == nil {
+			p = &pattern{segments: r.segments(), versioned: r.versioned()}
+			for i, s := range p.segments {
+				if s != "" && s[0] == '{' {
+					p.segments[i] = ""
+				}
+			}
+			byPath[r.path] = p
+			n := len(p.segments)
+			t.patterns[n] = append(t.patterns[n], p)
+		}
+		p.routes = append(p.routes, r)
+	}
+	for _, same := range t.patterns {
+		slices.SortStableFunc(same, func(a, b *pattern) int { return a.values() - b.values() })
+	}
+	return t
+}
+
+func (p *pattern) values() (n int) {
+	for _, s := range p.segments {
+		if s == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// find returns the operation that the request names, and notes the values in
+// its path.
+func (t *router) find(c *call) (*route, error) {
+	path, versioned := strings.CutPrefix(c.r.URL.Path, versionPrefix+"/")
+	if versioned {
+		path = c.r.URL.Path[len(versionPrefix):]
+	}
+	segments, n := split(path)
+	var allowed []string
+	for _, p := range t.patterns[n] {
+		if versioned && !p.versioned || !p.match(segments, c) {
+			continue
+		}
+		for _, r := range p.routes {
+			if r.method == c.r.Method || r.method == http.MethodGet && c.r.Method == http.MethodHead {
+				return r, nil
+			}
+			allowed = append(allowed, r.method)
+		}
+	}
+	if allowed == nil {
+		return nil, &agent.Error{Code: agent.NotFound, Message: "there is no such path: see /openapi for those there are"}
+	}
+	return nil, refuseMethod(c, allowed)
+}
+
+func refuseMethod(c *call, allowed []string) error {
+	if slices.Contains(allowed, http.MethodGet) {
+		allowed = append(allowed, http.MethodHead)
+	}
+	slices.Sort(allowed)
+	list := strings.Join(slices.Compact(allowed), ", ")
+	c.w.Header().Set("Allow", list)
+	return &agent.Error{Code: methodNotAllowed, Message: "the method is not allowed here: use " + list}
+}
+
+// split cuts a path into segments; n is 0 for one that no route can have.
+func split(path string) (segments [maxSegments]string, n int) {
+	if path == "" || path[0] != '/' {
+		return segments, 0
+	}
+	rest, more := path[1:], true
+	for more {
+		if n == maxSegments {
+			return segments, 0
+		}
+		segments[n], rest, more = strings.Cut(rest, "/")
+		if segments[n] == "" {
+			return segments, 0
+		}
+		n++
+	}
+	return segments, n
+}
+
+// match says whether the pattern fits, and notes the values.
+func (p *pattern) match(segments [maxSegments]string, c *call) bool {
+	values := 0
+	for i, want := range p.segments {
+		switch want {
+		case "":
+			c.params[values] = segments[i]
+			values++
+		case segments[i]:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// extraRoutes makes routes of the handlers that only the control socket has.
+func extraRoutes(extra map[string]http.Handler) []route {
+	var out []route
+	for name, h := range extra {
+		method, path, _ := strings.Cut(name, " ")
+		out = append(out, route{method, path, permitSystem, func(_ *Server, c *call) error {
+			c.status = http.StatusOK
+			h.ServeHTTP(c.w, c.r)
+			return nil
+		}, "for this building only"})
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package api
+
+// routes is every operation there is. The platform's are also found under
+// /v1.0. openapi.yaml says the same with all the details; a test compares.
+func routes() []route {
+	return []route{
+		{"POST", "/devices/{meeting_space_id}/status", permitRead, status, "Get device status"},
+		{"GET", "/devices/events", permitEvents, events, "Get or follow device events of the building"},
+		{"GET", "/devices/{meeting_space_id}/events", permitEvents, spaceEvents, "Subscribe to device events of a meeting space"},
+		{"POST", "/devices/{meeting_space_id}/action", permitWrite, action, "Action on a device"},
+		{"GET", "/devices/{meeting_space_id}/instruction", permitRead, instruction, "Get device instruction"},
+		{"POST", "/devices/{meeting_space_id}/control", permitRead, control, "Get device control"},
+		{"GET", "/devices/types", permitRead, types, "Fetch associated device types"},
+		{"GET", "/devices/{meeting_space_id}/snapshot", permitRead, snapshot, "Get the last picture of a camera"},
+
+		{"POST", "/edge/heartbeat", permitWrite, edgeHeartbeat, "Heartbeat of a room display's page"},
+		{"POST", "/meetingspace/{meeting_space_id}/screenshot", permitWrite, screenshot, "Upload a meeting space screenshot"},
+		{"GET", "/meetingspace/{meeting_space_id}/screenshot", permitRead, lastScreenshot, "Get the last meeting space screenshot"},
+
+		{"GET", "/gateway", permitSystem, gateway, "How the gateway is"},
+		{"GET", "/gateway/devices", permitSystem, gatewayDevices, "List devices with their readings"},
+		{"GET", "/gateway/spaces", permitSystem, gatewaySpaces, "List meeting spaces with their devices"},
+		{"GET", "/gateway/keys", permitSystem, listKeys, "List API keys"},
+		{"POST", "/gateway/keys", permitSystem, createKey, "Create an API key"},
+		{"DELETE", "/gateway/keys/{key_id}", permitSystem, revokeKey, "Revoke an API key"},
+
+		{"GET", "/healthz", permitAll, healthz, "Whether the process works"},
+		{"GET", "/readyz", permitAll, readyz, "Whether the gateway is ready"},
+		{"GET", "/metrics", permitSystem, metrics, "Figures for Prometheus"},
+		{"GET", "/openapi.yaml", permitAll, openapiFile, "This description"},
+		{"GET", "/asyncapi.yaml", permitAll, asyncapiFile, "The messages between gateway and cloud"},
+		{"GET", "/openapi", permitAll, openapiPage, "This description, to be read"},
+	}
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"golang.org/x/sync/semaphore"
+
+	"roomgate/agent"
+)
+
+// Options say what a Server serves.
+type Options struct {
+	Agent   *agent.Agent
+	Log     *slog.Logger // nil: slog.Default
+	Version string       // of the program, for the browsable page
+	// Extra are handlers for the control socket only, by "METHOD /path" with
+	// at most 8 segments, of which "{name}" stands for any one.
+	Extra map[string]http.Handler
+}
+
+// Server answers requests about one building. It is ready once made; Serve
+// may be called for several listeners.
+type Server struct {
+	agent   *agent.Agent
+	log     *slog.Logger
+	version string
+	network router
+	control router
+	tries   *tries
+	waiters *semaphore.Weighted // streams and long polls
+	counts  counts
+}
+
+// maxWaiters bounds the streams and long polls that are open at one time.
+const maxWaiters = 256
+
+// New returns a server of o.Agent.
+func New(o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Server{
+		agent:   o.Agent,
+		log:     o.Log,
+		version: o.Version,
+		network: newRouter(routes()),
+		control: newRouter(append(routes(), extraRoutes(o.Extra)...)),
+		tries:   newTries(),
+		waiters: semaphore.NewWeighted(maxWaiters),
+	}
+}
+
+// Handler serves the network: most operations need a key.
+func (s *Server) Handler() http.Handler { return &door{s, &s.network, false} }
+
+// Control serves the control socket, which file permissions guard: whoever
+// reaches it may do everything.
+func (s *Server) Control() http.Handler { return &door{s, &s.control, true} }
+
+// door is one way into the server.
+type door struct {
+	server  *Server
+	router  *router
+	control bool
+}
+
+// ServeHTTP finds the operation, asks for the credential, and answers.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := newCall(w, r)
+	defer d.leave(c)
+	if err := d.serve(c); err != nil {
+		c.fail(d.server.log, err)
+	}
+}
+
+func (d *door) serve(c *call) error {
+	route, err := d.router.find(c)
+	if err != nil {
+		return err
+	}
+	if err := d.admit(c, route.permission); err != nil {
+		return err
+	}
+	return route.handle(d.server, c)
+}
+
+// leave counts the answer. A handler that panicked costs its own request only.
+func (d *door) leave(c *call) {
+	s := d.server
+	if cause := recover(); cause != nil {
+		if cause == http.ErrAbortHandler {
+			panic(cause)
+		}
+		s.log.Error("request handler panicked", "method", c.r.Method, "path", c.r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+		if c.status == 0 {
+			c.fail(s.log, &agent.Error{Code: agent.Internal, Message: "internal error, see the gateway's log"})
+		}
+		s.counts.answered(c.status)
+		return // what the handler still holds of the call is unknown
+	}
+	s.counts.answered(c.status)
+	c.release()
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"time"
+
+	"roomgate/agent"
+)
+
+const (
+	// streamBeat is how often a silent stream says that it is alive.
+	streamBeat = 15 * time.Second
+	// streamLook is how often a silent stream looks whether its key still
+	// holds.
+	streamLook = time.Second
+	// streamWrite is how long a reader may take for what it is sent; one that
+	// is slower is cut off, and comes back with its cursor.
+	streamWrite = 10 * time.Second
+	// streamRetry is when a browser comes back, in milliseconds.
+	streamRetry = "retry: 3000\n\n"
+)
+
+// stream sends events as they are written (text/event-stream, WHATWG HTML
+// 9.2). Without a cursor it begins with what comes next; with since, there.
+func (s *Server) stream(c *call, f follow) error {
+	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
+		if err := s.place(&f, "Last-Event-ID", last); err != nil {
+			return err
+		}
+	}
+	if err := s.begin(&f); err != nil {
+		return err
+	}
+	if !s.waiters.TryAcquire(1) {
+		c.w.Header().Set("Retry-After", "10")
+		return &agent.Error{Code: busy, Message: "too many streams are open: close some, or poll"}
+	}
+	defer s.waiters.Release(1)
+	s.counts.streams.Add(1)
+	defer s.counts.streams.Add(-1)
+	w := newEventWriter(c)
+	for w.write(nil) && s.pump(c, &f, w) {
+	}
+	return nil
+}
+
+// begin places a stream that has no cursor.
+func (s *Server) begin(f *follow) (err error) {
+	if !f.placed && f.filter.Since.IsZero() {
+		_, f.filter.After, err = s.agent.LatestEvents(agent.EventFilter{Limit: 1})
+	}
+	f.placed, f.filter.Limit = true, maxLimit
+	return err
+}
+
+// pump sends what there is, or waits; it is false when the stream is over.
+func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
+	changed := s.agent.EventsChanged()
+	found, moved, err := s.next(f)
+	if err != nil {
+		c.fail(s.log, err)
+		return false
+	}
+	if s.ended(c.who) || len(found) > 0 && !w.write(found) {
+		return false
+	}
+	if moved {
+		return c.r.Context().Err() == nil
+	}
+	return s.rest(c, w, changed)
+}
+
+// rest waits for the log to grow.
+func (s *Server) rest(c *call, w *eventWriter, changed <-chan struct{}) bool {
+	look := time.NewTicker(streamLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-changed:
+			return true
+		case <-c.r.Context().Done():
+			return false
+		case now := <-look.C:
+			if s.ended(c.who) || now.Sub(w.last) >= streamBeat && !w.beat() {
+				return false
+			}
+		}
+	}
+}
+
+// ended says whether the credential behind a stream no longer holds.
+func (s *Server) ended(who principal) bool {
+	return who.via != agent.ViaCLI && s.agent.Revoked(who.id)
+}
+
+// eventWriter writes events to one reader.
+type eventWriter struct {
+	c       *call
+	control *http.ResponseController
+	buffer  bytes.Buffer
+	last    time.Time
+}
+
+func newEventWriter(c *call) *eventWriter {
+	w := &eventWriter{c: c, control: http.NewResponseController(c.w)}
+	patient(c.w, 0)
+	c.w.Header()["X-Accel-Buffering"] = []string{"no"}
+	c.begin(http.StatusOK, []string{"text/event-stream"})
+	w.buffer.WriteString(streamRetry)
+	return w
+}
+
+// write sends events; it is false when the reader is gone or too slow.
+func (w *eventWriter) write(found []agent.Event) bool {
+	for _, e := range found {
+		w.buffer.WriteString("id: ")
+		w.buffer.Write(strconv.AppendUint(w.buffer.AvailableBuffer(), e.Cursor, 10))
+		w.buffer.WriteString("\nevent: ")
+		w.buffer.WriteString(e.Type)
+		w.buffer.WriteString("\ndata: ")
+		w.buffer.Write(e.Record)
+		w.buffer.WriteString("\n\n")
+	}
+	return w.flush()
+}
+
+// beat sends a comment, which readers ignore.
+func (w *eventWriter) beat() bool {
+	w.buffer.WriteString(": alive\n\n")
+	return w.flush()
+}
+
+func (w *eventWriter) flush() bool {
+	if w.buffer.Len() == 0 {
+		return true
+	}
+	w.last = time.Now()
+	_ = w.control.SetWriteDeadline(w.last.Add(streamWrite))
+	_, err := w.c.w.Write(w.buffer.Bytes())
+	w.buffer.Reset()
+	return err == nil && w.control.Flush() == nil
+}

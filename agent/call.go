@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// callGrace is how long a driver may take to notice that its time is over
+// before it is left alone.
+const callGrace = 250 * time.Millisecond
+
+// call runs one driver call with the deadline outside of it: buses such as
+// I2C cannot be interrupted. A call that does not come back is left behind,
+// and until it does come back no other is let in. A panic is an error.
+func call[T any](ctx context.Context, d *device, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	var none T
+	select {
+	case d.busy <- struct{}{}:
+	default:
+		return none, &deviceError{errors.New("an earlier call to the device has not come back")}
+	}
+	inside, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	back := make(chan result, 1)
+	go func() {
+		var r result
+		r.err = guard(func() (err error) { r.value, err = f(inside); return err })
+		<-d.busy
+		back <- r
+	}()
+	late := time.NewTimer(timeout + callGrace)
+	defer late.Stop()
+	select {
+	case r := <-back:
+		if r.err != nil {
+			return r.value, &deviceError{r.err}
+		}
+		return r.value, nil
+	case <-late.C:
+		return none, &deviceError{fmt.Errorf("no answer within %v", timeout)}
+	}
+}
+
+// guard turns a panic into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// deviceError is whatever went wrong inside a driver.
+type deviceError struct{ error }
+
+func (e *deviceError) Unwrap() error { return e.error }
+
+// firstLine is an error without the stack that a panic carries.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

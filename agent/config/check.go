@@ -1,0 +1,272 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones must be known on a board without the package
+
+	"roomgate/drivers"
+)
+
+// at returns the place of a key, or of the nearest thing that holds it.
+func (r *reader) at(key string) Origin {
+	for key != "" {
+		if o, ok := r.origins[key]; ok {
+			return o
+		}
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+	return Origin{Name: r.file}
+}
+
+// refuse notes that the value of key is wrong, unless it could not be read
+// and so was noted already.
+func (r *reader) refuse(key, format string, args ...any) {
+	if slices.ContainsFunc(r.problems, func(p Problem) bool {
+		rest, within := strings.CutPrefix(key, p.Key)
+		return within && (p.Key == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+	}) {
+		return
+	}
+	r.add(r.at(key), key, key+" "+fmt.Sprintf(format, args...))
+}
+
+// check refuses values that no gateway can run with.
+func (r *reader) check(c *Config) {
+	if !idPattern.MatchString(c.Gateway.ID) {
+		r.refuse("gateway.id", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(c.Gateway.ID))
+	}
+	if c.Data == "" {
+		r.refuse("data", "is empty: want a folder")
+	}
+	r.address("http.listen", c.HTTP.Listen)
+	r.together("http.tls.certificate", c.HTTP.TLS.Certificate, "http.tls.key", c.HTTP.TLS.Key)
+	r.cloud(c.Cloud)
+	r.broker(c.Broker)
+	r.choice("clock.trust", c.Clock.Trust, TrustAuto, TrustAlways, TrustNever)
+	span(r, "store.flush", c.Store.Flush, 0, time.Minute)
+	span(r, "store.max_size", c.Store.MaxSize, 8<<20, 1<<30)
+	span(r, "store.events", c.Store.Events, 100, 10_000_000)
+	r.spaces(c.Spaces)
+}
+
+func (r *reader) cloud(c Cloud) {
+	if c.URL != "" {
+		r.cloudURL(c)
+	}
+	r.choice("cloud.acks", c.Acks, AcksBackend, AcksBroker)
+	span(r, "cloud.command_ttl", c.CommandTTL, time.Second, 24*time.Hour)
+	span(r, "cloud.heartbeat", c.Heartbeat, time.Second, time.Hour)
+	span(r, "cloud.rate", c.Rate, 0, 100_000)
+	if c.Password != "" && c.PasswordFile != "" {
+		r.refuse("cloud.password_file", "and cloud.password are both there: keep one")
+	}
+	if c.Username == "" && (c.Password != "" || c.PasswordFile != "") {
+		r.refuse("cloud.username", "is empty, and there is a password: name the user")
+	}
+	r.together("cloud.client_certificate", c.ClientCertificate, "cloud.client_key", c.ClientKey)
+}
+
+func (r *reader) cloudURL(c Cloud) {
+	u, err := url.Parse(c.URL)
+	if err == nil && u.User != nil {
+		r.refuse("cloud.url", "holds credentials: write them as cloud.username and cloud.password_file")
+		return
+	}
+	if err != nil || !brokerURL(u) {
+		r.refuse("cloud.url", "is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
+		return
+	}
+	if u.Scheme == "mqtt" && (c.CAFile != "" || c.ClientCertificate != "") {
+		r.refuse("cloud.url", "is mqtt:// and there are certificates: want mqtts://")
+	}
+}
+
+// brokerURL says whether a URL has what leads to a broker, and nothing else.
+func brokerURL(u *url.URL) bool {
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "1"), 10, 16)
+	return err == nil && port > 0 && u.Hostname() != "" && (u.Scheme == "mqtt" || u.Scheme == "mqtts") &&
+		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+}
+
+func (r *reader) broker(b Broker) {
+	if b.Listen != "" && r.address("broker.listen", b.Listen) && len(b.Users) == 0 && !loopback(b.Listen) {
+		r.refuse("broker.listen", "is %q and broker.users is empty: name users, or listen on 127.0.0.1", b.Listen)
+	}
+	seen := map[string]bool{}
+	for i, u := range b.Users {
+		key := fmt.Sprintf("broker.users[%d]", i)
+		if !idPattern.MatchString(u.Name) || seen[u.Name] {
+			r.refuse(key+".name", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -, each name once", short(u.Name))
+		}
+		seen[u.Name] = true
+		if (u.Password == "") == (u.PasswordFile == "") {
+			r.refuse(key+".password", "or password_file: want exactly one of the two")
+		}
+	}
+	h := b.HomeAssistant
+	switch {
+	case h.Publish && b.Listen == "":
+		r.refuse("broker.home_assistant.publish", "is true and there is no room broker: set broker.listen")
+	case h.Commands && !h.Publish:
+		r.refuse("broker.home_assistant.commands", "is true and nothing is published: set publish")
+	case h.Doors && !h.Commands:
+		r.refuse("broker.home_assistant.doors", "is true and orders are not taken: set commands")
+	case !idPattern.MatchString(h.Prefix):
+		r.refuse("broker.home_assistant.prefix", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(h.Prefix))
+	}
+}
+
+// loopback says whether nobody outside this machine reaches an address.
+func loopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (r *reader) spaces(spaces []Space) {
+	span(r, "spaces", len(spaces), 0, 256)
+	ids, devices := map[string]bool{}, map[string]bool{}
+	for i, s := range spaces {
+		key := fmt.Sprintf("spaces[%d]", i)
+		r.space(key, s)
+		name := strings.ToLower(s.Name)
+		switch {
+		case ids[s.ID]:
+			r.refuse(key+".id", "is that of another space")
+		case ids[name]:
+			r.refuse(key+".name", "is that of another space")
+		}
+		ids[s.ID], ids[name] = true, true
+		r.devices(key, s.Devices, devices)
+	}
+}
+
+func (r *reader) space(key string, s Space) {
+	if !uuidPattern.MatchString(s.ID) {
+		r.refuse(key+".id", "is %q: want a UUID in small letters", short(s.ID))
+	}
+	if s.Name == "" || uuidPattern.MatchString(s.Name) {
+		r.refuse(key+".name", "is %q: want the name that people use", short(s.Name))
+	}
+	for _, f := range []struct{ name, value string }{{"customer_id", s.CustomerID}, {"created_by", s.CreatedBy}} {
+		if f.value != "" && !uuidPattern.MatchString(f.value) {
+			r.refuse(key+"."+f.name, "is %q: want a UUID in small letters", short(f.value))
+		}
+	}
+	for _, f := range []struct{ name, value string }{{"booking_app_url", s.BookingAppURL}, {"screen_saver_url", s.ScreenSaverURL}} {
+		if u, err := url.Parse(f.value); f.value != "" && (err != nil || !u.IsAbs()) {
+			r.refuse(key+"."+f.name, "is not a URL: want one like https://example.com/")
+		}
+	}
+	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "" || s.Timezone == "Local" {
+		r.refuse(key+".timezone", "is %q: want an IANA name like Europe/Berlin", short(s.Timezone))
+	}
+	span(r, key+".capacity", s.Capacity, 0, 10_000)
+	span(r, key+".slot_size", s.SlotSize, 5, 240)
+}
+
+func (r *reader) devices(key string, devices []Device, ids map[string]bool) {
+	types := map[string]bool{}
+	for i, d := range devices {
+		at := fmt.Sprintf("%s.devices[%d]", key, i)
+		r.device(at, d)
+		if ids[d.ID] {
+			r.refuse(at+".id", "is that of another device")
+		}
+		if types[d.Type] {
+			r.refuse(at+".type", "is %q like another device of the space: a space has one of each type", short(d.Type))
+		}
+		ids[d.ID], types[d.Type] = true, true
+	}
+}
+
+func (r *reader) device(key string, d Device) {
+	if !idPattern.MatchString(d.ID) {
+		r.refuse(key+".id", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(d.ID))
+	}
+	r.choice(key+".type", d.Type, drivers.Types()...)
+	r.driver(key, d)
+	span(r, key+".poll", d.Poll, 50*time.Millisecond, time.Hour)
+	span(r, key+".timeout", d.Timeout, 10*time.Millisecond, time.Minute)
+	span(r, key+".alert.low", d.Alert.Low, -40, 85)
+	span(r, key+".alert.high", d.Alert.High, d.Alert.Low, 85)
+	if d.Alert.Low <= d.Alert.High {
+		span(r, key+".alert.hysteresis", d.Alert.Hysteresis, 0, (d.Alert.High-d.Alert.Low)/2)
+	}
+	if d.Options == nil {
+		return
+	}
+	err := d.Options.Check()
+	var field *drivers.FieldError
+	if errors.As(err, &field) {
+		r.refuse(key+".options."+field.Field, "%s", field.Problem)
+	} else if err != nil {
+		r.refuse(key+".options", "are refused: %v", err)
+	}
+}
+
+// driver refuses a driver that does not exist or moves another type.
+func (r *reader) driver(key string, d Device) {
+	var names []string
+	for _, k := range r.kinds {
+		if k.Name == d.Driver && k.Type != d.Type {
+			r.refuse(key+".driver", "is %q, which moves a %s, not a %s", d.Driver, k.Type, short(d.Type))
+		}
+		names = append(names, k.Name)
+	}
+	r.choice(key+".driver", d.Driver, names...)
+}
+
+// choice refuses a text that is not one of the choices.
+func (r *reader) choice(key, value string, choices ...string) {
+	if slices.Contains(choices, value) {
+		return
+	}
+	if near := nearest(value, choices); near != "" {
+		r.refuse(key, "is %q: did you mean %q?", short(value), near)
+		return
+	}
+	r.refuse(key, "is %q: want one of %s", short(value), strings.Join(choices, ", "))
+}
+
+// address refuses what nothing can listen on.
+func (r *reader) address(key, value string) bool {
+	_, port, err := net.SplitHostPort(value)
+	if n, e := strconv.Atoi(port); err != nil || e != nil || n < 0 || n > 65535 {
+		r.refuse(key, "is %q: want HOST:PORT, as 127.0.0.1:1883 or :8080", short(value))
+		return false
+	}
+	return true
+}
+
+// together refuses one of a pair without the other.
+func (r *reader) together(a, va, b, vb string) {
+	if va != "" && vb == "" {
+		r.refuse(b, "is missing: %s needs it", a)
+	} else if va == "" && vb != "" {
+		r.refuse(a, "is missing: %s needs it", b)
+	}
+}
+
+// span refuses a value below low or above high.
+func span[T interface {
+	~int | ~int64 | ~float64
+}](r *reader, key string, value, low, high T) {
+	if value < low || value > high {
+		r.refuse(key, "is out of range: %v is not from %v to %v", value, low, high)
+	}
+}
+
+var (
+	idPattern   = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
+	uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+)

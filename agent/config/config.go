@@ -1,0 +1,208 @@
+// Package config is the configuration of a gateway as a file says it: the
+// types with their defaults, a strict YAML loader that names every mistake
+// with its place, and the checks that need no hardware.
+//
+// # Why
+//
+// The loader walks the YAML tree itself instead of decoding it in one step,
+// because an installer on a ladder needs all the mistakes at once, each with
+// its line and the key that was meant, also inside a driver's own options.
+package config
+
+import (
+	"time"
+
+	"roomgate/drivers"
+)
+
+// Config is everything that a gateway is told at start.
+type Config struct {
+	Gateway Gateway `yaml:"gateway"`
+	// Data is the folder of the database and the control socket.
+	Data   string  `yaml:"data"`
+	HTTP   HTTP    `yaml:"http"`
+	Cloud  Cloud   `yaml:"cloud"`
+	Broker Broker  `yaml:"broker"`
+	Clock  Clock   `yaml:"clock"`
+	Store  Store   `yaml:"store"`
+	Spaces []Space `yaml:"spaces"`
+
+	origins map[string]Origin
+}
+
+// Gateway is who this gateway is.
+type Gateway struct {
+	// ID is its name in topics: letters, digits, "-", "_" and ".", at most 64.
+	ID   string `yaml:"id"`
+	Name string `yaml:"name"`
+}
+
+// HTTP is the local door.
+type HTTP struct {
+	Listen string `yaml:"listen"` // host:port; the host may be empty
+	TLS    TLS    `yaml:"tls"`
+}
+
+// TLS is a certificate with its key, as PEM files; both or neither.
+type TLS struct {
+	Certificate string `yaml:"certificate"`
+	Key         string `yaml:"key"`
+}
+
+// Cloud is the broker upstream; an empty URL means that there is none.
+type Cloud struct {
+	URL               string         `yaml:"url"` // mqtt://host[:1883] or mqtts://host[:8883]
+	Username          string         `yaml:"username"`
+	Password          drivers.Secret `yaml:"password"`
+	PasswordFile      string         `yaml:"password_file"`
+	CAFile            string         `yaml:"ca_file"`
+	ClientCertificate string         `yaml:"client_certificate"`
+	ClientKey         string         `yaml:"client_key"`
+	// Acks says on what the outbox forgets: AcksBackend or AcksBroker.
+	Acks string `yaml:"acks"`
+	// CommandTTL is how long a command without an expiry of its own is valid.
+	CommandTTL time.Duration `yaml:"command_ttl"`
+	// Rate is how many messages of a backlog go out per second; 0 means as
+	// many as the broker takes.
+	Rate float64 `yaml:"rate"`
+	// Heartbeat is the time between two heartbeats.
+	Heartbeat time.Duration `yaml:"heartbeat"`
+}
+
+// The choices of Cloud.Acks.
+const (
+	AcksBackend = "backend" // on down/ack
+	AcksBroker  = "broker"  // on PUBACK
+)
+
+// Broker is the room devices' broker inside the gateway; an empty Listen means
+// that there is none.
+type Broker struct {
+	Listen string `yaml:"listen"`
+	Users  []User `yaml:"users"`
+	// HomeAssistant says what one at the room broker is told, and may do.
+	HomeAssistant HomeAssistant `yaml:"home_assistant"`
+}
+
+// HomeAssistant is what a Home Assistant at the room broker finds.
+type HomeAssistant struct {
+	// Publish tells of the building's devices and their states.
+	Publish bool `yaml:"publish"`
+	// Commands takes orders, as may then be given by whoever may publish at
+	// the broker; Doors takes those to doors too.
+	Commands bool `yaml:"commands"`
+	Doors    bool `yaml:"doors"`
+	// Prefix is Home Assistant's discovery prefix.
+	Prefix string `yaml:"prefix"`
+}
+
+// User is one that may connect to the room broker.
+type User struct {
+	Name         string         `yaml:"name"`
+	Password     drivers.Secret `yaml:"password"`
+	PasswordFile string         `yaml:"password_file"`
+}
+
+// Clock says when the wall clock is believed.
+type Clock struct {
+	Trust string `yaml:"trust"` // TrustAuto, TrustAlways or TrustNever
+}
+
+// The choices of Clock.Trust.
+const (
+	TrustAuto   = "auto"   // once the system says that it is synchronized
+	TrustAlways = "always" // from the start
+	TrustNever  = "never"  // not at all
+)
+
+// Store is the budget of the database.
+type Store struct {
+	// Flush is the least time between two writes of observed state.
+	Flush time.Duration `yaml:"flush"`
+	// MaxSize is the most that the database file may take.
+	MaxSize Size `yaml:"max_size"`
+	// Events is how many events the log keeps before it drops the oldest.
+	Events int `yaml:"events"`
+}
+
+// Space is a meeting space with the devices in it. The names of its fields are
+// the platform's.
+type Space struct {
+	ID                      string `yaml:"id"` // a UUID
+	Name                    string `yaml:"name"`
+	Street                  string `yaml:"street"`
+	City                    string `yaml:"city"`
+	State                   string `yaml:"state"`
+	Zipcode                 string `yaml:"zipcode"`
+	Country                 string `yaml:"country"`
+	Location                string `yaml:"location"`
+	IndoorLocation          string `yaml:"indoor_location"`
+	Floor                   string `yaml:"floor"`
+	Room                    string `yaml:"room"`
+	AdditionalAddressInfo   string `yaml:"additional_address_info"`
+	Type                    string `yaml:"type"`
+	Capacity                int    `yaml:"capacity"`    // people
+	CustomerID              string `yaml:"customer_id"` // a UUID
+	CreatedBy               string `yaml:"created_by"`  // a UUID
+	ExternalCalendarID      string `yaml:"external_cal_id"`
+	Timezone                string `yaml:"timezone"` // an IANA name
+	Logo                    string `yaml:"logo"`
+	BookingAppURL           string `yaml:"booking_app_url"`
+	Enabled                 bool   `yaml:"enabled"`
+	ThirdPartyRegistered    bool   `yaml:"third_party_registered"`
+	ExternalName            string `yaml:"external_name"`
+	SlotSize                int    `yaml:"slot_size"` // minutes
+	AllowCurrentTimeBooking bool   `yaml:"allow_current_time_booking"`
+	AroundTheClock          bool   `yaml:"24_hr_available"`
+	ScreenSaverURL          string `yaml:"screen_saver_url"`
+	IsScreenSaver           bool   `yaml:"is_screen_saver"`
+
+	Devices []Device `yaml:"devices"`
+}
+
+// Device is one device of a space and the driver that moves it.
+type Device struct {
+	ID     string `yaml:"id"`     // unique in the building
+	Type   string `yaml:"type"`   // one of drivers.Types
+	Driver string `yaml:"driver"` // the Name of a drivers.Kind
+	// Poll is the time from one observation to the next.
+	Poll time.Duration `yaml:"poll"`
+	// Timeout is how long one observation or one order may take.
+	Timeout time.Duration `yaml:"timeout"`
+	Alert   Alert         `yaml:"alert"`
+	Enabled bool          `yaml:"enabled"`
+	// Options are what the driver's Kind.Options returned, filled and checked.
+	Options drivers.Options `yaml:"options"`
+}
+
+// Alert is the range of temperatures, in °C, outside of which a temperature
+// alert is raised. It ends once the value is back inside by Hysteresis.
+type Alert struct {
+	Low        float64 `yaml:"low"`
+	High       float64 `yaml:"high"`
+	Hysteresis float64 `yaml:"hysteresis"`
+}
+
+// Default returns what holds where neither file nor flag says otherwise.
+func Default() Config {
+	return Config{
+		Data:   "/var/lib/roomgate",
+		HTTP:   HTTP{Listen: ":8080"},
+		Cloud:  Cloud{Acks: AcksBackend, CommandTTL: 30 * time.Second, Rate: 500, Heartbeat: 30 * time.Second},
+		Broker: Broker{HomeAssistant: HomeAssistant{Prefix: "homeassistant"}},
+		Clock:  Clock{Trust: TrustAuto},
+		Store:  Store{Flush: time.Second, MaxSize: 256 << 20, Events: 100_000},
+	}
+}
+
+// defaults fills a space before the file is laid over it.
+func (s *Space) defaults() {
+	*s = Space{Type: "meeting_room", Timezone: "UTC", Enabled: true, SlotSize: 15,
+		AllowCurrentTimeBooking: true, AroundTheClock: true}
+}
+
+// defaults fills a device before the file is laid over it.
+func (d *Device) defaults() {
+	*d = Device{Poll: 5 * time.Second, Timeout: 2 * time.Second, Enabled: true,
+		Alert: Alert{Low: 16, High: 28, Hysteresis: 0.5}}
+}

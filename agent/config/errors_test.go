@@ -1,0 +1,129 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestErrors holds the words that people see, one mistake at a time.
+func TestErrors(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"unknown key":     {"gatway: {id: g}\ngateway: {id: g}", `g.yaml:1:1: unknown key "gatway", nearest known key is "gateway"`},
+		"unknown in part": {"gateway:\n  id: g\n  nmae: x", `g.yaml:3:3: unknown key "nmae" in gateway, nearest known key is "name"`},
+		"other spelling":  {"gateway: {id: g}\ncloud:\n  passwordFile: x", `g.yaml:3:3: unknown key "passwordFile" in cloud, nearest known key is "password_file"`},
+		"far from all":    {"gateway: {id: g}\nclock: {weather: fine}", `g.yaml:2:9: unknown key "weather" in clock, want one of trust`},
+		"in options":      {space + "          inensity: 3", `g.yaml:10:11: unknown key "inensity" in spaces[0].devices[0].options, nearest known key is "intensity"`},
+		"inside options":  {space + "          limits: {lo: 3}", `g.yaml:10:20: unknown key "lo" in spaces[0].devices[0].options.limits, nearest known key is "low"`},
+		"options checked": {space + "          intensity: 101", `g.yaml:10:22: spaces[0].devices[0].options.intensity is out of range: want a number from 0 to 100 %`},
+		"twice":           {"gateway: {id: g}\ndata: /x\ndata: /y", `g.yaml:3:1: data is already in line 2`},
+		"duration":        {"gateway: {id: g}\nstore: {flush: 5}", `g.yaml:2:16: store.flush is "5": want a duration like 500ms, 30s or 1h30m`},
+		"number":          {"gateway: {id: g}\ncloud: {rate: .nan}", `g.yaml:2:15: cloud.rate is ".nan": want a number`},
+		"inf":             {"gateway: {id: g}\ncloud: {rate: inf}", `g.yaml:2:15: cloud.rate is "inf": want a number`},
+		"integer":         {"gateway: {id: g}\nstore: {events: 1.5}", `g.yaml:2:17: store.events is "1.5": want a whole number`},
+		"unsigned":        {space + "          address: -1", `g.yaml:10:20: spaces[0].devices[0].options.address is "-1": want a whole number from 0 to 65535`},
+		"bool":            {space + "          invert: maybe", `g.yaml:10:19: spaces[0].devices[0].options.invert is "maybe": want true or false`},
+		"size":            {"gateway: {id: g}\nstore: {max_size: big}", `g.yaml:2:19: store.max_size is "big": want a size like 256 MiB`},
+		"list wanted":     {"gateway: {id: g}\nspaces: {a: 1}", `g.yaml:2:9: spaces is a mapping: want a list`},
+		"value wanted":    {"gateway: {id: g}\ndata: [a]", `g.yaml:2:7: data is a list: want a single value`},
+		"keys wanted":     {"gateway: {id: g}\nhttp: :80", `g.yaml:2:7: http is a single value: want keys with values`},
+		"not a mapping":   {"- a", `g.yaml:1:1: the document is a list: want keys with values`},
+		"not YAML":        {"a:\n\tb: 1", "g.yaml:2:1: not YAML: found character that cannot start any token while scanning for the next token"},
+		"two documents":   {"gateway: {id: g}\n---\ndata: x", "g.yaml:2:1: a second document starts here: a configuration is one document"},
+		"broken second":   {"gateway: {id: g}\n---\n]", "g.yaml:3:1: not YAML: did not find expected node content while parsing a block node"},
+		"alias":           {"gateway: {id: g, name: *hunter2}", `g.yaml:1:24: not YAML: unknown anchor of that name referenced`},
+		"anchor":          {"gateway: {id: g}\ncloud: {password: &hunter2}", `g.yaml:2:19: cloud.password starts with *, & or !, which is not read: put a text that starts so in quotes`},
+		"tag":             {"gateway: {id: !env G}", `g.yaml:1:15: gateway.id starts with *, & or !, which is not read: put a text that starts so in quotes`},
+		"odd key":         {"gateway: {id: g}\n? [a]\n: 1", `g.yaml:2:3: unknown key "", want one of gateway, data, http, cloud, broker, clock, store, spaces`},
+		"empty":           {"", `g.yaml: gateway.id is "": want 1 to 64 of a-z A-Z 0-9 . _ -`},
+		"place of a gap":  {"gateway: {name: x}", `g.yaml:1:10: gateway.id is "": want 1 to 64 of a-z A-Z 0-9 . _ -`},
+		"topic in id":     {"gateway: {id: a/+}", `g.yaml:1:15: gateway.id is "a/+": want 1 to 64 of a-z A-Z 0-9 . _ -`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse("g.yaml", []byte(c.in), lamps())
+			if diff := cmp.Diff(c.want, message(err)); diff != "" || strings.Contains(message(err), "hunter2") {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestValues holds the checks of values, again one at a time.
+func TestValues(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"data: ''", "data is empty: want a folder"},
+		{"http: {listen: localhost}", `http.listen is "localhost": want HOST:PORT, as 127.0.0.1:1883 or :8080`},
+		{"http: {tls: {certificate: a.pem}}", "http.tls.key is missing: http.tls.certificate needs it"},
+		{"http: {tls: {key: a.pem}}", "http.tls.certificate is missing: http.tls.key needs it"},
+		{"cloud: {url: 'http://x'}", "cloud.url is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"},
+		{"cloud: {url: 'mqtt://x:99999'}", "cloud.url is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"},
+		{"cloud: {url: 'mqtt://u:hunter2@x'}", "cloud.url holds credentials: write them as cloud.username and cloud.password_file"},
+		{"cloud: {url: 'mqtt://x', ca_file: a}", "cloud.url is mqtt:// and there are certificates: want mqtts://"},
+		{"cloud: {acks: brocker}", `cloud.acks is "brocker": did you mean "broker"?`},
+		{"cloud: {acks: never}", `cloud.acks is "never": want one of backend, broker`},
+		{"cloud: {command_ttl: 10ms}", "cloud.command_ttl is out of range: 10ms is not from 1s to 24h0m0s"},
+		{"cloud: {username: u, password: hunter2, password_file: f}", "cloud.password_file and cloud.password are both there: keep one"},
+		{"cloud: {password: hunter2}", "cloud.username is empty, and there is a password: name the user"},
+		{"cloud: {password: [hunter2]}", "cloud.password is a list: want a single value"},
+		{"broker: {listen: ':1883'}", `broker.listen is ":1883" and broker.users is empty: name users, or listen on 127.0.0.1`},
+		{"broker: {listen: '127.0.0.1:1883', users: [{name: o3}]}", "broker.users[0].password or password_file: want exactly one of the two"},
+		{"broker: {users: [{name: a, password: hunter2}, {name: a, password: b}]}",
+			`broker.users[1].name is "a": want 1 to 64 of a-z A-Z 0-9 . _ -, each name once`},
+		{"clock: {trust: maybe}", `clock.trust is "maybe": want one of auto, always, never`},
+		{"store: {max_size: 1 KiB}", "store.max_size is out of range: 1 KiB is not from 8 MiB to 1 GiB"},
+		{"spaces: [{id: x, name: A}]", `spaces[0].id is "x": want a UUID in small letters`},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01}]", `spaces[0].name is "": want the name that people use`},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, timezone: Mars/Base}]",
+			`spaces[0].timezone is "Mars/Base": want an IANA name like Europe/Berlin`},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, customer_id: me}]",
+			`spaces[0].customer_id is "me": want a UUID in small letters`},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, booking_app_url: me}]",
+			"spaces[0].booking_app_url is not a URL: want one like https://example.com/"},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: B}]",
+			"spaces[1].id is that of another space"},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02, name: a}]",
+			"spaces[1].name is that of another space"},
+	} {
+		_, err := Parse("g.yaml", []byte("gateway: {id: g}\n"+c.in), lamps())
+		var list *Errors
+		if !errors.As(err, &list) || len(list.Problems) != 1 || list.Problems[0].Message != c.want || list.Problems[0].Line != 2 || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s:\n got %v\nwant %s", c.in, err, c.want)
+		}
+	}
+}
+
+// TestDeviceValues holds the checks of a device.
+func TestDeviceValues(t *testing.T) {
+	const head = "gateway: {id: g}\nspaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, devices: [\n"
+	for _, c := range []struct{ in, want string }{
+		{"{id: a, type: ligth, driver: lamp}", `g.yaml:3:15: spaces[0].devices[0].type is "ligth": did you mean "light"?
+g.yaml:3:30: spaces[0].devices[0].driver is "lamp", which moves a light, not a ligth`},
+		{"{id: a, type: light, driver: lmap}", `g.yaml:3:30: spaces[0].devices[0].driver is "lmap": did you mean "lamp"?`},
+		{"{id: a, type: light}", `g.yaml:3:1: spaces[0].devices[0].driver is "": want one of lamp, lamp-fan`},
+		{"{id: a, type: light, driver: lamp}, {id: a, type: fan, driver: lamp-fan}", `g.yaml:3:42: spaces[0].devices[1].id is that of another device`},
+		{"{id: a, type: light, driver: lamp}, {id: b, type: light, driver: lamp}",
+			`g.yaml:3:51: spaces[0].devices[1].type is "light" like another device of the space: a space has one of each type`},
+		{"{id: a, type: light, driver: lamp, poll: 1ms}", `g.yaml:3:42: spaces[0].devices[0].poll is out of range: 1ms is not from 50ms to 1h0m0s`},
+		{"{id: a, type: light, driver: lamp, alert: {low: 30}}", `g.yaml:3:43: spaces[0].devices[0].alert.high is out of range: 28 is not from 30 to 85`},
+		{"{id: a, type: light, driver: lamp, alert: {hysteresis: 7}}", `g.yaml:3:56: spaces[0].devices[0].alert.hysteresis is out of range: 7 is not from 0 to 6`},
+		{"{id: a, type: light, driver: lamp, options: 7}", `g.yaml:3:45: spaces[0].devices[0].options is a single value: want keys with values`},
+		{"[]", `g.yaml:3:1: spaces[0].devices[0] is a list: want keys with values`},
+	} {
+		_, err := Parse("g.yaml", []byte(head+c.in+"]}]\n"), lamps())
+		if diff := cmp.Diff(c.want, message(err)); diff != "" {
+			t.Errorf("%s: %s", c.in, diff)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"listen", "tls", "password", "password_file"}
+	for word, want := range map[string]string{"lisetn": "listen", "Listen": "listen", "password-file": "password_file",
+		"pasword": "password", "tsl": "tls", "x": "", "": "", "colour": ""} {
+		if got := nearest(word, known); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"roomgate/agent/config"
+	"roomgate/drivers"
+)
+
+const (
+	// strikes is how many observations in a row may fail before a device
+	// counts as offline.
+	strikes = 3
+	// maxPause bounds the pause between two tries at a device that is offline.
+	maxPause = 30 * time.Second
+	// orderTimeout is the least time that an order is given; some answer with
+	// a picture.
+	orderTimeout = 10 * time.Second
+	// laneLength is how many orders may wait for one device.
+	laneLength = 16
+)
+
+// device is one device of the building and the loop that alone talks to it.
+type device struct {
+	config.Device
+	agent *Agent
+	space *space
+	log   *slog.Logger
+
+	known       atomic.Pointer[snapshot]            // what readers see
+	description atomic.Pointer[drivers.Description] // nil until it was opened
+	last        atomic.Pointer[storedCommand]       // the last order to it
+	picture     atomic.Pointer[takenPicture]
+	seen        atomic.Bool  // it had its first verdict
+	moved       atomic.Int64 // unix nanoseconds of the loop's last turn
+
+	lane chan *order   // accepted orders, in order
+	kick chan struct{} // the hardware asks for a poll
+	busy chan struct{} // holds one token while a call is inside the driver
+
+	// What follows belongs to the loop.
+	view    *view
+	pause   time.Duration
+	failing bool // the last try failed, and the log says so already
+}
+
+type takenPicture struct {
+	picture *drivers.Picture
+	at      time.Time
+}
+
+func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *device {
+	d := &device{
+		Device: c, agent: a, space: s,
+		log:  a.log.With("meeting_space", s.Name, "device", c.ID),
+		lane: make(chan *order, laneLength),
+		kick: make(chan struct{}, 1),
+		busy: make(chan struct{}, 1),
+	}
+	d.view = newView(d, stored)
+	d.known.Store(d.view.snapshot(time.Time{}, "not observed since the start"))
+	return d
+}
+
+// describe is the device as data; before it was opened that is its type only.
+func (d *device) describe() drivers.Description {
+	if known := d.description.Load(); known != nil {
+		return *known
+	}
+	return drivers.Description{Type: d.Type, Driver: d.Driver, Summary: "not opened yet: " + d.known.Load().readings[0].Reason}
+}
+
+// run opens the device and serves it until ctx ends. It always returns nil: a
+// broken device must not end the building.
+func (d *device) run(ctx context.Context) error {
+	if !d.Enabled {
+		d.lost(errors.New("disabled by configuration"))
+		<-ctx.Done()
+		return nil
+	}
+	for ctx.Err() == nil {
+		driver, err := call(ctx, d, orderTimeout, func(ctx context.Context) (drivers.Driver, error) {
+			return d.Options.Open(ctx, d.agent.buses)
+		})
+		if err != nil {
+			d.lost(err)
+			d.idle(ctx, d.backOff())
+			continue
+		}
+		description := driver.Describe()
+		d.description.Store(&description)
+		d.serve(ctx, driver)
+		d.close(driver)
+	}
+	return nil
+}
+
+// idle waits, refusing the orders that come meanwhile.
+func (d *device) idle(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		d.moved.Store(time.Now().UnixNano())
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case o := <-d.lane:
+			d.finish(o, nil, refuse(Unavailable, "", "device is not opened: %s", d.known.Load().readings[0].Reason))
+		}
+	}
+}
+
+// serve polls, obeys and listens until ctx ends.
+func (d *device) serve(ctx context.Context, driver drivers.Driver) {
+	watched := d.watch(ctx, driver)
+	defer d.leave(watched)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		d.moved.Store(time.Now().UnixNano())
+		select {
+		case <-ctx.Done():
+		case o := <-d.lane:
+			d.obey(ctx, driver, o)
+		case <-d.kick:
+			timer.Reset(d.poll(ctx, driver))
+		case <-timer.C:
+			timer.Reset(d.poll(ctx, driver))
+		}
+	}
+}
+
+// leave waits for the watch to end, but not for ever: a stuck line must not keep
+// the building from stopping.
+func (d *device) leave(watched <-chan struct{}) {
+	late := time.NewTimer(d.Timeout + callGrace)
+	defer late.Stop()
+	select {
+	case <-watched:
+	case <-late.C:
+		d.log.Warn("device is left while it still watches")
+	}
+}
+
+// poll observes once and returns the time until the next observation.
+func (d *device) poll(ctx context.Context, driver drivers.Driver) time.Duration {
+	statuses, err := call(ctx, d, d.Timeout, driver.Poll)
+	if ctx.Err() != nil {
+		return d.Poll
+	}
+	if err != nil {
+		d.lost(err)
+		if d.view.offline() {
+			return d.backOff()
+		}
+		return d.Poll
+	}
+	d.pause = 0
+	if d.failing {
+		d.failing = false
+		d.log.Info("device answers again")
+	}
+	d.publish(d.view.observe(statuses))
+	return d.Poll
+}
+
+// lost counts a failed try.
+func (d *device) lost(err error) {
+	if !d.failing {
+		d.failing = true
+		d.log.Warn("device does not answer", "error", err)
+	}
+	d.publish(d.view.fail(err))
+}
+
+// publish shows the new view to readers, and hands what changed to the log.
+func (d *device) publish(c change) {
+	fresh := time.Now().Add(strikes*(d.Poll+d.Timeout) + orderTimeout)
+	d.known.Store(d.view.snapshot(fresh, ""))
+	d.seen.Store(true)
+	if c.any() {
+		d.space.changed()
+		d.agent.recorder.add(c)
+	}
+}
+
+// backOff doubles the pause between tries, with jitter so that a building
+// after a power cut does not knock at every device in step.
+func (d *device) backOff() time.Duration {
+	d.pause = min(max(2*d.pause, d.Poll), maxPause)
+	return d.pause/2 + rand.N(d.pause/2+1)
+}
+
+// watch runs the driver's own reports beside the loop. The channel is closed
+// when it has ended.
+func (d *device) watch(ctx context.Context, driver drivers.Driver) <-chan struct{} {
+	ended := make(chan struct{})
+	watcher, ok := driver.(drivers.Watcher)
+	if !ok {
+		close(ended)
+		return ended
+	}
+	go func() {
+		defer close(ended)
+		for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, maxPause) {
+			if err := guard(func() error { return watcher.Watch(ctx, d.report) }); err != nil && ctx.Err() == nil {
+				d.log.Debug("watching ended, trying again", "error", err)
+			}
+			sleep(ctx, pause)
+		}
+	}()
+	return ended
+}
+
+// report takes what the hardware says by itself.
+func (d *device) report(e drivers.Event) {
+	if e.Type != drivers.EventChanged {
+		d.agent.recorder.add(change{rows: []row{d.event(e.Type, e.Sub, e.Time, e.Details)}})
+	}
+	select {
+	case d.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (d *device) close(driver drivers.Driver) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.Timeout)
+	defer cancel()
+	_, err := call(ctx, d, d.Timeout, func(context.Context) (struct{}, error) { return struct{}{}, driver.Close() })
+	if err != nil {
+		d.log.Warn("device could not be closed", "error", err)
+	}
+}
+
+func sleep(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,166 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/agenttest"
+	"roomgate/agent/config"
+	"roomgate/drivers"
+	"roomgate/drivers/session"
+	"roomgate/drivers/sim"
+)
+
+// neighbour is a Home Assistant at the room broker: it has heard what is
+// retained and what came since.
+type neighbour struct {
+	*session.Session
+	mu   sync.Mutex
+	said map[string]string
+}
+
+func (n *neighbour) hear(topic string, payload []byte, _ bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.said[topic] = string(payload)
+}
+
+func (n *neighbour) get(topic string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.said[topic]
+}
+
+func (n *neighbour) await(t *testing.T, topic, want string) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); n.get(topic) != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s is %q, want %q", topic, n.get(topic), want)
+		}
+	}
+}
+
+// order publishes, once the session is up.
+func (n *neighbour) order(t *testing.T, topic, payload string) {
+	t.Helper()
+	if err := n.Send(t.Context(), session.Message{Topic: topic, Payload: []byte(payload)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// household is a building with a room broker and a Home Assistant at it.
+func household(t *testing.T, allowed ...string) (*agenttest.Building, *neighbour) {
+	t.Helper()
+	set := []config.Setting{{Key: "broker.listen", Value: "127.0.0.1:0"}, {Key: "gateway.id", Value: "house.1"}}
+	for _, key := range append(allowed, "publish") {
+		set = append(set, config.Setting{Key: "broker.home_assistant." + key, Value: "true"})
+	}
+	b := agenttest.Start(t, agenttest.Options{Settings: set, Parts: []sim.Part{&sim.RoomBroker{Address: drivers.RoomBroker}}})
+	n := &neighbour{said: map[string]string{}}
+	n.Session = session.New(session.Options{Peer: "broker", Address: drivers.RoomBroker, ClientID: "ha",
+		Filters: []string{"homeassistant/#", "roomgate/#"}, WriteTimeout: time.Second, Receive: n.hear, Up: func() {},
+		Tend: func(ctx context.Context, _ func(context.Context) error) error { <-ctx.Done(); return ctx.Err() },
+		Down: func(error) bool { return true }}, b.World)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { n.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	n.await(t, "roomgate/room/house.1/status", "online")
+	return b, n
+}
+
+const of = "roomgate/room/house.1/"
+
+func deviceID(t *testing.T, b *agenttest.Building, deviceType string) string {
+	t.Helper()
+	all, err := b.Devices(agenttest.Aurora)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		if d.Type == deviceType {
+			return d.ID
+		}
+	}
+	t.Fatalf("no %s", deviceType)
+	return ""
+}
+
+func TestHomeAssistantSeesTheBuilding(t *testing.T) {
+	t.Parallel()
+	b, n := household(t)
+	light, lock, o3 := deviceID(t, b, "light"), deviceID(t, b, "lock"), deviceID(t, b, "o3-sensor")
+	n.await(t, of+light+"/state", "off")
+	n.await(t, of+lock+"/state", "closed")
+	n.await(t, of+o3+"_occupancy/state", "vacant")
+	var doc struct {
+		UniqueID   string `json:"unique_id"`
+		StateTopic string `json:"state_topic"`
+		Command    string `json:"command_topic"`
+		Class      string `json:"device_class"`
+		On         string `json:"payload_on"`
+	}
+	text := n.get("homeassistant/binary_sensor/roomgate_house_1/" + lock + "/config")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	if doc.Class != "lock" || doc.On != "open" || doc.Command != "" || doc.StateTopic != of+lock+"/state" {
+		t.Errorf("the lock is told as %s", text)
+	}
+	if n.get("homeassistant/light/roomgate_house_1/"+light+"/config") != "" {
+		t.Error("orders to the light are announced and not taken")
+	}
+	if _, err := b.World.Control("aurora", "occupancy", "occupied"); err != nil {
+		t.Fatal(err)
+	}
+	n.await(t, of+o3+"_occupancy/state", "occupied")
+	if _, err := b.World.Control("aurora", "o3-sensor", "unplug"); err != nil {
+		t.Fatal(err)
+	}
+	n.await(t, of+o3+"_occupancy/availability", "offline")
+	n.order(t, of+light+"/set", "on")
+	n.order(t, of+lock+"/set", "open")
+	time.Sleep(200 * time.Millisecond)
+	if n.get(of+light+"/state") != "off" || n.get(of+lock+"/state") != "closed" {
+		t.Error("an order was taken that the configuration does not allow")
+	}
+}
+
+func TestHomeAssistantOrders(t *testing.T) {
+	t.Parallel()
+	b, n := household(t, "commands")
+	light, lock := deviceID(t, b, "light"), deviceID(t, b, "lock")
+	n.await(t, of+light+"/state", "off")
+	n.order(t, of+light+"/intensity/set", "40")
+	n.await(t, of+light+"/state", "on")
+	n.await(t, of+light+"/intensity", "40")
+	n.order(t, of+light+"/set", "off")
+	n.await(t, of+light+"/state", "off")
+	_, r, ok := b.LastReceipt(agenttest.Aurora, "light", "")
+	if !ok || r.State != agent.Done || r.Evidence == nil {
+		t.Errorf("the receipt is %+v", r)
+	}
+	n.order(t, of+light+"/set", "explode")
+	n.order(t, of+lock+"/set", "open")
+	time.Sleep(200 * time.Millisecond)
+	if _, _, ok := b.LastReceipt(agenttest.Aurora, "lock", ""); ok {
+		t.Error("an order to a door was taken")
+	}
+}
+
+func TestHomeAssistantAndDoors(t *testing.T) {
+	t.Parallel()
+	b, n := household(t, "commands", "doors")
+	lock := deviceID(t, b, "lock")
+	n.await(t, of+lock+"/state", "closed")
+	if text := n.get("homeassistant/lock/roomgate_house_1/" + lock + "/config"); !strings.Contains(text, `"payload_unlock":"open"`) {
+		t.Errorf("the lock is told as %s", text)
+	}
+	n.order(t, of+lock+"/set", "open")
+	n.await(t, of+lock+"/state", "open")
+}

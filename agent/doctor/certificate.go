@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// soon is how long before its end a certificate is warned of.
+const soon = 30 * 24 * time.Hour
+
+// passwords examines the files that the configuration names as the places of
+// passwords, and never what is in them.
+func passwords(_ context.Context, x *examination) (found []Finding) {
+	if x.Config == nil {
+		return nil
+	}
+	if file := x.Config.Cloud.PasswordFile; file != "" {
+		found = append(found, x.password("cloud", file))
+	}
+	for _, u := range x.Config.Broker.Users {
+		if u.PasswordFile != "" && x.Config.Broker.Listen != "" {
+			found = append(found, x.password("broker user "+u.Name, u.PasswordFile))
+		}
+	}
+	return found
+}
+
+func (x *examination) password(of, file string) Finding {
+	name := "password of " + of
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrPermission) || strings.HasPrefix(file, "/run/credentials/"): // only the service sees those
+		return good(name, "%s, which only the service may see", file)
+	case err != nil:
+		return fail(name, err.Error(), "write the password into that file, or correct its path")
+	case !x.user.may(info, mayRead):
+		return fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "chgrp "+serviceUser+" "+file+" and chmod 640 "+file)
+	case info.Mode().Perm()&0o007 != 0:
+		return warn(name, file+" is open to everybody", "chmod 640 "+file)
+	}
+	return good(name, "%s", file)
+}
+
+// certificates examines the files that the configuration names.
+func certificates(_ context.Context, x *examination) (found []Finding) {
+	if x.Config == nil {
+		return nil
+	}
+	h, c := x.Config.HTTP.TLS, x.Config.Cloud
+	if h.Certificate != "" {
+		found = append(found, x.certificate("http.tls", h.Certificate, h.Key, true))
+	}
+	if c.ClientCertificate != "" {
+		found = append(found, x.certificate("cloud.client_certificate", c.ClientCertificate, c.ClientKey, false))
+	}
+	if c.CAFile != "" {
+		found = append(found, x.certificate("cloud.ca_file", c.CAFile, "", false))
+	}
+	return found
+}
+
+// certificate examines one file, with its key if there is one. serves says
+// that clients look for our host names in it.
+func (x *examination) certificate(key, file, keyFile string, serves bool) Finding {
+	name := "certificate " + key
+	first, f := x.leaf(name, file)
+	if first == nil {
+		return f
+	}
+	if keyFile != "" {
+		if f, bad := x.keyFile(name, file, keyFile); bad {
+			return f
+		}
+	}
+	seen := fmt.Sprintf("%s: %s, until %s", file, strings.Join(names(first), " "), first.NotAfter.UTC().Format(time.DateOnly))
+	now := time.Now()
+	switch {
+	case now.After(first.NotAfter):
+		return fail(name, seen+", which is over", "renew it")
+	case now.Before(first.NotBefore):
+		return fail(name, seen+", not valid before "+first.NotBefore.UTC().Format(time.RFC3339), "check the clock")
+	case now.Add(soon).After(first.NotAfter):
+		return warn(name, seen, "renew it")
+	case serves && !ours(first):
+		return warn(name, seen+": neither this machine's name nor an address of it", "make one with the name by which the displays reach the gateway")
+	}
+	return good(name, "%s", seen)
+}
+
+// leaf reads the first certificate of a file, or says why there is none.
+func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
+	if info, err := os.Stat(file); err == nil && !x.user.may(info, mayRead) {
+		return nil, fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "chgrp "+serviceUser+" "+file+" and chmod 640 "+file)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fail(name, err.Error(), "put the file there, or correct its path")
+	}
+	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fail(name, file+": "+err.Error(), "write the certificate anew as PEM")
+		}
+		return c, Finding{}
+	}
+	return nil, fail(name, file+" has no certificate in it", "write it as PEM, the server's own first")
+}
+
+// keyFile says what is wrong with a private key.
+func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) {
+	info, err := os.Stat(keyFile)
+	switch {
+	case err != nil:
+		return fail(name, err.Error(), "put the key there, or correct its path"), true
+	case !x.user.may(info, mayRead):
+		return fail(name, fmt.Sprintf("%s may not be read by %s", keyFile, x.user.name), "chgrp "+serviceUser+" "+keyFile+" and chmod 640 "+keyFile), true
+	case info.Mode().Perm()&0o007 != 0:
+		return fail(name, keyFile+" is open to everybody", "chmod 640 "+keyFile+", and make a new key"), true
+	}
+	if _, err := tls.LoadX509KeyPair(file, keyFile); err != nil {
+		return fail(name, keyFile+": "+err.Error(), "use the key that the certificate was made with"), true
+	}
+	return Finding{}, false
+}
+
+// names are the hosts of a certificate, or whose it is.
+func names(c *x509.Certificate) []string {
+	all := slices.Clone(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	if len(all) == 0 {
+		return []string{c.Subject.String()}
+	}
+	return all
+}
+
+// ours says whether a certificate has this machine's name or an address.
+func ours(c *x509.Certificate) bool {
+	host, _ := os.Hostname()
+	hosts := []string{host, host + ".local"}
+	found, _ := net.InterfaceAddrs()
+	for _, a := range found {
+		if ip, _, err := net.ParseCIDR(a.String()); err == nil && !ip.IsLoopback() {
+			hosts = append(hosts, ip.String())
+		}
+	}
+	return slices.ContainsFunc(hosts, func(h string) bool { return h != "" && c.VerifyHostname(h) == nil }) ||
+		slices.ContainsFunc(c.DNSNames, func(n string) bool { return strings.HasPrefix(n, host+".") })
+}

@@ -1,0 +1,140 @@
+package doctor
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"roomgate/agent"
+)
+
+const (
+	littleDisk = 512 << 20 // bytes
+	noDisk     = 64 << 20
+)
+
+// dataFolder examines the folder of the database.
+func dataFolder(_ context.Context, x *examination) []Finding {
+	const name = "data folder"
+	if x.Config == nil {
+		return nil
+	}
+	dir := x.Config.Data
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return one(warn(name, dir+" is not there yet", "it is made at the first start; the service makes it as its StateDirectory"))
+	case err != nil:
+		return one(fail(name, err.Error(), "see ls -ld "+dir))
+	case !info.IsDir():
+		return one(fail(name, dir+" is not a folder", "name another with --data or data"))
+	case !x.user.may(info, mayRead|mayWrite):
+		return one(fail(name, fmt.Sprintf("%s %s may not be written by %s", dir, info.Mode(), x.user.name), "chown -R "+x.user.name+" "+dir))
+	case info.Mode().Perm()&0o007 != 0:
+		return one(warn(name, fmt.Sprintf("%s is open to everybody (%s), and the database has keys in it", dir, info.Mode()), "chmod 700 "+dir))
+	}
+	seen := "no database yet"
+	if db, err := os.Stat(filepath.Join(dir, agent.Database)); err == nil {
+		seen = "database of " + size(uint64(db.Size()))
+	}
+	return one(good(name, "%s %s, %s", dir, info.Mode(), seen))
+}
+
+// mount is where a folder lies, as /proc/self/mountinfo has it (proc(5)).
+type mount struct {
+	point, kind, source, options string
+}
+
+// disk examines the file system of the data folder.
+func disk(_ context.Context, x *examination) []Finding {
+	const name = "disk"
+	dir := x.existing()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return one(fail(name, dir+": "+err.Error(), "see dmesg"))
+	}
+	m := x.mountOf(dir)
+	free := st.Bavail * uint64(st.Bsize)
+	seen := fmt.Sprintf("%s free of %s on %s (%s)", size(free), size(st.Blocks*uint64(st.Bsize)), m.point, m.kind)
+	switch {
+	case st.Flags&unix.ST_RDONLY != 0 || strings.HasPrefix(m.options+",", "ro,"):
+		return one(fail(name, seen+", read only", "see dmesg for why: a card that turns read only is worn out or pulled during a write"))
+	case free < noDisk:
+		return one(fail(name, seen, "make room: see du -x -h -d1 "+m.point))
+	case m.fleeting() && !x.simulated():
+		return one(warn(name, seen+", which a power cut empties", "put the data folder on a disk with --data or data"))
+	case free < littleDisk:
+		return one(warn(name, seen, "make room: see du -x -h -d1 "+m.point))
+	case m.kind == "vfat" || m.kind == "exfat" || strings.HasPrefix(m.kind, "nfs"):
+		return one(warn(name, seen+", which does not keep what was acknowledged through a power cut", "put the data folder on ext4"))
+	case x.fastCommit(m):
+		return one(fail(name, seen+" with fast_commit, which loses acknowledged writes in a power cut",
+			"tune2fs -O ^fast_commit "+m.source+" while it is not mounted"))
+	}
+	return one(good(name, "%s", seen))
+}
+
+// existing is the data folder, or what there is above it.
+func (x *examination) existing() string {
+	dir := x.Root
+	if x.Config != nil {
+		dir = x.Config.Data
+	}
+	for dir != "/" && dir != "." {
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// mountOf is the last mount whose point is a parent of dir.
+func (x *examination) mountOf(dir string) (found mount) {
+	found = mount{point: dir, kind: "unknown file system"}
+	longest := 0
+	for line := range strings.Lines(x.read("proc/self/mountinfo")) {
+		before, after, _ := strings.Cut(line, " - ")
+		f, rest := strings.Fields(before), strings.Fields(after)
+		if len(f) < 6 || len(rest) < 2 {
+			continue
+		}
+		point := strings.ReplaceAll(f[4], `\040`, " ")
+		if (point == "/" || dir == point || strings.HasPrefix(dir, point+"/")) && len(point) >= longest {
+			longest = len(point)
+			found = mount{point, rest[0], rest[1], f[5]}
+		}
+	}
+	return found
+}
+
+// fleeting says whether the file system lives in memory.
+func (m mount) fleeting() bool { return m.kind == "tmpfs" || m.kind == "ramfs" || m.kind == "overlay" }
+
+// fastCommit reads the feature from the superblock of ext4 (kernel,
+// Documentation/filesystems/ext4/super.rst: s_magic at 0x38,
+// s_feature_compat at 0x5c, FAST_COMMIT 0x400). Only root may; what cannot be
+// read is not claimed.
+func (x *examination) fastCommit(m mount) bool {
+	if m.kind != "ext4" || !strings.HasPrefix(m.source, "/dev/") {
+		return false
+	}
+	f, err := os.Open(x.path(m.source))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var block [0x60]byte
+	if _, err := f.ReadAt(block[:], 1024); err != nil {
+		return false
+	}
+	magic := binary.LittleEndian.Uint16(block[0x38:])
+	return magic == 0xef53 && binary.LittleEndian.Uint32(block[0x5c:])&0x400 != 0
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"roomgate/agent/config"
+	"roomgate/drivers"
+)
+
+// entity is a device or a sub-device as Home Assistant knows things: a
+// component (homeassistant.io, "MQTT", with a page for each) with topics.
+type entity struct {
+	space     *space
+	device    *device
+	sub       string
+	object    string // in topics: the device's id and the sub-device
+	component string
+	config    map[string]any  // what the component has beside what all have
+	orders    map[string]bool // last levels of the topics that it takes orders on
+}
+
+// notInTopic is what an object's name in a topic may not have.
+var notInTopic = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// entities are what Home Assistant is told of: nothing that has no value, nor
+// a camera or a display.
+func (a *Agent) entities() (all []*entity) {
+	for _, s := range a.order {
+		for _, d := range s.devices {
+			if !d.Enabled {
+				continue
+			}
+			subs := drivers.SubDevices(d.Type)
+			if subs == nil {
+				subs = []string{""}
+			}
+			for _, sub := range subs {
+				if e := newEntity(s, d, sub, a.config.Broker.HomeAssistant); e != nil {
+					all = append(all, e)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func newEntity(s *space, d *device, sub string, o config.HomeAssistant) *entity {
+	e := &entity{space: s, device: d, sub: sub, object: notInTopic.ReplaceAllString(strings.Trim(d.ID+"_"+sub, "_"), "_")}
+	switch of := d.Type + sub; {
+	case sub == drivers.SubTemperature:
+		e.is("sensor", map[string]any{"device_class": "temperature", "state_class": "measurement", "unit_of_measurement": "°C"})
+	case sub == drivers.SubOccupancy:
+		e.senses("occupancy", drivers.Occupied, drivers.Vacant)
+	case of == drivers.TypeLock && o.Doors:
+		e.is("lock", map[string]any{"payload_lock": drivers.ActClose, "payload_unlock": drivers.ActOpen,
+			"state_locked": drivers.Closed, "state_unlocked": drivers.Open}, "set")
+	case of == drivers.TypeLock:
+		e.senses("lock", drivers.Open, drivers.Closed)
+	case of == drivers.TypeLight && o.Commands:
+		e.is("light", switchWords(map[string]any{"brightness_scale": 100, "on_command_type": "brightness"}), "set", "intensity/set")
+	case of == drivers.TypeFan && o.Commands:
+		e.is("fan", switchWords(map[string]any{"speed_range_max": 100}), "set", "intensity/set")
+	case sub == drivers.SubRing && o.Commands:
+		e.is("light", switchWords(map[string]any{}), "set")
+	case sub == drivers.SubBuzzer && o.Commands:
+		e.is("switch", switchWords(map[string]any{}), "set")
+	case of == drivers.TypeLight, of == drivers.TypeFan, sub == drivers.SubRing, sub == drivers.SubBuzzer:
+		e.senses("power", drivers.On, drivers.Off)
+	default:
+		return nil
+	}
+	return e
+}
+
+func (e *entity) is(component string, config map[string]any, orders ...string) {
+	e.component, e.config, e.orders = component, config, map[string]bool{}
+	for _, o := range orders {
+		e.orders[o] = true
+	}
+}
+
+func (e *entity) senses(class, on, off string) {
+	e.is("binary_sensor", map[string]any{"device_class": class, "payload_on": on, "payload_off": off})
+}
+
+func switchWords(more map[string]any) map[string]any {
+	more["payload_on"], more["payload_off"] = drivers.On, drivers.Off
+	return more
+}
+
+// topicKeys are how a component calls the topics of its level.
+var topicKeys = map[string][2]string{
+	"light": {"brightness_state_topic", "brightness_command_topic"},
+	"fan":   {"percentage_state_topic", "percentage_command_topic"},
+}
+
+// document is the entity's discovery message. base precedes its topics, will
+// is the topic of the gateway's own availability.
+func (e *entity) document(gateway, version, base, will string) map[string]any {
+	at := base + e.object + "/"
+	doc := map[string]any{
+		"name": e.name(), "unique_id": "roomgate_" + gateway + "_" + e.object,
+		"state_topic":       at + "state",
+		"availability":      []any{map[string]any{"topic": will}, map[string]any{"topic": at + "availability"}},
+		"availability_mode": "all",
+		"origin":            map[string]any{"name": "Roomgate", "sw_version": version},
+		"device": map[string]any{"identifiers": []string{"roomgate_" + gateway + "_" + e.space.ID}, "name": e.space.Name,
+			"manufacturer": "Roomgate", "model": "meeting space", "suggested_area": e.space.Name, "sw_version": version},
+	}
+	for key, value := range e.config {
+		doc[key] = value
+	}
+	if e.orders["set"] {
+		doc["command_topic"] = at + "set"
+	}
+	if e.orders["intensity/set"] {
+		keys := topicKeys[e.component]
+		doc[keys[0]], doc[keys[1]] = at+"intensity", at+"intensity/set"
+	}
+	return doc
+}
+
+func (e *entity) name() string {
+	if e.sub != "" {
+		return e.sub
+	}
+	return e.device.Type
+}
+
+// said is the entity's state by the last level of the topic. What is offline
+// has none: its last value is not repeated as if it were known.
+func (e *entity) said(r Reading) map[string]string {
+	if r.offline() {
+		return map[string]string{"availability": "offline"}
+	}
+	all := map[string]string{"availability": "online", "state": r.Value}
+	if level, ok := r.Details["intensity"]; ok && e.orders["intensity/set"] {
+		all["intensity"] = fmt.Sprint(level)
+	}
+	return all
+}
+
+// order is the action and value of an order on one of the entity's topics.
+func (e *entity) order(topic string, payload string) (action string, value []byte, ok bool) {
+	switch {
+	case topic == "set" && e.orders["set"]:
+		_, _, ok = e.device.describe().Action(e.sub, payload)
+		return payload, nil, ok
+	case topic == "intensity/set" && e.orders["intensity/set"]:
+		n, err := strconv.Atoi(payload)
+		return drivers.ActIntensity, []byte(strconv.Itoa(n)), err == nil
+	}
+	return "", nil, false
+}

@@ -1,0 +1,174 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sys/unix"
+
+	"roomgate/cloud"
+	"roomgate/store"
+)
+
+// Health is what a heartbeat says.
+type Health struct {
+	UptimeS        int64       `json:"uptime_s"`
+	Version        string      `json:"version"`
+	DevicesOnline  int         `json:"devices_online"`
+	DevicesOffline int         `json:"devices_offline"`
+	OutboxDepth    uint64      `json:"outbox_depth"`    // messages that the cloud has not acknowledged
+	OutboxHours    float64     `json:"outbox_hours"`    // hours that the log can still hold at the pace since the start; -1: more than a year
+	LogOldest      uint64      `json:"log_oldest"`      // the oldest sequence that replay can give
+	StoreBytes     int64       `json:"store_bytes"`     // of the database file
+	StoreWritten   int64       `json:"store_written"`   // bytes written to it since the start
+	DiskFreeBytes  uint64      `json:"disk_free_bytes"` // of the data folder's disk
+	TemperatureC   *float64    `json:"temperature_c"`   // of the processor; null: the board does not say
+	Clock          HealthClock `json:"clock"`
+	CloudConnected bool        `json:"cloud_connected"`
+}
+
+// HealthClock is what the gateway knows of the time.
+type HealthClock struct {
+	Now     time.Time `json:"now"`
+	Trusted bool      `json:"trusted"`
+}
+
+// Identity is which gateway this is.
+type Identity struct {
+	ID        string `json:"gateway_id"`
+	Name      string `json:"name"`
+	Simulated bool   `json:"simulated"` // no hardware is below it
+}
+
+// Identity returns which gateway this is.
+func (a *Agent) Identity() Identity {
+	return Identity{a.config.Gateway.ID, a.config.Gateway.Name, a.simulated}
+}
+
+// Health returns how the gateway is now.
+func (a *Agent) Health() Health {
+	stats := a.db.Stats()
+	h := Health{UptimeS: int64(time.Since(a.started).Seconds()), Version: a.version,
+		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
+		DiskFreeBytes: diskFree(a.dataDir), TemperatureC: processorTemperature(),
+		Clock:          HealthClock{time.Now().UTC(), a.clock.Trust() == Trusted},
+		CloudConnected: a.link != nil && a.link.Connected()}
+	now := time.Now()
+	for _, s := range a.order {
+		for _, d := range s.devices {
+			if d.known.Load().at(now).readings[0].offline() {
+				h.DevicesOffline++
+			} else {
+				h.DevicesOnline++
+			}
+		}
+	}
+	a.outboxHealth(&h)
+	return h
+}
+
+// outboxHealth fills in how the log stands.
+func (a *Agent) outboxHealth(h *Health) {
+	acked, _ := outbox{a}.Acked()
+	var rows, last uint64
+	_ = a.db.View(func(tx *store.Tx) error {
+		last, h.LogOldest, rows = a.logRows.Last(tx), a.logRows.First(tx), uint64(a.logRows.Len(tx))
+		return nil
+	})
+	h.OutboxDepth = min(last-min(acked, last), rows)
+	h.OutboxHours = -1
+	pace := float64(last-min(a.firstSeq, last)) / time.Since(a.started).Hours()
+	if room := float64(a.config.Store.Events) - float64(h.OutboxDepth); pace > 0 && room/pace < 24*366 {
+		h.OutboxHours = float64(int(room/pace*10)) / 10
+	}
+}
+
+func diskFree(dir string) uint64 {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return 0
+	}
+	return fs.Bavail * uint64(fs.Bsize)
+}
+
+// processorTemperature reads the first thermal zone (kernel,
+// Documentation/driver-api/thermal/sysfs-api), in °C.
+func processorTemperature() *float64 {
+	zones, _ := filepath.Glob("/sys/class/thermal/thermal_zone*/temp")
+	if len(zones) == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(zones[0])
+	if err != nil {
+		return nil
+	}
+	milli, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	if err != nil {
+		return nil
+	}
+	celsius := milli / 1000
+	return &celsius
+}
+
+// beat sends the heartbeat. It is worth nothing late, so it is not kept.
+func (a *Agent) beat(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if a.link.Connected() {
+			a.send(ctx, "heartbeat", "", false, a.Health())
+		}
+		sleep(ctx, a.config.Cloud.Heartbeat)
+	}
+	return nil
+}
+
+// send publishes a message that is not in the log. Its sequence is the log's
+// last one: what came before it.
+func (a *Agent) send(ctx context.Context, level, space string, retained bool, data any) {
+	m, err := a.live(level, space, retained, data)
+	if err == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, finishTimeout)
+		defer cancel()
+		err = a.link.Publish(ctx, m)
+	}
+	if err != nil && ctx.Err() == nil {
+		a.log.Debug("a message was not sent, the next one will be", "level", level, "error", err)
+	}
+}
+
+func (a *Agent) live(level, space string, retained bool, data any) (cloud.Message, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return cloud.Message{}, err
+	}
+	last, err := a.lastSeq()
+	if err != nil {
+		return cloud.Message{}, err
+	}
+	payload, err := cloud.Envelope{ID: ulid.Make().String(), Source: a.source(),
+		Type: cloud.TypeOf(level), Subject: space, Time: time.Now().UTC(), Sequence: last,
+		BootID: a.boot, TimeTrust: string(a.clock.Trust()), Data: raw}.Encode()
+	topic := a.topics.Up(level)
+	if space != "" {
+		topic = a.topics.Up(level, space)
+	}
+	return cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: retained}, err
+}
+
+// watchClock looks at the clock again and again, and says when the verdict
+// changes.
+func (a *Agent) watchClock(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if a.clock.look() {
+			a.log.Info("the clock is now "+string(a.clock.Trust()), "now", time.Now().UTC())
+		}
+		sleep(ctx, 10*time.Second)
+	}
+	return nil
+}

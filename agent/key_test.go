@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestKeysAreShownOnceStoredHashedAndRevocable(t *testing.T) {
+	dir := t.TempDir()
+	r := openRig(t, rigOptions{dir: dir})
+	first := r.NewKey()
+	if !strings.HasPrefix(first, "rgsys_") {
+		t.Fatalf("the first start made the key %q", first)
+	}
+	if k, ok := r.Authenticate(first); !ok || k.ID != systemKeyID {
+		t.Errorf("the new system key is %v, %v", k, ok)
+	}
+	k, secret, err := r.CreateKey(t.Context(), "display", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	r = openRig(t, rigOptions{dir: dir})
+	if r.NewKey() != "" {
+		t.Error("the second start made another key")
+	}
+	for _, s := range []string{first, secret} {
+		if _, ok := r.Authenticate(s); !ok {
+			t.Errorf("a key does not survive a restart")
+		}
+	}
+	for _, wrong := range []string{"", "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
+		if _, ok := r.Authenticate(wrong); ok {
+			t.Errorf("%q is let in", wrong)
+		}
+	}
+	if err := r.RevokeKey(t.Context(), k.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.Authenticate(secret); ok || !r.Revoked(k.ID) || r.Revoked(systemKeyID) {
+		t.Error("a revoked key is still good, or another one is not")
+	}
+	if AsError(r.RevokeKey(t.Context(), "nobody")).Code != NotFound {
+		t.Error("a key that is not there can be revoked")
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	onDisk, err := os.ReadFile(filepath.Join(dir, Database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{first, secret} {
+		if bytes.Contains(onDisk, []byte(s[6:30])) {
+			t.Error("a secret is on the disk in clear")
+		}
+	}
+}
+
+func TestSystemKeyFromTheEnvironmentReplacesTheOldOne(t *testing.T) {
+	dir := t.TempDir()
+	for _, key := range []string{"first-key", "second-key", "second-key", "first-key"} {
+		r := openRig(t, rigOptions{dir: dir, key: key})
+		if _, ok := r.Authenticate(key); !ok || r.NewKey() != "" {
+			t.Errorf("%q is not the system key", key)
+		}
+		if keys := r.Keys(); len(keys) != 1 {
+			t.Errorf("keys %v, want one", keys)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestKeyExpiresOnlyByATrustedClock(t *testing.T) {
+	for trust, want := range map[string]bool{"always": false, "never": true} {
+		t.Run(trust, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := openRig(t, rigOptions{yaml: strings.Replace(building, "trust: always", "trust: "+trust, 1)})
+				defer r.Close()
+				_, secret, err := r.CreateKey(t.Context(), "guest", time.Now().Add(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.wait(2 * time.Hour)
+				if _, ok := r.Authenticate(secret); ok != want {
+					t.Errorf("good after its end: %v, want %v", ok, want)
+				}
+			})
+		})
+	}
+}
+
+func TestLastUseIsKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := startRig(t, rigOptions{dir: dir, key: "some-system-key"})
+		r.Authenticate("some-system-key")
+		used := time.Now().Truncate(time.Second).UTC()
+		r.wait(time.Minute)
+		r.stop()
+		r = startRig(t, rigOptions{dir: dir})
+		if got := r.Keys()[0].LastUsed; !got.Equal(used) {
+			t.Errorf("last used %v, want %v", got, used)
+		}
+	})
+}
+
+func TestBadKeysAreRefused(t *testing.T) {
+	r := openRig(t, rigOptions{})
+	defer r.Close()
+	if _, _, err := r.CreateKey(t.Context(), " ", time.Time{}); AsError(err).Field != "name" {
+		t.Errorf("a key without a name: %v", err)
+	}
+	if _, _, err := r.CreateKey(t.Context(), "x", time.Unix(1, 0)); AsError(err).Field != "expires_at" {
+		t.Errorf("a key of the past: %v", err)
+	}
+}

@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+)
+
+// WriteMetrics writes the building's figures in the Prometheus text format
+// (version 0.0.4). Labels are bounded by the configuration.
+func (a *Agent) WriteMetrics(w io.Writer) {
+	h, stats := a.Health(), a.db.Stats()
+	gauge := func(name, help string, value any) {
+		fmt.Fprintf(w, "# HELP roomgate_%s %s\n# TYPE roomgate_%s gauge\nroomgate_%s %v\n", name, help, name, name, value)
+	}
+	counter := func(name, help string, value any) {
+		fmt.Fprintf(w, "# HELP roomgate_%s %s\n# TYPE roomgate_%s counter\nroomgate_%s %v\n", name, help, name, name, value)
+	}
+	fmt.Fprintf(w, "# HELP roomgate_build_info What is running.\n# TYPE roomgate_build_info gauge\n"+
+		"roomgate_build_info{version=%q,goversion=%q} 1\n", a.version, runtime.Version())
+	gauge("uptime_seconds", "Time since the start.", h.UptimeS)
+	gauge("outbox_messages", "Messages that the cloud has not acknowledged.", h.OutboxDepth)
+	gauge("cloud_connected", "1 while the link to the cloud is open.", number(h.CloudConnected))
+	gauge("clock_trusted", "1 while the wall clock is trusted.", number(h.Clock.Trusted))
+	gauge("store_size_bytes", "Size of the database file.", h.StoreBytes)
+	gauge("disk_free_bytes", "Free space on the disk of the data folder.", h.DiskFreeBytes)
+	counter("store_written_bytes_total", "Bytes written to the database.", stats.BytesWritten)
+	counter("store_commits_total", "Durable transactions.", stats.Commits)
+	gauge("go_goroutines", "Goroutines that exist.", runtime.NumGoroutine())
+	fmt.Fprintf(w, "# HELP roomgate_device_online 1 while a device answers.\n# TYPE roomgate_device_online gauge\n")
+	for _, s := range a.order {
+		known, _ := a.StatusAll(s.ID)
+		for _, r := range known {
+			fmt.Fprintf(w, "roomgate_device_online{meeting_space=%q,device=%q} %d\n", s.Name, r.Device, number(!r.offline()))
+		}
+	}
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Version is what this program says that it is: the version it was built
+// with, or the revision.
+func Version(stamped string) string {
+	if stamped != "" {
+		return stamped
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "development"
+}

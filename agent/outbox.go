@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"roomgate/cloud"
+	"roomgate/store"
+)
+
+// outbox is the log as the uplink sees it: what is after the acked cursor
+// still has to go up.
+type outbox struct{ a *Agent }
+
+// Next returns at most limit messages that are not acknowledged, oldest first.
+func (o outbox) Next(after uint64, limit int) ([]cloud.Outgoing, error) {
+	acked, err := o.Acked()
+	if err != nil {
+		return nil, err
+	}
+	return o.rows(max(after, acked), limit)
+}
+
+// rows returns at most limit messages of the log, acknowledged or not.
+func (o outbox) rows(after uint64, limit int) ([]cloud.Outgoing, error) {
+	var out []cloud.Outgoing
+	err := o.a.db.View(func(tx *store.Tx) error {
+		page, err := o.a.logRows.After(tx, after, limit)
+		if err != nil {
+			return err
+		}
+		for _, item := range page {
+			m, err := o.a.message(item)
+			if err != nil {
+				return err
+			}
+			out = append(out, cloud.Outgoing{Seq: item.Seq, Message: m})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Acked is how far the cloud has acknowledged.
+func (o outbox) Acked() (seq uint64, err error) {
+	err = o.a.db.View(func(tx *store.Tx) error {
+		seq, err = cursors.Get(tx, ackedCursor)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return seq, err
+}
+
+// Forget moves the acked cursor up to a sequence, never back and never beyond
+// the log. The rows stay for replay until the log needs their place.
+func (o outbox) Forget(ctx context.Context, upTo uint64) error {
+	return o.a.db.Update(ctx, func(tx *store.Tx) error {
+		acked, err := cursors.Get(tx, ackedCursor)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if upTo = min(upTo, o.a.logRows.Last(tx)); upTo <= acked {
+			return nil
+		}
+		return cursors.Put(tx, ackedCursor, upTo)
+	})
+}
+
+// message makes the envelope of a row; it is the same each time.
+func (a *Agent) message(item store.Item[row]) (cloud.Message, error) {
+	r := item.Value
+	payload, err := cloud.Envelope{
+		ID: r.id(item.Seq), Source: a.source(), Type: cloud.TypeOf(r.Type), Subject: r.subject(), Time: r.time(),
+		Sequence: item.Seq, BootID: r.Boot, TimeTrust: string(r.trust()), Data: r.Data,
+	}.Encode()
+	if err != nil {
+		return cloud.Message{}, fmt.Errorf("encode row %d of the log: %w", item.Seq, err)
+	}
+	return cloud.Message{Topic: a.topics.Up(r.level()), Payload: payload, QoS: 1}, nil
+}
+
+// source is who the gateway is in an envelope.
+func (a *Agent) source() string { return "roomgate/" + a.config.Gateway.ID }

@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"sync"
+
+	"github.com/oklog/ulid/v2"
+
+	"roomgate/cloud"
+)
+
+// presence is the data of up/presence. The session tells the will of an old
+// connection, which may come late, from the birth of a new one.
+type presence struct {
+	State   string `json:"state"` // online, offline
+	Session string `json:"session"`
+	Version string `json:"version"`
+}
+
+// session makes the presence messages of one connection after the other.
+type session struct {
+	agent *Agent
+	mu    sync.Mutex
+	id    string
+}
+
+func newSession(a *Agent) *session { return &session{agent: a} }
+
+// will begins a session: it is made before each CONNECT.
+func (s *session) will() cloud.Message {
+	s.mu.Lock()
+	s.id = ulid.Make().String()
+	s.mu.Unlock()
+	return s.message("offline")
+}
+
+func (s *session) birth() cloud.Message    { return s.message("online") }
+func (s *session) farewell() cloud.Message { return s.message("offline") }
+
+func (s *session) message(state string) cloud.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, err := s.agent.live("presence", "", true, presence{state, s.id, s.agent.version})
+	if err != nil {
+		s.agent.log.Error("the presence message cannot be made", "error", err)
+	}
+	return m
+}

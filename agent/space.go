@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"strings"
+
+	"roomgate/agent/config"
+	"roomgate/drivers"
+)
+
+// space is one meeting space with its devices in the configuration's order.
+type space struct {
+	config.Space
+	devices []*device
+	byType  map[string]*device
+	dirty   chan struct{} // its state has changed since it was last sent
+}
+
+// SpaceInfo is a meeting space as the building was configured.
+type SpaceInfo struct {
+	ID       string       `json:"id"`
+	Name     string       `json:"name"`
+	Timezone string       `json:"timezone"`
+	Devices  []DeviceInfo `json:"devices"`
+}
+
+// DeviceInfo is a device as the building was configured.
+type DeviceInfo struct {
+	ID          string              `json:"id"`
+	Type        string              `json:"type"`
+	Driver      string              `json:"driver"`
+	SpaceID     string              `json:"meeting_space_id"`
+	SpaceName   string              `json:"meeting_space"`
+	Enabled     bool                `json:"enabled"`
+	Description drivers.Description `json:"description"`
+}
+
+func newSpace(c config.Space) *space {
+	return &space{Space: c, byType: map[string]*device{}, dirty: make(chan struct{}, 1)}
+}
+
+func (s *space) add(d *device) {
+	s.devices = append(s.devices, d)
+	s.byType[d.Type] = d
+}
+
+// changed marks the space's state as to be sent.
+func (s *space) changed() {
+	select {
+	case s.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// space returns the space of that id, or a refusal.
+func (a *Agent) space(id string) (*space, error) {
+	if s := a.spaces[id]; s != nil {
+		return s, nil
+	}
+	return nil, refuse(NotFound, "meeting_space_id", "is not a meeting space of this building")
+}
+
+// device returns the device of that type in a space, or a refusal that names
+// the field at fault.
+func (a *Agent) device(spaceID, deviceType string) (*device, error) {
+	s, err := a.space(spaceID)
+	if err != nil {
+		return nil, err
+	}
+	if d := s.byType[deviceType]; d != nil {
+		return d, nil
+	}
+	have := make([]string, len(s.devices))
+	for i, d := range s.devices {
+		have[i] = d.Type
+	}
+	return nil, refuse(NotFound, "device_type", "is not a device of this meeting space, which has %s", listed(have))
+}
+
+// SpaceID finds a space by its id or, ignoring case, by its name.
+func (a *Agent) SpaceID(nameOrID string) (string, error) {
+	for _, s := range a.order {
+		if s.ID == nameOrID || strings.EqualFold(s.Name, nameOrID) {
+			return s.ID, nil
+		}
+	}
+	return "", refuse(NotFound, "meeting_space_id", "%q is not a meeting space of this building", nameOrID)
+}
+
+// Spaces returns every meeting space, in the configuration's order.
+func (a *Agent) Spaces() []SpaceInfo {
+	out := make([]SpaceInfo, len(a.order))
+	for i, s := range a.order {
+		out[i] = SpaceInfo{s.ID, s.Name, s.Timezone, s.infos()}
+	}
+	return out
+}
+
+// Devices returns the devices of a space, or of the building if spaceID is
+// empty.
+func (a *Agent) Devices(spaceID string) ([]DeviceInfo, error) {
+	if spaceID != "" {
+		s, err := a.space(spaceID)
+		if err != nil {
+			return nil, err
+		}
+		return s.infos(), nil
+	}
+	var all []DeviceInfo
+	for _, s := range a.order {
+		all = append(all, s.infos()...)
+	}
+	return all, nil
+}
+
+func (s *space) infos() []DeviceInfo {
+	infos := make([]DeviceInfo, len(s.devices))
+	for i, d := range s.devices {
+		infos[i] = DeviceInfo{d.ID, d.Type, d.Driver, s.ID, s.Name, d.Enabled, d.describe()}
+	}
+	return infos
+}
+
+// Describe says which actions a device takes.
+func (a *Agent) Describe(spaceID, deviceType string) (drivers.Description, error) {
+	d, err := a.device(spaceID, deviceType)
+	if err != nil {
+		return drivers.Description{}, err
+	}
+	return d.describe(), nil
+}
+
+// listed joins names as a person would read them.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"time"
+
+	"roomgate/drivers"
+)
+
+// Record is the platform's status record, exactly its three fields.
+type Record struct {
+	Device string `json:"device"`
+	Value  string `json:"value"`
+	Status string `json:"status"`
+}
+
+// The states of a Record. Normal, High and Low are for temperatures.
+const (
+	Online  = "online"
+	Offline = "offline"
+	Normal  = "normal"
+	High    = "high"
+	Low     = "low"
+)
+
+// Reading is what the building knows of a device or a sub-device.
+type Reading struct {
+	Record
+	DeviceID   string         `json:"device_id"`
+	DeviceType string         `json:"device_type"`
+	SubDevice  string         `json:"sub_device,omitempty"`
+	ObservedAt time.Time      `json:"observed_at"` // zero: never observed
+	Source     string         `json:"source,omitempty"`
+	Details    map[string]any `json:"details,omitempty"`
+	Reason     string         `json:"reason,omitempty"` // why it is offline
+
+	plain, wrapped []byte // the record encoded, alone and as {"response": record}
+}
+
+// offline says whether the device cannot be relied on now.
+func (r Reading) offline() bool { return r.Status == Offline }
+
+// snapshot is everything known of one device at one moment; it is never
+// changed, only replaced, so that readers need no lock.
+type snapshot struct {
+	readings []Reading // the device itself first, then its sub-devices
+	until    time.Time // from then on it is stale unless renewed
+	stale    *snapshot // what to show from then on
+}
+
+// at returns what may be shown at now: a snapshot that nobody renewed is
+// shown as offline, whatever kept the device's loop from saying so.
+func (s *snapshot) at(now time.Time) *snapshot {
+	if s.stale != nil && now.After(s.until) {
+		return s.stale
+	}
+	return s
+}
+
+func (s *snapshot) find(sub string) (Reading, bool) {
+	for i := range s.readings {
+		if s.readings[i].SubDevice == sub {
+			return s.readings[i], true
+		}
+	}
+	return Reading{}, false
+}
+
+// Status returns the reading of one device, or of a sub-device if sub is not
+// empty. It takes no lock and touches no disk.
+func (a *Agent) Status(spaceID, deviceType, sub string) (Reading, error) {
+	d, err := a.device(spaceID, deviceType)
+	if err != nil {
+		return Reading{}, err
+	}
+	r, ok := d.known.Load().at(time.Now()).find(drivers.Canonical(sub))
+	if !ok {
+		return Reading{}, refuse(NotFound, "sub_device", "is not known: %s has %s", deviceType, listed(drivers.SubDevices(deviceType)))
+	}
+	return r, nil
+}
+
+// StatusAll returns the readings of every device and sub-device of a space,
+// in the order of the configuration.
+func (a *Agent) StatusAll(spaceID string) ([]Reading, error) {
+	s, err := a.space(spaceID)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	var all []Reading
+	for _, d := range s.devices {
+		all = append(all, d.known.Load().at(now).readings...)
+	}
+	return all, nil
+}
+
+// Encoded returns the record as JSON, encoded when it was observed: alone, or
+// inside {"response": ...}. The bytes must not be changed.
+func (r Reading) Encoded() (plain, wrapped []byte) { return r.plain, r.wrapped }

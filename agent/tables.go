@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"time"
+
+	"roomgate/store"
+)
+
+// schema is the version of everything below. Raising it needs a migration.
+const schema = 1
+
+// The whole of what the building stores, on one screen.
+var (
+	// logQueue is the log: events, receipts and whatever else goes up. What
+	// the cloud has not acknowledged of it is the outbox. When it is full the
+	// oldest row goes, and the gap is visible in the sequence.
+	logQueue = func(rows int) store.Queue[row] { return store.NewQueue[row]("log", rows, store.DropOldest) }
+	// cursors holds named positions in the log: "acked".
+	cursors = store.NewTable[uint64]("cursors")
+	// readings is the last known state by device id, for a restart.
+	readings = store.NewTable[[]storedReading]("readings")
+	// commands remembers each command and its receipt by id.
+	commands = store.NewTable[storedCommand]("commands")
+	// commandAges orders the ids of commands, oldest first, to forget them.
+	commandAges = store.NewQueue[string]("command-ages", 2*maxCommands, store.Refuse)
+	// openCommands holds the ids of accepted commands without a final receipt.
+	openCommands = store.NewTable[bool]("open-commands")
+	// apiKeys holds the API keys by id, hashed.
+	apiKeys = store.NewTable[storedKey]("api-keys")
+)
+
+// maxCommands is how many command ids are remembered. An id that has been
+// forgotten is protected by its expiry only.
+const maxCommands = 20_000
+
+type storedReading struct {
+	Sub        string         `json:"sub,omitempty"`
+	Value      string         `json:"value"`
+	Status     string         `json:"status"`
+	ObservedAt time.Time      `json:"observed_at"`
+	Source     string         `json:"source,omitempty"`
+	Details    map[string]any `json:"details,omitempty"`
+}
+
+type storedCommand struct {
+	Command Command `json:"command"`
+	Receipt Receipt `json:"receipt"`
+}
+
+type storedKey struct {
+	Key
+	Hash []byte `json:"hash"` // SHA-256 of the secret, which has 256 random bits
+}

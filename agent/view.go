@@ -1,0 +1,255 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"strconv"
+	"time"
+
+	"roomgate/drivers"
+)
+
+// temperatureStep is the least change of a temperature that is an event; the
+// status shows every change.
+const temperatureStep = 0.5
+
+// view is what a device's loop makes of its observations: the state of the
+// device and each sub-device, and what of it has been reported. It belongs to
+// the loop.
+type view struct {
+	device *device
+	parts  []*part
+}
+
+// part is the device itself or one of its sub-devices.
+type part struct {
+	sub      string
+	now      Reading
+	failures int
+	reported storedReading // what the last event said
+	observed bool          // since the start
+	certain  bool          // it is offline beyond doubt
+}
+
+func newView(d *device, stored []storedReading) *view {
+	v := &view{device: d}
+	for _, sub := range append([]string{""}, drivers.SubDevices(d.Type)...) {
+		p := &part{sub: sub}
+		name := sub
+		if name == "" {
+			name = d.Type
+		}
+		p.now = Reading{Record: Record{name, "", Offline}, DeviceID: d.ID, DeviceType: d.Type, SubDevice: sub}
+		for _, s := range stored {
+			if s.Sub == sub {
+				p.reported = s
+				p.now.Value, p.now.ObservedAt, p.now.Source, p.now.Details = s.Value, s.ObservedAt, s.Source, s.Details
+			}
+		}
+		v.parts = append(v.parts, p)
+	}
+	return v
+}
+
+// offline says whether the whole device is.
+func (v *view) offline() bool { return v.parts[0].now.offline() }
+
+// snapshot freezes the view for readers. From stale on, unless renewed, they
+// see it as offline.
+func (v *view) snapshot(stale time.Time, reason string) *snapshot {
+	s := &snapshot{until: stale, stale: &snapshot{}}
+	for _, p := range v.parts {
+		r := p.now
+		if reason != "" {
+			r.Reason = reason
+		}
+		s.readings = append(s.readings, encoded(r))
+		old := r
+		old.Status, old.Reason = Offline, "not observed lately"
+		s.stale.readings = append(s.stale.readings, encoded(old))
+	}
+	return s
+}
+
+func encoded(r Reading) Reading {
+	r.plain, _ = json.Marshal(r.Record)
+	r.wrapped = append(append([]byte(`{"response":`), r.plain...), '}')
+	return r
+}
+
+// observe takes a successful poll, and returns what changed.
+func (v *view) observe(statuses []drivers.Status) change {
+	for _, p := range v.parts {
+		status, found := pick(statuses, p.sub)
+		switch {
+		case found && status.Err == nil:
+			p.take(v.device, status)
+		case found:
+			p.strike(status.Err)
+		case p.sub == "": // a hub has no value of its own
+			p.take(v.device, drivers.Status{ObservedAt: time.Now(), Source: "poll"})
+		default:
+			p.strike(errors.New("the device said nothing of it"))
+		}
+	}
+	return v.changes()
+}
+
+// fail takes a failed poll.
+func (v *view) fail(err error) change {
+	for _, p := range v.parts {
+		p.strike(err)
+	}
+	return v.changes()
+}
+
+// prove takes the read-back of an order.
+func (v *view) prove(s drivers.Status) change {
+	for _, p := range v.parts {
+		if p.sub == s.Sub {
+			p.take(v.device, s)
+		}
+	}
+	return v.changes()
+}
+
+func pick(statuses []drivers.Status, sub string) (drivers.Status, bool) {
+	for _, s := range statuses {
+		if s.Sub == sub {
+			return s, true
+		}
+	}
+	return drivers.Status{}, false
+}
+
+// take accepts an observation, unless the device says what cannot be.
+func (p *part) take(d *device, s drivers.Status) {
+	if err := plausible(d.Type, p.sub, s.Value); err != nil {
+		p.strike(err)
+		return
+	}
+	p.failures, p.observed, p.certain = 0, true, false
+	p.now.Value, p.now.ObservedAt, p.now.Source, p.now.Details = s.Value, s.ObservedAt, s.Source, s.Details
+	p.now.Reason = ""
+	if p.sub == drivers.SubTemperature {
+		p.now.Status = level(s.Value, p.now.Status, d.Alert.Low, d.Alert.High, d.Alert.Hysteresis)
+	} else {
+		p.now.Status = Online
+	}
+}
+
+// strike counts a failure. One that was never seen to work is shown as offline
+// before three, and told as offline only once that is certain.
+func (p *part) strike(err error) {
+	p.failures++
+	p.certain = p.failures >= strikes || errors.Is(err, drivers.ErrOffline)
+	if p.certain || !p.observed {
+		p.now.Status, p.now.Reason = Offline, firstLine(err)
+	}
+}
+
+// level judges a temperature: an alert begins outside the range and ends once
+// the value is back inside by the hysteresis.
+func level(value, before string, low, high, hysteresis float64) string {
+	t, err := strconv.ParseFloat(value, 64)
+	switch {
+	case err != nil:
+		return Offline
+	case t > high, before == High && t > high-hysteresis:
+		return High
+	case t < low, before == Low && t < low+hysteresis:
+		return Low
+	}
+	return Normal
+}
+
+// changes compares the view with what was reported, part by part.
+func (v *view) changes() change {
+	c := change{}
+	for _, p := range v.parts {
+		events := p.events(v.device)
+		if len(events) > 0 {
+			c.rows = append(c.rows, events...)
+			p.reported = p.stored()
+		}
+	}
+	if len(c.rows) > 0 {
+		c.deviceID, c.readings = v.device.ID, v.stored()
+	}
+	return c
+}
+
+func (p *part) stored() storedReading {
+	return storedReading{p.sub, p.now.Value, p.now.Status, p.now.ObservedAt, p.now.Source, maps.Clone(p.now.Details)}
+}
+
+func (v *view) stored() []storedReading {
+	out := make([]storedReading, len(v.parts))
+	for i, p := range v.parts {
+		out[i] = p.reported
+	}
+	return out
+}
+
+// events are what is worth telling since the last report.
+func (p *part) events(d *device) []row {
+	was, now := p.reported, p.now
+	details := map[string]any{"value": now.Value, "status": now.Status}
+	if now.offline() {
+		if was.Status == Offline || !p.certain {
+			return nil
+		}
+		details["reason"] = now.Reason
+		return []row{d.event("deviceOffline", p.sub, time.Now(), details)}
+	}
+	var rows []row
+	if was.Status == "" || was.Status == Offline {
+		rows = append(rows, d.event("deviceOnline", p.sub, now.ObservedAt, details))
+	}
+	if was.Value != "" && p.valueEvent() != "" {
+		details["previous"] = was.Value
+		rows = append(rows, d.event(p.valueEvent(), p.sub, now.ObservedAt, details))
+	}
+	if was.Status != now.Status && (now.Status == High || now.Status == Low) {
+		rows = append(rows, d.alert("temperatureAlert", now))
+	}
+	if (was.Status == High || was.Status == Low) && now.Status == Normal {
+		rows = append(rows, d.alert("temperatureNormal", now))
+	}
+	return rows
+}
+
+// valueEvent names the event of a changed value, or is empty.
+func (p *part) valueEvent() string {
+	switch {
+	case !p.moved():
+		return ""
+	case p.sub == drivers.SubOccupancy:
+		return "occupancyChanged"
+	}
+	return "statusChanged"
+}
+
+// moved says whether the value, or a fact in words beside it, has changed
+// enough to be told. Numbers beside the value, such as a fan's speed, change
+// all the time and are only shown.
+func (p *part) moved() bool {
+	if p.sub != drivers.SubTemperature {
+		return p.reported.Value != p.now.Value || !maps.Equal(words(p.reported.Details), words(p.now.Details))
+	}
+	was, err1 := strconv.ParseFloat(p.reported.Value, 64)
+	now, err2 := strconv.ParseFloat(p.now.Value, 64)
+	return err1 != nil || err2 != nil || math.Abs(now-was) >= temperatureStep
+}
+
+func words(details map[string]any) map[string]string {
+	out := map[string]string{}
+	for name, v := range details {
+		if s, ok := v.(string); ok {
+			out[name] = s
+		}
+	}
+	return out
+}
