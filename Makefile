@@ -1,0 +1,74 @@
+# What can be done here. Each target is one line of `make help`.
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+STAMP   := -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
+# The race detector needs a C compiler; without one the tests run without it.
+RACE    := $(if $(shell command -v gcc clang 2>/dev/null),-race)
+# What runs under qemu: everything that has to do with words of 32 bits,
+# alignment and byte order, and ends within minutes when it is emulated.
+QUICK   := ./agent/... ./store/... ./drivers/... ./cloud
+# These start their own binary again, which the kernel does not know how to run.
+FORKS   := OnlyACrashOfTheChild|KilledWriter|SuiteFindsFlaws
+# The names that tests of what goes wrong carry.
+FAULTS  := Crash|Kill|Cut|Damage|Lost|Full|Fault|Broken|Panic|Hang|Interrupted|Unplug|Stuck|Garbled|Vanish|Jam|Stall|Bounded
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Runs go test and prints its plain lines, the whole output of what failed, and
+# what was skipped with the reason: $(call gotest,flags and packages)
+gotest = { go test -v $(1) 2>&1; echo "exit $$?"; } | awk -f .ci/report.awk
+
+# Go interrupts its threads by signals, which qemu sometimes loses: off.
+emulated = export CGO_ENABLED=0 GODEBUG=asyncpreemptoff=1; \
+	$(call gotest,-short -timeout 10m -skip '$(FORKS)' -exec $(1) $(QUICK))
+
+.PHONY: help run test test-all bench faults lab cross build lint clean
+
+help: ## this list
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+run: build ## the demo: a simulated building with two rooms and a stand-in cloud
+	bin/roomgate demo
+
+test: ## all tests that need no extra installs; says which were skipped and why
+	@$(if $(RACE),,echo 'no C compiler: the race detector is off')
+	go vet ./...
+	@echo 'left for make test-all, which installs Debian packages:'
+	@grep -rl --include='*_test.go' '^//go:build .*integration' . | sed 's/^/  /' || true
+	@$(call gotest,$(RACE) ./...)
+
+test-all: ## installs what the other tests need, runs everything, also on emulated ARM
+	.ci/install
+	go vet -tags integration ./...
+	@$(call gotest,$(RACE) -tags integration -timeout 15m ./...)
+	@echo 'linux/arm64 under qemu (without $(FORKS), which fork):'
+	@export GOARCH=arm64; $(call emulated,qemu-aarch64-static)
+	@echo 'linux/arm (GOARM=7) under qemu (without the same):'
+	@export GOARCH=arm GOARM=7; $(call emulated,qemu-arm-static)
+
+bench: ## speed, size and wear, each beside its limit in the same run
+	go test -run '^$$' -bench . -benchtime 1s ./...
+
+faults: ## power cuts, crashes, full disks, broken devices
+	@$(call gotest,$(RACE) -tags integration -run '$(FAULTS)' ./...)
+
+lab: ## the drivers and a whole gateway on an ARM kernel with a simulated board, as a table
+	go vet -tags lab ./drivers/host/lab ./cmd/roomgate
+	@drivers/host/lab/run
+
+build: ## bin/roomgate for this machine
+	CGO_ENABLED=0 go build $(STAMP) -o bin/roomgate ./cmd/roomgate
+
+cross: ## bin/roomgate-linux-{arm64,armv7,amd64}
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build $(STAMP) -o bin/roomgate-linux-arm64 ./cmd/roomgate
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm GOARM=7 go build $(STAMP) -o bin/roomgate-linux-armv7 ./cmd/roomgate
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build $(STAMP) -o bin/roomgate-linux-amd64 ./cmd/roomgate
+	@ls -l bin
+
+lint: ## gofmt, go vet, staticcheck, the unit file
+	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
+	go vet -tags integration ./...
+	go run $(STATICCHECK) -tags integration ./...
+	@if command -v systemd-analyze >/dev/null; then .ci/units; else echo 'no systemd-analyze: the units are not checked'; fi
+
+clean: ## removes what was built
+	rm -rf bin

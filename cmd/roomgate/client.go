@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	// maxAnswer bounds what a gateway may say.
+	maxAnswer = 16 << 20
+	// answerTime bounds the wait for an answer; a device may take its time.
+	answerTime = 45 * time.Second
+)
+
+// client talks to one gateway.
+type client struct {
+	base  string // "https://gateway:8080"
+	key   string
+	where string // for people
+	http  *http.Client
+}
+
+// asking is what a command does that asks a gateway.
+func asking(f func(cmd *cobra.Command, c *client, args []string) error) func(*cobra.Command, []string) error {
+	return action(func(cmd *cobra.Command, args []string) error {
+		c, err := connect(cmd)
+		if err != nil {
+			return err
+		}
+		return f(cmd, c, args)
+	})
+}
+
+// connect finds the gateway that the command is for: the one of --url, or the
+// one on this machine.
+func connect(cmd *cobra.Command) (*client, error) {
+	if address := text(cmd, "url"); address != "" {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fail(exitUsage, "--url %q is no address: want one as https://gateway:8080", address)
+		}
+		return &client{strings.TrimRight(address, "/"), text(cmd, "key"), address, &http.Client{Timeout: answerTime}}, nil
+	}
+	path, err := findSocket(text(cmd, "data"))
+	if err != nil {
+		return nil, err
+	}
+	return overSocket(path, answerTime), nil
+}
+
+// overSocket talks to the gateway whose control socket is at path.
+func overSocket(path string, patience time.Duration) *client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
+	return &client{"http://roomgate", "", path, &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial}}}
+}
+
+// call sends in as JSON and decodes the answer into out; nil is nothing.
+func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	answer, raw, err := c.ask(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	return c.decode(answer, raw, out)
+}
+
+// ask sends in as JSON, nil is nothing, and returns the answer with its body.
+func (c *client) ask(ctx context.Context, method, path string, in any) (*http.Response, []byte, error) {
+	var body io.Reader
+	if in != nil {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return nil, nil, err
+		}
+		body = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		r.Header.Set("X-API-Key", c.key)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return nil, nil, c.unreachable(ctx, err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, c.unreachable(ctx, err)
+	}
+	return answer, raw, nil
+}
+
+// decode takes an answer that is as it should be; a receipt is one, whatever
+// its status says about the device.
+func (c *client) decode(answer *http.Response, raw []byte, out any) error {
+	isProblem := strings.HasPrefix(answer.Header.Get("Content-Type"), "application/problem+json")
+	if isProblem || answer.StatusCode >= 300 && !isReceipt(out) {
+		return c.refusal(answer, raw)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return fmt.Errorf("%s does not answer as a gateway does (%s): check the address", c.where, answer.Status)
+	}
+	return nil
+}
+
+// refusal is what a problem document says.
+func (c *client) refusal(answer *http.Response, raw []byte) error {
+	var problem struct{ Title, Detail string }
+	_ = json.Unmarshal(raw, &problem) // what is not JSON has no detail
+	message := cmp.Or(problem.Detail, problem.Title, answer.Status)
+	switch {
+	case answer.StatusCode == http.StatusUnauthorized:
+		return fail(exitRefused, "%s wants another key: give one with --key or %s", c.where, variable("key"))
+	case answer.StatusCode >= 500:
+		return fail(exitFailed, "%s", message)
+	}
+	return fail(exitRefused, "%s", message)
+}
+
+func (c *client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var cause *url.Error
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EACCES) {
+		return fail(exitUnreachable, "%s may not be opened: run as root or as a member of the group roomgate", c.where)
+	}
+	return fail(exitUnreachable, "no answer from %s: %v", c.where, err)
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent/config"
+	"roomgate/cloud"
+	"roomgate/cloud/backend"
+	"roomgate/cloud/broker"
+	"roomgate/configs"
+	"roomgate/drivers/all"
+	"roomgate/drivers/sim"
+)
+
+const demoHelp = `Runs a simulated building in one process: two meeting spaces with every type of
+device, an embedded room broker, and a stand-in cloud with a backend that takes
+what the building sends. The drivers are the real ones, on simulated chips.
+
+Without --data it starts afresh each time, where the other commands find it by
+themselves. With --data it keeps what it has, and the other commands want the
+same --data. With --cloud it starts no stand-in cloud.`
+
+// The addresses of the demo unless told otherwise.
+const (
+	demoListen      = "127.0.0.1:8080"
+	demoBroker      = "127.0.0.1:1883"
+	demoCloudListen = "127.0.0.1:1884"
+)
+
+func newDemo() *cobra.Command {
+	cmd := &cobra.Command{Use: "demo", Short: "run a simulated building with a stand-in cloud", Long: demoHelp,
+		Args: cobra.NoArgs, RunE: action(runDemo)}
+	gatewayFlags(cmd)
+	cmd.Flags().String("cloud-listen", demoCloudListen, withVariable("`HOST:PORT` of the stand-in cloud's broker", "cloud-listen"))
+	return cmd
+}
+
+func runDemo(cmd *cobra.Command, _ []string) (err error) {
+	g := &gateway{out: cmd.OutOrStdout(), log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))}
+	slog.SetDefault(g.log) // what libraries say goes there too
+	defer func() { err = errors.Join(err, g.close()) }()
+	g.say("roomgate demo: a simulated building")
+	world, err := sim.Parse(configs.DemoWorld)
+	if err != nil {
+		return err
+	}
+	g.closers = append(g.closers, func() error { world.Close(); return nil })
+	g.simulated = true
+	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": simDoor(world)}
+	set, err := g.openStandIn(cmd)
+	if err != nil {
+		return err
+	}
+	if g.config, err = demoConfig(cmd, set); err != nil {
+		return err
+	}
+	lock, err := demoData(g.config)
+	if err != nil {
+		return err
+	}
+	if err := g.open(cmd.Context(), lock, g.config.Data, 0o600); err != nil {
+		return err
+	}
+	g.showKey()
+	g.introduce(cmd)
+	return g.run(cmd.Context())
+}
+
+// demoConfig is the demo's own configuration unless a file is named.
+func demoConfig(cmd *cobra.Command, set []config.Setting) (c *config.Config, err error) {
+	set = append(set, overlay(cmd.Flags())...)
+	if path := text(cmd, "config"); path != "" {
+		c, err = config.Load(path, all.All(), set...)
+	} else {
+		own := []config.Setting{{Key: "http.listen", Value: demoListen}, {Key: "broker.listen", Value: demoBroker},
+			{Key: "clock.trust", Value: config.TrustAlways}} // nobody waits for a time server to try an expiry
+		c, err = config.Parse("demo.yaml", configs.Demo, all.All(), append(own, set...)...)
+	}
+	if err != nil {
+		return nil, &fault{exitConfig, err}
+	}
+	return absoluteData(c)
+}
+
+// demoData prepares and locks the data directory. One that nobody named is
+// the demo's own and begins empty.
+func demoData(c *config.Config) (*os.File, error) {
+	if _, named := c.Origin("data"); named {
+		return lockDirectory(c.Data)
+	}
+	c.Data = demoDirectories()[0]
+	if err := errors.Join(os.MkdirAll(c.Data, 0o700), own(c.Data)); err != nil {
+		return nil, err
+	}
+	lock, err := lockDirectory(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	return lock, clearDirectory(c.Data)
+}
+
+// own refuses a directory that somebody else has made at a place that
+// everybody may write to.
+func own(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Getuid() {
+		return fail(exitFailed, "%s is not a directory of yours alone: remove it, or choose another with --data", dir)
+	}
+	return nil
+}
+
+// clearDirectory removes all but the lock.
+func clearDirectory(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != lockName {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// openStandIn starts the stand-in cloud, unless there is another, and returns
+// the setting that leads the gateway to it.
+func (g *gateway) openStandIn(cmd *cobra.Command) ([]config.Setting, error) {
+	if _, _, ok := given(cmd.Flags(), "cloud"); ok {
+		return nil, nil
+	}
+	stand, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: text(cmd, "cloud-listen"),
+		AllowAnonymousLoopback: true, Log: g.log.With("broker", "cloud")})
+	if err != nil {
+		return nil, err
+	}
+	url := "mqtt://" + stand.Addr().String()
+	b, err := backend.Open(backend.Options{URL: url, ClientID: "demo-backend", Log: g.log.With("client", "backend")})
+	if err != nil {
+		return nil, err
+	}
+	g.brokers = append(g.brokers, loop{"backend", func(ctx context.Context) error { return b.Consume(ctx, "+", g.consume) }})
+	return []config.Setting{{Key: "cloud.url", Value: url, Origin: "the stand-in cloud"}}, nil
+}
+
+// consume is all that the stand-in backend does with what it gets.
+func (g *gateway) consume(gateway, level string, e cloud.Envelope) error {
+	if level == "event" || level == "receipt" {
+		g.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)
+	}
+	return nil
+}
+
+// introduce shows a newcomer around.
+func (g *gateway) introduce(cmd *cobra.Command) {
+	g.say("\nmeeting spaces of gateway %s", g.config.Gateway.ID)
+	for _, s := range g.agent.Spaces() {
+		var types []string
+		for _, d := range s.Devices {
+			types = append(types, d.Type)
+		}
+		g.say("  %-9s %s  %s", s.Name, s.ID, strings.Join(types, " "))
+	}
+	name := strings.ToLower(g.agent.Spaces()[0].Name)
+	g.say("\ntry in a second terminal")
+	for _, line := range []string{"device status " + name, "device action " + name + " lock open", "sim " + name + " temperature 31.5"} {
+		g.say("  %s %s%s", program(), line, dataFlag(cmd))
+	}
+	g.say("")
+}
+
+// program is how the user can call this program.
+func program() string {
+	if strings.Contains(os.Args[0], "/go-build") { // go run
+		return "go run ./cmd/roomgate"
+	}
+	return os.Args[0]
+}
+
+// dataFlag is what the other commands need to find this demo.
+func dataFlag(cmd *cobra.Command) string {
+	if !cmd.Flags().Changed("data") { // the variable serves them too
+		return ""
+	}
+	return " --data " + text(cmd, "data")
+}

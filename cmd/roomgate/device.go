@@ -1,0 +1,113 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/drivers"
+)
+
+// record is the platform's status record.
+type record struct {
+	Device string `json:"device"`
+	Value  string `json:"value"`
+	Status string `json:"status"`
+}
+
+func newDevice() *cobra.Command {
+	list := &cobra.Command{Use: "list [SPACE]", Short: "list the devices", Args: cobra.MaximumNArgs(1), RunE: asking(listDevices)}
+	status := &cobra.Command{Use: "status SPACE [DEVICE [SUB-DEVICE]]", Short: "show what devices are and whether they answer",
+		Example: "  roomgate device status aurora\n  roomgate device status aurora o3-sensor temperature",
+		Args:    cobra.RangeArgs(1, 3), RunE: asking(showStatus)}
+	act := &cobra.Command{Use: "action SPACE DEVICE [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...]", Short: "order a device to do something",
+		Long: "Orders a device to do something and waits for the proof that it did.\n\"device list --output json\" has the actions and their values.",
+		Example: "  roomgate device action aurora lock open\n  roomgate device action aurora light intensity 40\n" +
+			"  roomgate device action aurora o3-sensor ring-light color '#ff8800'",
+		Args: cobra.MinimumNArgs(3), RunE: asking(doAction)}
+	below := []*cobra.Command{list, status, act, newIdentify(), newAccept()}
+	for _, cmd := range below {
+		clientFlags(cmd)
+	}
+	return group("device", "devices in meeting spaces", below...)
+}
+
+func listDevices(cmd *cobra.Command, c *client, args []string) error {
+	var answer struct {
+		Devices []device `json:"devices"`
+	}
+	if err := c.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		s, err := c.space(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		answer.Devices = slices.DeleteFunc(answer.Devices, func(d device) bool { return d.SpaceID != s.ID })
+	}
+	return show(cmd, answer.Devices, "SPACE DEVICE VALUE STATUS DRIVER ACTIONS", func(row func(...string)) {
+		for _, d := range answer.Devices {
+			for _, r := range d.Readings {
+				row(d.SpaceName, r.Device, dash(r.Value), r.Status, d.Driver, dash(actions(d.Description, r.SubDevice)))
+			}
+		}
+	})
+}
+
+// actions are the names of what a device or a sub-device takes.
+func actions(d drivers.Description, sub string) string {
+	all := d.Actions
+	for _, s := range d.Subs {
+		if s.Name == sub {
+			all = s.Actions
+		}
+	}
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = a.Name
+	}
+	return strings.Join(names, " ")
+}
+
+func showStatus(cmd *cobra.Command, c *client, args []string) error {
+	s, err := c.space(cmd, args[0])
+	if err != nil {
+		return err
+	}
+	ask := struct {
+		DeviceType string `json:"device_type"`
+		SubDevice  string `json:"sub_device,omitempty"`
+	}{DeviceType: "all"}
+	var one struct{ Response record }
+	var all struct{ Response struct{ Devices []record } }
+	if len(args) == 1 {
+		err = c.call(cmd.Context(), http.MethodPost, "/devices/"+s.ID+"/status", ask, &all)
+		return showRecords(cmd, all.Response.Devices, all.Response.Devices, err)
+	}
+	ask.DeviceType = args[1]
+	if len(args) == 3 {
+		ask.SubDevice = args[2]
+	}
+	err = c.call(cmd.Context(), http.MethodPost, "/devices/"+s.ID+"/status", ask, &one)
+	return showRecords(cmd, one.Response, []record{one.Response}, err)
+}
+
+// showRecords prints v, or the records in it as a table.
+func showRecords(cmd *cobra.Command, v any, records []record, err error) error {
+	if err != nil {
+		return err
+	}
+	return show(cmd, v, "DEVICE VALUE STATUS", func(row func(...string)) {
+		for _, r := range records {
+			row(r.Device, dash(r.Value), r.Status)
+		}
+	})
+}
+
+// isSub says whether a word names a sub-device of a device type.
+func isSub(deviceType, word string) bool {
+	return slices.Contains(drivers.SubDevices(deviceType), drivers.Canonical(word))
+}

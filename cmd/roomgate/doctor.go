@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"roomgate/agent/config"
+	"roomgate/agent/doctor"
+	"roomgate/drivers/all"
+	"roomgate/drivers/host"
+)
+
+// checkTime bounds each of the doctor's checks.
+const checkTime = 5 * time.Second
+
+const doctorHelp = `Examines this machine and the gateway on it: board, kernel, the lines, buses,
+channels and cameras that the configuration names, who may open them, clock,
+disk, card wear, memory, network, cloud, certificates, and each device. Every
+finding says what was seen and, if it is not ok, what to do.
+
+It only reads, needs no running gateway, and ends within seconds. It ends with
+1 if anything fails; a warning is no failure.`
+
+func newDoctor() *cobra.Command {
+	cmd := &cobra.Command{Use: "doctor", Short: "say what is wrong with this machine and its gateway, and the fix",
+		Long: doctorHelp, Args: cobra.NoArgs, RunE: action(runDoctor)}
+	gatewayFlags(cmd)
+	outputFlag(cmd)
+	return cmd
+}
+
+// diagnosis is what the doctor says as JSON.
+type diagnosis struct {
+	At       time.Time        `json:"at"`
+	Version  string           `json:"version"`
+	State    doctor.State     `json:"state"` // the gravest of the findings
+	Findings []doctor.Finding `json:"findings"`
+}
+
+func runDoctor(cmd *cobra.Command, _ []string) error {
+	o := doctor.Options{Root: "/", Chips: chips, ConfigFile: configFile(cmd), Deadline: checkTime}
+	o.Config, o.ConfigError = doctorConfig(cmd)
+	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
+	findings := doctor.Examine(cmd.Context(), o)
+	d := diagnosis{time.Now().UTC().Truncate(time.Second), version, doctor.Worst(findings), findings}
+	if err := showDiagnosis(cmd, d); err != nil {
+		return err
+	}
+	var failed []string
+	for _, f := range findings {
+		if f.State == doctor.Fail {
+			failed = append(failed, f.Name)
+		}
+	}
+	if len(failed) > 0 {
+		return fail(exitFailed, "%d of %s failed: %s", len(failed), count(len(findings), "finding"), strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+func showDiagnosis(cmd *cobra.Command, d diagnosis) error {
+	return show(cmd, d, "STATE FINDING SEEN", func(row func(...string)) {
+		for _, f := range d.Findings {
+			row(string(f.State), f.Name, f.Seen)
+			if f.Fix != "" {
+				row("", "", "fix: "+f.Fix)
+			}
+		}
+	})
+}
+
+// chips describes this board's GPIO chips.
+func chips() (out []doctor.Chip) {
+	for _, c := range host.New().Chips() {
+		d := doctor.Chip{Path: c.Path, Label: c.Label, Err: c.Err}
+		for _, l := range c.Lines {
+			d.Lines = append(d.Lines, doctor.Line(l))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// doctorConfig loads the configuration. That there is none is only remarkable
+// if one was named.
+func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
+	c, err := config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
+	if errors.Is(err, fs.ErrNotExist) && text(cmd, "config") != "" {
+		return nil, fmt.Errorf("there is no %s", configFile(cmd))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return absoluteData(c)
+}
+
+// askBuilding asks the gateway on this machine how it and its devices are.
+func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, error) {
+	dir := text(cmd, "data")
+	if dir == "" && c != nil {
+		if _, named := c.Origin("data"); named {
+			dir = c.Data
+		}
+	}
+	path, err := findSocket(dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	asked := overSocket(path, checkTime)
+	b := &doctor.Building{}
+	if err := asked.call(cmd.Context(), http.MethodGet, "/gateway", nil, b); err != nil {
+		return nil, 0, err
+	}
+	var answer struct {
+		Devices []doctor.Device `json:"devices"`
+	}
+	err = asked.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer)
+	b.Devices = answer.Devices
+	return b, peer(path), err
+}
+
+// peer is the process that listens at a socket, 0 if that is not known
+// (unix(7), SO_PEERCRED).
+func peer(path string) (id int) {
+	conn, err := net.DialTimeout("unix", filepath.Clean(path), time.Second)
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if c, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			id = int(c.Pid)
+		}
+	})
+	return id
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/drivers"
+)
+
+// event is the platform's event record.
+type event struct {
+	Type    string         `json:"eventType"`
+	Time    string         `json:"timestamp"`
+	Details map[string]any `json:"details"`
+}
+
+// eventPage is what the gateway answers.
+type eventPage struct {
+	Events []event `json:"events"`
+	Next   string  `json:"next_cursor"`
+}
+
+// followWait is how long one request of --follow waits for the next event.
+const followWait = "25s"
+
+func newEvents() *cobra.Command {
+	cmd := &cobra.Command{Use: "events", Short: "show what happened, oldest first", Args: cobra.NoArgs, RunE: asking(showEvents)}
+	f := cmd.Flags()
+	f.Bool("follow", false, "go on with what happens from now; JSON is then one record per line")
+	f.String("space", "", "only of this meeting `SPACE`")
+	f.String("device", "", "only of this device `TYPE`")
+	f.String("sub-device", "", "only of this `SUB-DEVICE`")
+	f.String("type", "", "only events of this `TYPE`, as temperatureAlert")
+	f.String("since", "", "only from this `TIME` on, as 2026-11-21T08:00:00Z")
+	f.Int("limit", 50, "at most this many of the newest")
+	clientFlags(cmd)
+	return cmd
+}
+
+func showEvents(cmd *cobra.Command, c *client, _ []string) error {
+	query, err := eventQuery(cmd, c)
+	if err != nil {
+		return err
+	}
+	var page eventPage
+	if err := c.call(cmd.Context(), http.MethodGet, "/devices/events?"+query.Encode(), nil, &page); err != nil {
+		return err
+	}
+	follow, _ := cmd.Flags().GetBool("follow")
+	if wantsJSON(cmd) && !follow {
+		return printJSON(cmd.OutOrStdout(), page)
+	}
+	if err := printEvents(cmd, page.Events); err != nil || !follow {
+		return err
+	}
+	query.Set("wait", followWait)
+	query.Del("limit")
+	return followEvents(cmd, c, query, page.Next)
+}
+
+// eventQuery is what the flags ask for.
+func eventQuery(cmd *cobra.Command, c *client) (url.Values, error) {
+	query := url.Values{}
+	for flag, name := range map[string]string{"device": "device_type", "sub-device": "sub_device", "type": "event_type", "since": "since"} {
+		if value := text(cmd, flag); value != "" {
+			query.Set(name, value)
+		}
+	}
+	limit, _ := cmd.Flags().GetInt("limit")
+	query.Set("limit", strconv.Itoa(limit))
+	if name := text(cmd, "space"); name != "" {
+		s, err := c.space(cmd, name)
+		if err != nil {
+			return nil, err
+		}
+		query.Set("meeting_space_id", s.ID)
+	}
+	return query, nil
+}
+
+// followEvents asks again and again until it is interrupted or the gateway is
+// gone.
+func followEvents(cmd *cobra.Command, c *client, query url.Values, cursor string) error {
+	for {
+		query.Set("cursor", cursor)
+		var page eventPage
+		err := c.call(cmd.Context(), http.MethodGet, "/devices/events?"+query.Encode(), nil, &page)
+		switch {
+		case cmd.Context().Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := printEvents(cmd, page.Events); err != nil {
+			return err
+		}
+		cursor = page.Next
+	}
+}
+
+// printEvents prints one line for each event.
+func printEvents(cmd *cobra.Command, events []event) error {
+	out := cmd.OutOrStdout()
+	for _, e := range events {
+		var err error
+		if wantsJSON(cmd) {
+			err = json.NewEncoder(out).Encode(e)
+		} else {
+			_, err = fmt.Fprintln(out, plain(e.line()))
+		}
+		if err != nil {
+			return err // nobody reads any more
+		}
+	}
+	return nil
+}
+
+// where is the device's id, and the sub-device's name if it is about that.
+func (e event) where() string {
+	id, _ := e.Details["device_id"].(string)
+	if sub, _ := e.Details["device"].(string); isSub(drivers.TypeO3, sub) {
+		id += "/" + sub
+	}
+	return dash(id)
+}
+
+// line is the event for people: when, what, where, and the rest by name.
+func (e event) line() string {
+	parts := []string{e.Time, e.Type, e.where()}
+	for _, name := range slices.Sorted(maps.Keys(e.Details)) {
+		switch name {
+		case "device_id", "device", "meeting_space_id":
+			continue
+		}
+		value, _ := json.Marshal(e.Details[name])
+		parts = append(parts, name+"="+strings.Trim(string(value), `"`))
+	}
+	return strings.Join(parts, "  ")
+}

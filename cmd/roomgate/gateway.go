@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"roomgate/agent"
+	"roomgate/agent/api"
+	"roomgate/agent/config"
+	"roomgate/cloud/broker"
+	"roomgate/drivers"
+)
+
+// gateway is a started gateway: what it holds, in the order in which it was
+// opened, and the loops that move it.
+type gateway struct {
+	config *config.Config
+	buses  drivers.Buses
+	extra  map[string]http.Handler // of the control socket
+	out    io.Writer               // for people
+	log    *slog.Logger
+	// simulated says that the buses lead to no hardware.
+	simulated bool
+
+	agent   *agent.Agent
+	loops   []loop // end first
+	brokers []loop // end when the loops have ended, so that goodbyes arrive
+	closers []func() error
+}
+
+// loop is one of the things that a gateway does all the time.
+type loop struct {
+	name string
+	run  func(context.Context) error
+}
+
+// open takes everything that a gateway needs. What it took before an error is
+// closed.
+func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mode os.FileMode) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+	control, err := openSocket(socketDir, lock, mode)
+	if err != nil {
+		return err
+	}
+	g.closers = append(g.closers, control.Close)
+	if err := g.openRoomBroker(); err != nil {
+		return err
+	}
+	door, err := g.listen()
+	if err != nil {
+		return err
+	}
+	g.closers = append(g.closers, func() error { return ignore(door.Close(), net.ErrClosed) })
+	if err := g.openAgent(ctx); err != nil {
+		return err
+	}
+	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Extra: g.extra})
+	g.loops = append(g.loops,
+		loop{"agent", g.agent.Run},
+		loop{"http", func(ctx context.Context) error { return server.Serve(ctx, door, server.Handler()) }},
+		loop{"control socket", func(ctx context.Context) error { return server.Serve(ctx, control, server.Control()) }},
+		loop{"systemd", g.notify})
+	g.say("control socket %s", control.Addr())
+	return nil
+}
+
+// ignore drops an error that is no news.
+func ignore(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}
+
+// say prints a line for people.
+func (g *gateway) say(format string, args ...any) { fmt.Fprintf(g.out, format+"\n", args...) }
+
+// openBroker starts a broker.
+func (g *gateway) openBroker(name, flag string, o broker.Options) (*broker.Broker, error) {
+	b, err := broker.Open(o)
+	if err != nil {
+		return nil, cannotListen(name, o.Listen, flag, err)
+	}
+	g.brokers = append(g.brokers, loop{name, b.Run})
+	g.closers = append(g.closers, b.Close)
+	g.say("%s listening on mqtt://%s", name, b.Addr())
+	return b, nil
+}
+
+// cannotListen says which flag helps.
+func cannotListen(name, address, flag string, err error) error {
+	var network *net.OpError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fail(exitFailed, "%s address %s is in use: stop what listens there, or choose another with --%s", name, address, flag)
+	case errors.As(err, &network):
+		return fail(exitFailed, "%s cannot listen on %s: %w: choose another address with --%s", name, address, err, flag)
+	}
+	return fail(exitConfig, "%s: %w", name, err)
+}
+
+// listen takes the HTTP address.
+func (g *gateway) listen() (net.Listener, error) {
+	c := g.config.HTTP
+	var certificate *tls.Config
+	scheme := "http"
+	if c.TLS.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
+		if err != nil {
+			return nil, fail(exitConfig, "http.tls: %w", err)
+		}
+		scheme, certificate = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, cannotListen("http", c.Listen, "listen", err)
+	}
+	g.say("http listening on %s://%s", scheme, l.Addr())
+	if certificate != nil {
+		return tls.NewListener(l, certificate), nil
+	}
+	if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		g.log.Warn("http is open to the network without tls, keys and pictures travel in the clear: set http.tls", "address", l.Addr().String())
+	}
+	return l, nil
+}
+
+func (g *gateway) openAgent(ctx context.Context) (err error) {
+	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Check: checkDatabase,
+		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, Simulated: g.simulated, Log: g.log})
+	if err != nil {
+		return err
+	}
+	g.closers = append(g.closers, g.agent.Close)
+	return nil
+}
+
+// run moves the gateway until ctx ends or something that it cannot do without
+// fails.
+func (g *gateway) run(ctx context.Context) error {
+	below, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	brokers, below := errgroup.WithContext(below)
+	for _, l := range g.brokers {
+		brokers.Go(func() error { return l.named(below) })
+	}
+	loops, ctx := errgroup.WithContext(ctx)
+	for _, l := range g.loops {
+		loops.Go(func() error { return l.named(ctx) })
+	}
+	loops.Go(func() error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-below.Done(): // without its brokers the gateway is not whole
+			return context.Cause(below)
+		}
+	})
+	err := loops.Wait()
+	stop()
+	return errors.Join(err, ignore(brokers.Wait(), err))
+}
+
+// named runs the loop. A loop has no business ending before ctx.
+func (l loop) named(ctx context.Context) error {
+	err := l.run(ctx)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("ended by itself")
+	}
+	return fmt.Errorf("%s: %w", l.name, err)
+}
+
+// close gives back what was opened, the last first.
+func (g *gateway) close() (err error) {
+	for i := len(g.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, g.closers[i]())
+	}
+	g.closers = nil
+	return err
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/config"
+)
+
+// The brokers end after what uses them, so that goodbyes arrive.
+func TestBrokersEndLast(t *testing.T) {
+	var order []string
+	until := func(name string) loop {
+		return loop{name, func(ctx context.Context) error {
+			<-ctx.Done()
+			order = append(order, name)
+			return nil
+		}}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	g := &gateway{loops: []loop{until("agent")}, brokers: []loop{until("broker")}}
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if err := g.run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(order, " ") != "agent broker" {
+		t.Errorf("ended in the order %v", order)
+	}
+}
+
+// Whatever fails ends the rest, with its name.
+func TestOneFailureEndsAll(t *testing.T) {
+	broken := errors.New("broken")
+	waits := loop{"waits", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+	fails := loop{"culprit", func(context.Context) error { return broken }}
+	for _, g := range []*gateway{
+		{loops: []loop{waits, fails}, brokers: []loop{waits}},
+		{loops: []loop{waits}, brokers: []loop{waits, fails}},
+	} {
+		err := g.run(t.Context())
+		if !errors.Is(err, broken) || strings.Count(err.Error(), "culprit: broken") != 1 {
+			t.Errorf("got %v", err)
+		}
+	}
+	silent := loop{"quitter", func(context.Context) error { return nil }}
+	if err := (&gateway{loops: []loop{silent}}).run(t.Context()); err == nil || !strings.Contains(err.Error(), "quitter") {
+		t.Errorf("a loop that just ended: %v", err)
+	}
+}
+
+func TestCloseInReverse(t *testing.T) {
+	var order []int
+	g := &gateway{}
+	for i := range 3 {
+		g.closers = append(g.closers, func() error { order = append(order, i); return nil })
+	}
+	if err := errors.Join(g.close(), g.close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(order) != 3 || order[0] != 2 || order[2] != 0 {
+		t.Errorf("closed in the order %v", order)
+	}
+}
+
+func TestListenWithTLS(t *testing.T) {
+	certificate, key, pool := selfSigned(t)
+	c := config.Default()
+	c.HTTP = config.HTTP{Listen: "127.0.0.1:0", TLS: config.TLS{Certificate: certificate, Key: key}}
+	var said strings.Builder
+	g := &gateway{config: &c, out: &said, log: slog.New(slog.DiscardHandler)}
+	l, err := g.listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			_, _ = io.WriteString(conn, "hello")
+			conn.Close()
+		}
+	}()
+	conn, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{RootCAs: pool, ServerName: "gateway"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got, _ := io.ReadAll(conn); string(got) != "hello" {
+		t.Errorf("got %q", got)
+	}
+	if !strings.HasPrefix(said.String(), "http listening on https://127.0.0.1:") {
+		t.Errorf("said %q", &said)
+	}
+	c.HTTP.TLS.Key = certificate
+	var f *fault
+	if _, err := g.listen(); !errors.As(err, &f) || f.code != exitConfig {
+		t.Errorf("a wrong key: %v", err)
+	}
+}
+
+func TestCannotListen(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, err = net.Listen("tcp", taken.Addr().String())
+	if got := cannotListen("http", taken.Addr().String(), "listen", err).Error(); !strings.Contains(got, "in use") || !strings.Contains(got, "--listen") {
+		t.Errorf("got %q", got)
+	}
+	_, err = net.Listen("tcp", "192.0.2.1:0") // an address of nobody
+	if got := cannotListen("room broker", "192.0.2.1:0", "broker", err).Error(); !strings.Contains(got, "--broker") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func selfSigned(t *testing.T) (certificate, key string, pool *x509.CertPool) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"gateway"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certificate, key, pool = filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem"), x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	if err := errors.Join(
+		os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600),
+		os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return certificate, key, pool
+}

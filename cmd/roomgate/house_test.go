@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the top of the house as seen from this package.
+const root = "../.."
+
+// arrow forbids the packages in from, except those in but, to import those in
+// to. "x/..." is x and all below it, "x/*" only what is below it.
+type arrow struct {
+	from, to, but []string
+	why           string
+}
+
+// arrows is cmd -> agent/api -> agent -> {drivers, store, cloud}, and what
+// keeps each floor replaceable.
+var arrows = []arrow{
+	{from: []string{"..."}, to: []string{"roomgate/cmd/..."},
+		why: "cmd is the top floor: what two packages need lives below it"},
+	{from: []string{"agent/..."}, to: []string{"roomgate/agent/api/..."}, but: []string{"agent/api/...", "agent/agenttest"},
+		why: "the building does not know its doors"},
+	{from: []string{"agent/..."}, to: []string{"roomgate/drivers/*"}, but: []string{"agent/agenttest"},
+		why: "the building knows the contract, never a concrete driver or bus: those are handed in"},
+	{from: []string{"drivers/..."}, to: []string{"roomgate/store/...", "roomgate/cloud/...", "roomgate/agent/...", "roomgate/configs"},
+		why: "a pillar stands alone: a driver knows hardware and nothing else"},
+	{from: []string{"store/..."}, to: []string{"roomgate/drivers/...", "roomgate/cloud/...", "roomgate/agent/...", "roomgate/configs"},
+		why: "a pillar stands alone: the store knows no noun of the building"},
+	{from: []string{"cloud/..."}, to: []string{"roomgate/drivers/...", "roomgate/store/...", "roomgate/agent/...", "roomgate/configs"},
+		why: "a pillar stands alone: the cloud carries what it is given"},
+	{from: []string{"drivers"}, to: []string{"roomgate/..."},
+		why: "the contract depends on nobody, so everybody can depend on it"},
+	{from: []string{"drivers/sim"}, to: []string{"roomgate/drivers/*"},
+		why: "a simulated chip comes from its datasheet: one that shares the driver's code proves nothing"},
+	{from: []string{"drivers/..."}, to: []string{"roomgate/drivers/sim/...", "roomgate/drivers/host/..."},
+		but: []string{"drivers/drivertest"},
+		why: "a driver takes a bus and does not know which board is below it"},
+	{from: []string{"drivers/..."}, to: []string{"roomgate/drivers/all"},
+		why: "the list of drivers is for those who open them"},
+	{from: []string{"configs"}, to: []string{"roomgate/..."},
+		why: "the examples are files"},
+	{from: []string{"..."}, to: []string{"go.etcd.io/bbolt"}, but: []string{"store/..."},
+		why: "the store is the only one that knows the format on disk"},
+	{from: []string{"agent/...", "cmd/...", "store/..."}, to: []string{"github.com/eclipse/paho.mqtt.golang", "github.com/mochi-mqtt/..."},
+		why: "sessions and brokers are cloud's and the O3's business: both are full of traps that are guarded once"},
+	{from: []string{"..."}, to: []string{"testing", "github.com/google/go-cmp/...", "pgregory.net/rapid", "go.uber.org/goleak"},
+		but: []string{"agent/agenttest", "drivers/drivertest"},
+		why: "test machinery does not ship in the binary"},
+}
+
+// matches says whether a path fits one of the patterns.
+func matches(path string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if below, ok := strings.CutSuffix(p, "*"); ok {
+			return strings.HasPrefix(path, below)
+		}
+		tree, ok := strings.CutSuffix(p, "...")
+		return path == p || ok && strings.HasPrefix(path+"/", tree)
+	})
+}
+
+// wrong returns the imports of a package that the arrow forbids. The path is
+// without roomgate/.
+func (a arrow) wrong(path string, imports []string) (found []string) {
+	if !matches(path, a.from) || matches(path, a.but) {
+		return nil
+	}
+	for _, i := range imports {
+		if matches(i, a.to) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func TestArrows(t *testing.T) {
+	packages := list(t)
+	for path, imports := range packages {
+		for _, a := range arrows {
+			for _, i := range a.wrong(path, imports) {
+				t.Errorf("roomgate/%s imports %s: %s", path, i, a.why)
+			}
+		}
+	}
+	if len(packages) < 5 {
+		t.Errorf("go list found only %d packages", len(packages))
+	}
+}
+
+// TestArrowsBite proves that the table above can fail.
+func TestArrowsBite(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		wrong    bool
+	}{
+		{"drivers/lock", "roomgate/drivers", false},
+		{"drivers/lock", "roomgate/store", true},
+		{"drivers/lock", "roomgate/drivers/sim", true},
+		{"drivers", "roomgate/drivers/sim", true},
+		{"drivers/sim", "roomgate/drivers/hub", true},
+		{"drivers/all", "roomgate/drivers/lock", false},
+		{"drivers/lock", "roomgate/drivers/all", true},
+		{"store", "roomgate/drivers", true},
+		{"storehouse", "go.etcd.io/bbolt", true},
+		{"store", "go.etcd.io/bbolt", false},
+		{"store", "roomgate/agent", true},
+		{"cloud/broker", "roomgate/cloud", false},
+		{"cloud/broker", "roomgate/store", true},
+		{"agent", "roomgate/drivers", false},
+		{"agent", "roomgate/drivers/host", true},
+		{"agent", "roomgate/agent/api", true},
+		{"agent/api", "roomgate/agent", false},
+		{"agent/api", "go.etcd.io/bbolt", true},
+		{"agent", "github.com/mochi-mqtt/server/v2", true},
+		{"agent", "roomgate/cmd/roomgate", true},
+		{"agent", "testing", true},
+	} {
+		found := slices.ContainsFunc(arrows, func(a arrow) bool { return len(a.wrong(c.from, []string{c.to})) > 0 })
+		if found != c.wrong {
+			t.Errorf("%s -> %s: refused is %v", c.from, c.to, found)
+		}
+	}
+}
+
+// list returns the imports of every package, by path without roomgate/.
+func list(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	packages := map[string][]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages[strings.TrimPrefix(p.ImportPath, "roomgate/")] = p.Imports
+	}
+}
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// TestFiles keeps every file short and free of init functions.
+func TestFiles(t *testing.T) {
+	const most = 400
+	for path, source := range sources(t) {
+		if generated.Match(source) {
+			continue
+		}
+		if n := bytes.Count(source, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, more than %d: it holds two nouns", path, n, most)
+		}
+		if at := initFunction(t, path, source); at != "" {
+			t.Errorf("%s: init function: what starts here is started by main, where it can be seen", at)
+		}
+	}
+}
+
+// initFunction returns where a file has an init function, or "".
+func initFunction(t *testing.T, path string, source []byte) string {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Errorf("%s: %v", path, err)
+		return ""
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+			return files.Position(f.Pos()).String()
+		}
+	}
+	return ""
+}
+
+// TestInitIsFound proves that the check above can fail.
+func TestInitIsFound(t *testing.T) {
+	if at := initFunction(t, "x.go", []byte("package x\n\nfunc init() {}\n")); at != "x.go:3:1" {
+		t.Errorf("init function found at %q", at)
+	}
+	if at := initFunction(t, "x.go", []byte("package x\n\ntype T int\n\nfunc (T) init() {}\n")); at != "" {
+		t.Errorf("a method found at %q", at)
+	}
+}
+
+// sources returns every Go file of the house by path.
+func sources(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (d.Name() == "testdata" || hidden(d.Name())):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go":
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		files[path] = source
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// hidden names what tools need or leave behind.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "bin" }
+
+// TestTopLevel keeps the first thing that people see short.
+func TestTopLevel(t *testing.T) {
+	rooms := []string{"cmd", "agent", "drivers", "cloud", "store", "configs", "systemd",
+		"Makefile", "go.mod", "go.sum", "README.md"}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !hidden(e.Name()) && !slices.Contains(rooms, e.Name()) && filepath.Ext(e.Name()) != ".test" && filepath.Ext(e.Name()) != ".out" {
+			t.Errorf("%s is not a room of the house: %s", e.Name(), strings.Join(rooms, ", "))
+		}
+	}
+}

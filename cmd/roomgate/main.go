@@ -1,0 +1,22 @@
+// Roomgate is the gateway of one building's meeting rooms. See the README.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // a small system has no zones of its own
+)
+
+func main() { os.Exit(execute()) }
+
+// execute runs the command line and returns the exit code. The first signal
+// asks everything to end; by then the second one has its default effect.
+func execute() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	cmd, err := newRoot().ExecuteContextC(ctx)
+	return report(os.Stderr, cmd, err)
+}

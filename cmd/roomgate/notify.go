@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+)
+
+// readyPoll is how often readiness is looked at.
+const readyPoll = 50 * time.Millisecond
+
+// progressPoll is how often progress is looked at where no watchdog asks.
+const progressPoll = 10 * time.Second
+
+// notify tells systemd when the gateway is ready and that it still moves, and
+// people the same. Without systemd it only does the latter.
+func (g *gateway) notify(ctx context.Context) error {
+	for g.agent.Ready() != nil {
+		if !sleep(ctx, readyPoll) {
+			return nil
+		}
+	}
+	g.tell(daemon.SdNotifyReady)
+	g.say("ready")
+	defer g.tell(daemon.SdNotifyStopping)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	every, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		g.log.Warn("the watchdog's interval cannot be read, it is not fed", "error", err)
+	}
+	if every == 0 {
+		every = 2 * progressPoll
+	}
+	alive := time.NewTicker(every / 2)
+	defer alive.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hangup:
+			g.log.Warn("nothing was reloaded: a changed configuration is read at the next start, restart the gateway")
+		case <-alive.C:
+			g.feed()
+		}
+	}
+}
+
+// feed tells the watchdog, if there is one, that the gateway moves, if it does.
+func (g *gateway) feed() {
+	if err := g.agent.Progress(); err != nil {
+		g.log.Error("no progress", "error", err)
+		return
+	}
+	g.tell(daemon.SdNotifyWatchdog)
+}
+
+func (g *gateway) tell(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		g.log.Warn("systemd could not be told", "state", state, "error", err)
+	}
+}
+
+// sleep is false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

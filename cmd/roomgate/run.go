@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"roomgate/agent/config"
+	"roomgate/drivers/all"
+	"roomgate/drivers/host"
+)
+
+// defaultConfig is where a packaged gateway is configured.
+const defaultConfig = "/etc/roomgate/gateway.yaml"
+
+// minSystemKey is the shortest system key that opens real doors. The demo
+// takes any.
+const minSystemKey = 8
+
+func newRun() *cobra.Command {
+	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runGateway)}
+	gatewayFlags(cmd)
+	return cmd
+}
+
+func runGateway(cmd *cobra.Command, _ []string) (err error) {
+	if n := len(os.Getenv("ROOMGATE_SYSTEM_KEY")); n > 0 && n < minSystemKey {
+		return fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
+	}
+	c, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	socketDir, mode := socketPlace(c.Data)
+	lock, err := lockDirectory(socketDir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return err
+	}
+	board := host.New()
+	g := &gateway{config: c, buses: board, out: cmd.OutOrStdout(), log: newLog(cmd), closers: []func() error{board.Close}}
+	slog.SetDefault(g.log) // what libraries say goes there too
+	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
+	if err := g.open(cmd.Context(), lock, socketDir, mode); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	g.showKey()
+	return g.run(cmd.Context())
+}
+
+// socketPlace is where the control socket goes and who may open it. A service
+// has a runtime directory that its group may enter.
+func socketPlace(data string) (dir string, mode os.FileMode) {
+	runtime, _, _ := strings.Cut(os.Getenv("RUNTIME_DIRECTORY"), ":")
+	if runtime == "" || data != config.Default().Data {
+		return data, 0o600
+	}
+	return runtime, 0o660
+}
+
+// configFile is the file that flag, environment or package name.
+func configFile(cmd *cobra.Command) string {
+	if path := text(cmd, "config"); path != "" {
+		return path
+	}
+	return defaultConfig
+}
+
+func loadConfig(cmd *cobra.Command) (*config.Config, error) {
+	path := configFile(cmd)
+	c, err := config.Load(path, all.All(), overlay(cmd.Flags())...)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fail(exitConfig, "there is no configuration %s: write one as configs/gateway.yaml shows, or name it with --config", path)
+	case err != nil:
+		return nil, &fault{exitConfig, err}
+	}
+	return absoluteData(c)
+}
+
+// absoluteData keeps the data directory where it is, whatever comes.
+func absoluteData(c *config.Config) (_ *config.Config, err error) {
+	c.Data, err = filepath.Abs(c.Data)
+	return c, err
+}
+
+// newLog writes for people where people read, and JSON where a machine does.
+func newLog(cmd *cobra.Command) *slog.Logger {
+	if isTerminal(os.Stderr) {
+		return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+	}
+	return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// showKey shows the system key that a first start made, once. A journal is no
+// place for it, and there the control socket makes a better one.
+func (g *gateway) showKey() {
+	switch key := g.agent.NewKey(); {
+	case key == "":
+	case os.Getenv("JOURNAL_STREAM") != "" && !isTerminal(os.Stdout):
+		g.say("a system key was made that nobody knows: make one with roomgate key create NAME")
+	default:
+		g.say("system key %s (shown only now, send it as X-API-Key)", key)
+	}
+}

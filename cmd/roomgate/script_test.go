@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"roomgate": main}) }
+
+// TestScript runs what users would type. Each script has a directory and
+// addresses of its own.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/script",
+		Setup: setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"until":   until,
+			"code":    code,
+			"findenv": findenv,
+		},
+	})
+}
+
+func setup(env *testscript.Env) error {
+	env.Setenv("TMPDIR", env.WorkDir)
+	env.Setenv("XDG_RUNTIME_DIR", "")
+	env.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1") // else each command takes a second
+	env.Setenv("FREE", "--listen 127.0.0.1:0 --broker 127.0.0.1:0 --cloud-listen 127.0.0.1:0")
+	return nil
+}
+
+// until runs a command until its output matches: until PATTERN COMMAND...
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN COMMAND...")
+	}
+	pattern := regexp.MustCompile("(?m)" + args[0])
+	var out []byte
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
+		cmd := exec.Command("sh", append([]string{"-c", `exec "$@"`, "sh"}, args[1:]...)...)
+		cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
+		if out, _ = cmd.CombinedOutput(); pattern.Match(out) {
+			return
+		}
+	}
+	ts.Fatalf("%q never matched, at last:\n%s", args[0], out[max(0, len(out)-4096):])
+}
+
+// environ is what a command of the script needs to know.
+func environ(ts *testscript.TestScript) []string {
+	env := []string{}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GORACE", "XDG_RUNTIME_DIR", "ROOMGATE_DATA", "ROOMGATE_URL", "ROOMGATE_KEY"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
+}
+
+// findenv sets a variable from a file: findenv NAME PATTERN FILE, where the
+// pattern has one group.
+func findenv(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: findenv NAME PATTERN FILE")
+	}
+	found := regexp.MustCompile("(?m)" + args[1]).FindSubmatch(bytes.TrimSpace([]byte(ts.ReadFile(args[2]))))
+	if found == nil {
+		ts.Fatalf("%q is not in %s", args[1], args[2])
+	}
+	ts.Setenv(args[0], string(found[1]))
+}
+
+// TestEnvironmentIsCleared keeps settings of the developer's shell out of the
+// scripts.
+func TestEnvironmentIsCleared(t *testing.T) {
+	for _, f := range environment {
+		if os.Getenv(variable(f)) != "" {
+			t.Errorf("%s is set: unset it to test", variable(f))
+		}
+	}
+}
+
+// code runs a command for its exit code: code 3 COMMAND...
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code NUMBER COMMAND...")
+	}
+	err := ts.Exec("sh", append([]string{"-c", `"$@"; test $? -eq ` + args[0], "sh"}, args[1:]...)...)
+	if err != nil {
+		ts.Fatalf("%v: not exit code %s", args[1:], args[0])
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shortDir is a directory whose path a socket's name has room for.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func open(t *testing.T, dir string, mode os.FileMode) *controlSocket {
+	t.Helper()
+	lock, err := lockDirectory(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openSocket(dir, lock, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSocket(t *testing.T) {
+	dir := shortDir(t)
+	for _, mode := range []os.FileMode{0o600, 0o660} {
+		s := open(t, dir, mode)
+		path := filepath.Join(dir, socketName)
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("mode %v, %v, want %v", info.Mode(), err, mode)
+		}
+		if found, err := findSocket(dir); err != nil || found != path {
+			t.Errorf("found %q, %v", found, err)
+		}
+		if _, err := lockDirectory(dir); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("a second gateway: %v", err)
+		}
+		if err := errors.Join(s.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the socket is left behind: %v", err)
+		}
+	}
+}
+
+// What a killed process leaves is replaced, and not taken for a gateway.
+func TestStaleSocket(t *testing.T) {
+	dir := shortDir(t)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	var f *fault
+	if _, err := findSocket(dir); !errors.As(err, &f) || f.code != exitUnreachable {
+		t.Errorf("a stale socket: %v", err)
+	}
+	s := open(t, dir, 0o600)
+	defer s.Close()
+	if _, err := findSocket(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSocketPathIsBounded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	lock, err := lockDirectory(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	var f *fault
+	if _, err := openSocket(dir, lock, 0o600); !errors.As(err, &f) || f.code != exitConfig || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDemoDirectoryIsOnesOwn(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := own(dir); err != nil {
+		t.Error(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if own(link) == nil {
+		t.Error("a link to a directory was taken")
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if own(dir) == nil {
+		t.Error("a directory that others can enter was taken")
+	}
+}
+
+func TestDemoDirectories(t *testing.T) {
+	runtime := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	t.Setenv("TMPDIR", "/elsewhere")
+	first := demoDirectories()
+	if first[0] != runtime+"/roomgate-demo" || !strings.HasPrefix(first[1], "/elsewhere/roomgate-demo-") {
+		t.Errorf("got %v", first)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", runtime+"/missing")
+	if without := demoDirectories(); without[0] != first[1] {
+		t.Errorf("got %v", without)
+	}
+}
+
+func TestSocketPlace(t *testing.T) {
+	for _, c := range []struct {
+		runtime, data, dir string
+		mode               os.FileMode
+	}{
+		{"", "/var/lib/roomgate", "/var/lib/roomgate", 0o600},
+		{"/run/roomgate:/run/other", "/var/lib/roomgate", "/run/roomgate", 0o660},
+		{"/run/roomgate", "/tmp/mine", "/tmp/mine", 0o600},
+	} {
+		t.Setenv("RUNTIME_DIRECTORY", c.runtime)
+		if dir, mode := socketPlace(c.data); dir != c.dir || mode != c.mode {
+			t.Errorf("%+v: got %s, %v", c, dir, mode)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/drivers"
+)
+
+// space is a meeting space as the gateway lists it.
+type space struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Timezone string   `json:"timezone"`
+	Devices  []device `json:"devices"`
+}
+
+// device is one of its devices.
+type device struct {
+	ID          string              `json:"id"`
+	Type        string              `json:"type"`
+	Driver      string              `json:"driver"`
+	SpaceID     string              `json:"meeting_space_id"`
+	SpaceName   string              `json:"meeting_space"`
+	Enabled     bool                `json:"enabled"`
+	Description drivers.Description `json:"description"`
+	Readings    []reading           `json:"readings,omitempty"` // only in the list of devices
+}
+
+// reading is what the gateway knows of a device or a sub-device.
+type reading struct {
+	record
+	SubDevice  string         `json:"sub_device,omitempty"`
+	ObservedAt time.Time      `json:"observed_at,omitzero"`
+	Source     string         `json:"source,omitempty"`
+	Details    map[string]any `json:"details,omitempty"`
+	Reason     string         `json:"reason,omitempty"` // why it is offline
+}
+
+func newSpace() *cobra.Command {
+	list := &cobra.Command{Use: "list", Short: "list the meeting spaces", Args: cobra.NoArgs, RunE: asking(listSpaces)}
+	clientFlags(list)
+	return group("space", "meeting spaces", list)
+}
+
+func listSpaces(cmd *cobra.Command, c *client, _ []string) error {
+	spaces, err := c.spaces(cmd)
+	if err != nil {
+		return err
+	}
+	return show(cmd, spaces, "NAME ID TIMEZONE DEVICES", func(row func(...string)) {
+		for _, s := range spaces {
+			row(s.Name, s.ID, s.Timezone, strconv.Itoa(len(s.Devices)))
+		}
+	})
+}
+
+func (c *client) spaces(cmd *cobra.Command) ([]space, error) {
+	var answer struct {
+		Spaces []space `json:"meeting_spaces"`
+	}
+	err := c.call(cmd.Context(), http.MethodGet, "/gateway/spaces", nil, &answer)
+	return answer.Spaces, err
+}
+
+// space finds a meeting space by id or, ignoring case, by name.
+func (c *client) space(cmd *cobra.Command, nameOrID string) (space, error) {
+	spaces, err := c.spaces(cmd)
+	if err != nil {
+		return space{}, err
+	}
+	names := make([]string, len(spaces))
+	for i, s := range spaces {
+		if s.ID == nameOrID || strings.EqualFold(s.Name, nameOrID) {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return space{}, fail(exitRefused, "there is no meeting space %q here, only %s", nameOrID, strings.Join(names, ", "))
+}
+
+// device finds a device of the space by its type.
+func (s space) device(deviceType string) (device, error) {
+	types := make([]string, len(s.Devices))
+	for i, d := range s.Devices {
+		if d.Type == deviceType {
+			return d, nil
+		}
+		types[i] = d.Type
+	}
+	return device{}, fail(exitRefused, "there is no %q in %s, only %s", deviceType, s.Name, strings.Join(types, ", "))
+}

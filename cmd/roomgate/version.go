@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func newVersion() *cobra.Command {
+	cmd := &cobra.Command{Use: "version", Short: "what this program is", Args: cobra.NoArgs, RunE: action(runVersion)}
+	outputFlag(cmd)
+	return cmd
+}
+
+func runVersion(cmd *cobra.Command, _ []string) error {
+	v := struct {
+		Version  string `json:"version"`
+		Revision string `json:"revision,omitempty"`
+		Go       string `json:"go"`
+		Platform string `json:"platform"`
+	}{version, revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	if wantsJSON(cmd) {
+		return printJSON(cmd.OutOrStdout(), v)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "roomgate %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	return nil
+}
+
+// revision is the commit that the program was built from, empty if the build
+// did not record it.
+func revision() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
