@@ -83,6 +83,7 @@ const (
 	writeTime        = 5 * time.Second // for each piece of at most writePiece
 	writePiece       = 32 << 10
 	closeTime        = 5 * time.Second
+	settleTime       = 500 * time.Millisecond
 	queueLength      = 256 // of Publish
 )
 
@@ -267,6 +268,7 @@ func (b *Broker) close() error {
 	if b.listener != nil {
 		_ = b.listener.Close()
 	}
+	settle(conns)
 	for _, c := range conns {
 		c.cut()
 	}

@@ -265,3 +265,25 @@ func TestMosquittoTools(t *testing.T) {
 		t.Errorf("mosquitto_sub: %v %s", err, out)
 	}
 }
+
+// A gateway that says farewell and is followed by the end of the broker: who
+// subscribed still hears it.
+func TestCloseHandsOnWhatWasAcknowledged(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			b := open(t, local)
+			reader, writer := join(t, b, hello("reader")), join(t, b, hello("writer"))
+			reader.subscribe(1, "presence", 1)
+			heard := make(chan string, 1)
+			go func() { heard <- reader.next() }()
+			writer.publish(1, "presence", "offline", true)
+			_ = writer.conn.Close()
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-heard; got != "offline" {
+				t.Fatalf("reader heard %q", got)
+			}
+		})
+	}
+}

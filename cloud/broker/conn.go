@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,4 +155,23 @@ func (c *conn) overflowed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.overflow
+}
+
+// busy says whether messages are on their way to the client.
+func (c *conn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.closing && (c.flushing || c.queued.Load() > 0)
+}
+
+// settle gives what was acknowledged time to reach who subscribed: until
+// nobody has been busy for three looks in a row, at most for settleTime.
+func settle(conns []*conn) {
+	const look = 10 * time.Millisecond
+	for quiet, end := 0, time.Now().Add(settleTime); quiet < 3 && time.Now().Before(end); quiet++ {
+		if slices.ContainsFunc(conns, (*conn).busy) {
+			quiet = -1
+		}
+		time.Sleep(look)
+	}
 }
