@@ -106,6 +106,7 @@ func checks() []check {
 		{"user", account},
 		{"gpio chips", lines},
 		{"buses", buses},
+		{"watchdog", watchdog},
 		{"clock", clock},
 		{"data folder", dataFolder},
 		{"disk", disk},

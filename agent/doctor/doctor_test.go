@@ -62,11 +62,15 @@ var pi = map[string]string{
 	"sys/class/pwm/pwmchip0/device@":         "sys/devices/1f00098000.pwm",
 	"sys/class/pwm/pwmchip0/pwm1/duty_cycle": "0\n",
 	"sys/class/rtc/rtc0/name":                "rpi-rtc rpi-rtc\n",
-	"sys/block/mmcblk0/device/type":          "MMC\n",
-	"sys/block/mmcblk0/device/name":          "DG4032\n",
-	"sys/block/mmcblk0/device/life_time":     "0x03 0x09\n",
-	"sys/block/mmcblk0/device/pre_eol_info":  "0x01\n",
-	"sys/block/mmcblk0boot0/size":            "8192\n",
+	"sys/class/watchdog/watchdog0/identity":  "Broadcom BCM2835 Watchdog timer\n",
+	"sys/class/watchdog/watchdog0/state":     "active\n",
+	"sys/class/watchdog/watchdog0/timeout":   "15\n",
+
+	"sys/block/mmcblk0/device/type":         "MMC\n",
+	"sys/block/mmcblk0/device/name":         "DG4032\n",
+	"sys/block/mmcblk0/device/life_time":    "0x03 0x09\n",
+	"sys/block/mmcblk0/device/pre_eol_info": "0x01\n",
+	"sys/block/mmcblk0boot0/size":           "8192\n",
 }
 
 // rp1 is the chip of that board, with some lines taken.

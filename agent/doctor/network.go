@@ -166,14 +166,7 @@ func (x *examination) listener(ctx context.Context, name, listen string) Finding
 	if err != nil {
 		return fail(name, listen+" is no address", "write it as :8080")
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "" // this machine, by whatever name
-	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	if err == nil {
-		conn.Close()
-	}
+	err = dialed(ctx, host, port)
 	switch running := x.Building != nil; {
 	case port == "0":
 		return good(name, "%s, any free port", listen)
@@ -185,4 +178,22 @@ func (x *examination) listener(ctx context.Context, name, listen string) Finding
 		return fail(name, listen+" does not answer though the gateway runs", "start the gateway again with this configuration, and see its log")
 	}
 	return good(name, "%s is free", listen)
+}
+
+// dialed connects to a listener and hangs up. One on every address is tried by
+// number: localhost is a name, which a small system may not have.
+func dialed(ctx context.Context, host, port string) (err error) {
+	hosts := []string{host}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		hosts = []string{"127.0.0.1", "::1"}
+	}
+	for _, h := range hosts {
+		var d net.Dialer
+		var conn net.Conn
+		if conn, err = d.DialContext(ctx, "tcp", net.JoinHostPort(h, port)); err == nil {
+			conn.Close()
+			return nil
+		}
+	}
+	return err
 }
