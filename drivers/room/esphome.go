@@ -15,12 +15,12 @@ import (
 //	PREFIX/light/NAME/state             {"state": "ON", "brightness": 128}, retained
 //	PREFIX/fan/NAME/state               ON, OFF, retained
 //	PREFIX/fan/NAME/speed_level/state   1 to the number of speeds, retained
-//	PREFIX/lock/NAME/state              LOCKED, UNLOCKED, LOCKING, UNLOCKING, JAMMED, NONE; retained
-//	PREFIX/sensor/NAME/state            a number, or nan; retained
+//	PREFIX/lock/NAME/state              LOCKED, UNLOCKED, LOCKING, UNLOCKING, JAMMED, UNKNOWN; retained
+//	PREFIX/sensor/NAME/state            a number, nan, or None if the node is told to; retained
 //	PREFIX/binary_sensor/NAME/state     ON, OFF, retained
 //	the same with /command              orders
 //	esphome/ping/NODE                   asks the node to say on
-//	esphome/discover/NODE               where it is
+//	esphome/discover/NODE               where it is; retained as discovery_retain says, by default
 //
 // A state cannot be asked for. But a node publishes each change at once and
 // in order, so once it has answered a ping its last words hold, retained or

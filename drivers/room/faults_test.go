@@ -69,6 +69,26 @@ func TestMemoryIsNoObservation(t *testing.T) {
 	}
 }
 
+// TestRetainedAnswer: a node's answer to a ping is retained, and what the broker
+// has kept of it vouches for nothing.
+func TestRetainedAnswer(t *testing.T) {
+	d := devices()["lock-esphome"]
+	_, g := d.parts()
+	with(t, g, d.options(), func(b *bench) {
+		g.Say("esphome/discover/aurora-door", `{"name":"aurora-door","version":"2025.10.3"}`, true)
+		b.settle()
+		b.want("", drivers.Closed)
+		_ = b.Close()
+		g.Mute(true)
+		g.Turn(true)
+		synctest.Wait()
+		b.start(d.options())
+		if got, err := b.value(""); !errors.Is(err, drivers.ErrOffline) {
+			b.Errorf("a node that does not answer is %q, %v", got, err)
+		}
+	})
+}
+
 // TestNotConfirmed: an order that is taken and not followed has failed, in
 // time.
 func TestNotConfirmed(t *testing.T) {

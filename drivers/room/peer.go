@@ -57,7 +57,9 @@ func (p *peer) take(facts []fact, retained bool, now time.Time) {
 		case bridgeIs, deviceIs:
 			p.presence(f, retained, now)
 		case aliveIs:
-			p.vouch(now)
+			if !retained { // nodes have their answers retained too
+				p.vouch(now)
+			}
 		default:
 			p.file(f, !retained && !now.Before(p.doubt), now)
 		}
