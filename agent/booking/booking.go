@@ -1,0 +1,114 @@
+package booking
+
+import (
+	"regexp"
+	"time"
+)
+
+// State is where a booking stands.
+type State string
+
+// The life of a booking. Booked and CheckedIn ones hold their time, the others
+// are for the record.
+const (
+	Booked    State = "booked"
+	CheckedIn State = "checked_in"
+	Ended     State = "ended"     // it was over, or was ended early
+	Cancelled State = "cancelled" // taken back before it began
+	Released  State = "released"  // nobody came
+	Displaced State = "displaced" // another booking has the better right
+)
+
+// Source is where a booking was made.
+type Source string
+
+// The sources of a booking.
+const (
+	Local    Source = "local"    // in the building
+	Cloud    Source = "cloud"    // by the cloud backend
+	Calendar Source = "calendar" // read from an external calendar
+	WalkUp   Source = "walk_up"  // by somebody who stood in the room
+)
+
+// Person is who organizes a meeting.
+type Person struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+// Booking is the use of a meeting space from Start until before End, in UTC.
+type Booking struct {
+	ID             string `json:"id"`
+	SpaceID        string `json:"meeting_space_id"`
+	OrganizationID string `json:"organization_id,omitempty"`
+	Title          string `json:"title,omitempty"`
+	Private        bool   `json:"private,omitempty"` // hides the organizer too
+	Organizer      Person `json:"organizer"`
+
+	Start time.Time `json:"start_time"`
+	End   time.Time `json:"end_time"`
+	State State     `json:"state"`
+	// Revision counts the changes, from 1.
+	Revision uint64 `json:"revision"`
+	Source   Source `json:"source"`
+
+	CheckedInAt time.Time `json:"checked_in_at,omitzero"`
+	ReleasedAt  time.Time `json:"released_at,omitzero"`
+	EndedAt     time.Time `json:"ended_at,omitzero"`
+	// PlannedEnd is the end that was booked, where End is another.
+	PlannedEnd time.Time `json:"planned_end_time,omitzero"`
+	ExternalID string    `json:"external_id,omitempty"` // at its source
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+
+	// Reason says why it was released, displaced or ended for somebody.
+	Reason string `json:"reason,omitempty"`
+	// CloudRevision is the schedule revision by which the cloud first knew the
+	// booking; 0: it does not yet.
+	CloudRevision uint64 `json:"cloud_revision,omitempty"`
+}
+
+// Live says whether the booking holds its time.
+func (b Booking) Live() bool { return b.State == Booked || b.State == CheckedIn }
+
+// Overlaps says whether the booking and the interval share a moment.
+func (b Booking) Overlaps(start, end time.Time) bool {
+	return b.Start.Before(end) && start.Before(b.End)
+}
+
+// Interval is a time that is taken, half-open.
+type Interval struct {
+	Start time.Time `json:"start_time"`
+	End   time.Time `json:"end_time"`
+}
+
+// The bounds of what a booking may hold, in bytes.
+const (
+	maxTitle = 500
+	maxName  = 200
+)
+
+// idPattern is what an id may look like: it goes into paths and feeds.
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$`)
+
+// emailPattern refuses what can be no address; who owns it is not asked.
+var emailPattern = regexp.MustCompile(`^[^\s@<>"]{1,64}@[^\s@<>"]{1,189}$`)
+
+// check refuses texts that cannot be kept.
+func (b Booking) check() error {
+	switch {
+	case !idPattern.MatchString(b.ID):
+		return invalid("id", "is not one: want 1 to 128 of a-z A-Z 0-9 . _ : @ -")
+	case len(b.Title) > maxTitle:
+		return invalid("title", "is longer than %d bytes", maxTitle)
+	case len(b.Organizer.Name) > maxName:
+		return invalid("organizer.name", "is longer than %d bytes", maxName)
+	case b.Organizer.Email != "" && !emailPattern.MatchString(b.Organizer.Email):
+		return invalid("organizer.email", "is no e-mail address")
+	case len(b.ExternalID) > 2*maxTitle:
+		return invalid("external_id", "is longer than %d bytes", 2*maxTitle)
+	case len(b.OrganizationID) > maxName:
+		return invalid("organization_id", "is longer than %d bytes", maxName)
+	}
+	return nil
+}

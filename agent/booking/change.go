@@ -1,0 +1,189 @@
+package booking
+
+import "time"
+
+// New makes a booking of what was asked for. The id, the space, the source and
+// the texts are the caller's; a walk-up is in the room already.
+func New(asked Booking, r Rules, now time.Time) (Booking, error) {
+	b := asked
+	b.Start, b.End = b.Start.UTC(), b.End.UTC()
+	b.State, b.Revision = Booked, 1
+	b.CreatedAt, b.UpdatedAt = stampOf(now), stampOf(now)
+	if b.Source == WalkUp {
+		b.State, b.CheckedInAt = CheckedIn, stampOf(now)
+	}
+	if err := b.check(); err != nil {
+		return Booking{}, err
+	}
+	return b, r.times(b, now)
+}
+
+// stampOf is the time of a change as it is stored: UTC, to the millisecond.
+func stampOf(now time.Time) time.Time { return now.UTC().Truncate(time.Millisecond) }
+
+// touched is b after one more change.
+func (b Booking) touched(now time.Time) Booking {
+	b.Revision++
+	b.UpdatedAt = stampOf(now)
+	return b
+}
+
+// Edit is what may be changed of a booking; nil leaves it as it is.
+type Edit struct {
+	Title          *string
+	Private        *bool
+	Organizer      *Person
+	Start, End     *time.Time
+	ExternalID     *string
+	OrganizationID *string
+}
+
+// Change applies an edit. What has begun keeps its start; what is over keeps
+// everything.
+func (b Booking) Change(e Edit, r Rules, now time.Time) (Booking, error) {
+	if !b.Live() {
+		return b, notNow("the booking is %s and cannot be changed", b.State)
+	}
+	c := b
+	set(&c.Title, e.Title)
+	set(&c.Private, e.Private)
+	set(&c.Organizer, e.Organizer)
+	set(&c.ExternalID, e.ExternalID)
+	set(&c.OrganizationID, e.OrganizationID)
+	set(&c.Start, e.Start)
+	set(&c.End, e.End)
+	c.Start, c.End = c.Start.UTC(), c.End.UTC()
+	if c == b {
+		return b, nil
+	}
+	if err := c.check(); err != nil {
+		return b, err
+	}
+	if err := c.moved(b, r, now); err != nil {
+		return b, err
+	}
+	return c.touched(now), nil
+}
+
+func set[T any](field *T, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+// moved judges the new times of a booking that had others.
+func (b Booking) moved(was Booking, r Rules, now time.Time) error {
+	if b.Start.Equal(was.Start) && b.End.Equal(was.End) {
+		return nil
+	}
+	begun := was.State == CheckedIn || !now.Before(was.Start)
+	if begun && !b.Start.Equal(was.Start) {
+		return &Problem{Kind: NotNow, Field: "start_time", Message: "cannot be moved: the meeting has begun"}
+	}
+	if !begun {
+		return r.times(b, now)
+	}
+	if !b.End.After(now) {
+		return invalid("end_time", "is past: end the booking instead")
+	}
+	judged := b
+	judged.Start = now // the start was judged when it was booked
+	if err := r.lengths(b); err != nil {
+		return err
+	}
+	return r.open(judged)
+}
+
+// lengths judges an end that was moved while the meeting runs.
+func (r Rules) lengths(b Booking) error {
+	if length := b.End.Sub(b.Start); length > r.Longest {
+		return invalid("end_time", "makes it %s long: at most %s", short(length), short(r.Longest))
+	}
+	return nil
+}
+
+// Cancel takes the booking back. One that has begun is ended instead.
+func (b Booking) Cancel(now time.Time) (Booking, error) {
+	switch {
+	case b.State == CheckedIn:
+		return b.EndNow(now)
+	case b.State == Cancelled:
+		return b, nil
+	case !b.Live():
+		return b, notNow("the booking is %s and cannot be cancelled", b.State)
+	}
+	b.State = Cancelled
+	return b.touched(now), nil
+}
+
+// CheckIn says that who booked is here.
+func (b Booking) CheckIn(r Rules, now time.Time) (Booking, error) {
+	switch {
+	case b.State == CheckedIn:
+		return b, nil
+	case !b.Live():
+		return b, notNow("the booking is %s: book the room anew", b.State)
+	case now.Before(b.Start.Add(-r.Opens)):
+		return b, notNow("it is too early: check-in opens at %s", stamp(b.Start.Add(-r.Opens)))
+	case !now.Before(b.End):
+		return b, notNow("the meeting is over since %s", stamp(b.End))
+	}
+	b.State, b.CheckedInAt = CheckedIn, stampOf(now)
+	return b.touched(now), nil
+}
+
+// Extend moves the end of a meeting that is under way.
+func (b Booking) Extend(until time.Time, r Rules, now time.Time) (Booking, error) {
+	switch {
+	case !b.Live():
+		return b, notNow("the booking is %s and cannot be extended", b.State)
+	case !until.After(b.End):
+		return b, invalid("end_time", "is not after the present end at %s", stamp(b.End))
+	}
+	c := b
+	c.End = until.UTC()
+	if c.PlannedEnd.IsZero() {
+		c.PlannedEnd = b.End
+	}
+	if err := r.lengths(c); err != nil {
+		return b, err
+	}
+	if err := r.open(c); err != nil {
+		return b, err
+	}
+	return c.touched(now), nil
+}
+
+// EndNow ends a meeting that has begun, and keeps the planned end for the
+// record. One that is checked in ahead of its start gives all of its time back.
+func (b Booking) EndNow(now time.Time) (Booking, error) {
+	switch {
+	case b.State == Ended:
+		return b, nil
+	case !b.Live():
+		return b, notNow("the booking is %s and cannot be ended", b.State)
+	case now.Before(b.Start) && b.State != CheckedIn:
+		return b, notNow("the meeting has not begun: cancel the booking instead")
+	}
+	if b.PlannedEnd.IsZero() && now.Before(b.End) {
+		b.PlannedEnd = b.End
+	}
+	if end := stampOf(now); end.Before(b.End) && end.After(b.Start) {
+		b.End = end
+	}
+	b.State, b.EndedAt = Ended, stampOf(now)
+	return b.touched(now), nil
+}
+
+// ReleaseNow gives the time of a booking back because nobody came.
+func (b Booking) ReleaseNow(reason string, now time.Time) Booking {
+	b.State, b.ReleasedAt, b.Reason = Released, stampOf(now), reason
+	return b.touched(now)
+}
+
+// EndEmpty ends a meeting because the room is empty.
+func (b Booking) EndEmpty(reason string, now time.Time) Booking {
+	b, _ = b.EndNow(now) // it is checked in, so it can be
+	b.Reason = reason
+	return b
+}

@@ -1,0 +1,52 @@
+package booking
+
+import "time"
+
+// Step is something that time does to a booking.
+type Step string
+
+// The steps, in the order in which they are due.
+const (
+	Start   Step = "start"   // it begins
+	Warn    Step = "warn"    // nobody has checked in, it will be released soon
+	Release Step = "release" // nobody has checked in: the time is given back
+	End     Step = "end"     // it is over
+)
+
+// Marks are the steps that were taken; they are stored with the booking, so
+// that a restart or a clock that is set back takes none twice.
+type Marks struct {
+	Started bool `json:"started,omitempty"`
+	Warned  bool `json:"warned,omitempty"`
+}
+
+// Due returns the next step of a live booking and when it is to be taken,
+// which may be past.
+func (b Booking) Due(m Marks, r Rules) (Step, time.Time) {
+	step, at := End, b.End
+	take := func(s Step, t time.Time) {
+		if t.Before(at) {
+			step, at = s, t
+		}
+	}
+	if b.State == Booked && r.CheckIn && r.Release > 0 {
+		from := b.graceFrom()
+		take(Release, from.Add(r.Release))
+		if !m.Warned && r.Warn > 0 && r.Warn < r.Release {
+			take(Warn, from.Add(r.Warn))
+		}
+	}
+	if !m.Started {
+		take(Start, b.Start)
+	}
+	return step, at
+}
+
+// graceFrom is when the time to check in begins to run: who books a meeting
+// that has begun has as long as others.
+func (b Booking) graceFrom() time.Time {
+	if b.CreatedAt.After(b.Start) {
+		return b.CreatedAt
+	}
+	return b.Start
+}

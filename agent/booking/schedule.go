@@ -1,0 +1,179 @@
+package booking
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Schedule holds the bookings of one space in memory. Readers hold its lock
+// for a search only, never while anything is written to a disk.
+type Schedule struct {
+	mu   sync.RWMutex
+	byID map[string]*Booking
+	live []*Booking // sorted by start; disjoint, so by end too
+}
+
+// NewSchedule indexes bookings of which no live ones overlap.
+func NewSchedule(all []Booking) *Schedule {
+	s := &Schedule{byID: make(map[string]*Booking, len(all))}
+	for i := range all {
+		b := all[i]
+		s.byID[b.ID] = &b
+		if b.Live() {
+			s.live = append(s.live, &b)
+		}
+	}
+	slices.SortFunc(s.live, earlier)
+	return s
+}
+
+func earlier(a, b *Booking) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID)) }
+
+// Put adds bookings, or replaces them by their ids. The caller has seen to it
+// that no live ones overlap.
+func (s *Schedule) Put(all ...Booking) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(all) > 100 {
+		s.putMany(all)
+		return
+	}
+	for _, b := range all {
+		s.drop(b.ID)
+		s.byID[b.ID] = &b
+		if b.Live() {
+			i, _ := slices.BinarySearchFunc(s.live, &b, earlier)
+			s.live = slices.Insert(s.live, i, &b)
+		}
+	}
+}
+
+// putMany sorts once instead of moving the tail for each.
+func (s *Schedule) putMany(all []Booking) {
+	for _, b := range all {
+		s.byID[b.ID] = &b
+	}
+	s.live = s.live[:0]
+	for _, b := range s.byID {
+		if b.Live() {
+			s.live = append(s.live, b)
+		}
+	}
+	slices.SortFunc(s.live, earlier)
+}
+
+// Forget removes bookings by their ids.
+func (s *Schedule) Forget(ids ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		s.drop(id)
+	}
+}
+
+func (s *Schedule) drop(id string) {
+	old := s.byID[id]
+	if old == nil {
+		return
+	}
+	delete(s.byID, id)
+	if i, found := slices.BinarySearchFunc(s.live, old, earlier); found {
+		s.live = slices.Delete(s.live, i, i+1)
+	}
+}
+
+// Get returns the booking of that id.
+func (s *Schedule) Get(id string) (Booking, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if b := s.byID[id]; b != nil {
+		return *b, true
+	}
+	return Booking{}, false
+}
+
+// Len is how many bookings there are, live or not.
+func (s *Schedule) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.byID)
+}
+
+// after is the index of the first live booking that ends after t.
+func (s *Schedule) after(t time.Time) int {
+	i, _ := slices.BinarySearchFunc(s.live, t, func(b *Booking, t time.Time) int {
+		if b.End.After(t) {
+			return 1
+		}
+		return -1
+	})
+	return i
+}
+
+// Free refuses an interval in which a live booking stands, other than the one
+// of that id, and names the time in the way.
+func (s *Schedule) Free(start, end time.Time, except string) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i := s.after(start); i < len(s.live) && s.live[i].Start.Before(end); i++ {
+		if b := s.live[i]; b.ID != except {
+			return taken(Interval{b.Start, b.End})
+		}
+	}
+	return nil
+}
+
+// Now returns the live booking at t and the next one after it; nil where there
+// is none. They must not be changed.
+func (s *Schedule) Now(t time.Time) (current, next *Booking) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	i := s.after(t)
+	if i < len(s.live) && !s.live[i].Start.After(t) {
+		current = s.live[i]
+		i++
+	}
+	if i < len(s.live) {
+		next = s.live[i]
+	}
+	return current, next
+}
+
+// gap returns the first moment from t on at which nothing is booked for least,
+// no later than until.
+func (s *Schedule) gap(t, until time.Time, least time.Duration) (time.Time, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i := s.after(t); i < len(s.live) && s.live[i].Start.Sub(t) < least; i++ {
+		t = s.live[i].End
+	}
+	return t, t.Before(until)
+}
+
+// Live returns the live bookings, sorted by start.
+func (s *Schedule) Live() []Booking {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]Booking, len(s.live))
+	for i, b := range s.live {
+		out[i] = *b
+	}
+	return out
+}
+
+// All returns the bookings that share a moment with [from, to), live or not,
+// sorted by start; a zero bound is none.
+func (s *Schedule) All(from, to time.Time) []Booking {
+	s.mu.RLock()
+	var out []Booking
+	for _, b := range s.byID {
+		if (to.IsZero() || b.Start.Before(to)) && (from.IsZero() || b.End.After(from)) {
+			out = append(out, *b)
+		}
+	}
+	s.mu.RUnlock()
+	slices.SortFunc(out, func(a, b Booking) int { return earlier(&a, &b) })
+	return out
+}

@@ -1,0 +1,170 @@
+package booking
+
+import "time"
+
+// Status is what the door sign of a space says.
+type Status string
+
+// The states of a space.
+const (
+	Available Status = "available" // free for whoever comes
+	Reserved  Status = "reserved"  // booked, or about to be; nobody has checked in
+	Occupied  Status = "occupied"  // a meeting is under way
+	Disabled  Status = "disabled"  // closed, or taken out of use
+)
+
+// Hold is a state that somebody has set for a time, over what the bookings
+// say.
+type Hold struct {
+	ID     string    `json:"id"`
+	Status Status    `json:"status"`
+	From   time.Time `json:"from"`
+	Until  time.Time `json:"until,omitzero"` // zero: until it is lifted
+	Note   string    `json:"note,omitempty"`
+}
+
+// covers says whether the hold is in force at t.
+func (h Hold) covers(t time.Time) bool {
+	return !t.Before(h.From) && (h.Until.IsZero() || t.Before(h.Until))
+}
+
+// Overlaps says whether the hold and the interval share a moment.
+func (h Hold) Overlaps(start, end time.Time) bool {
+	return h.From.Before(end) && (h.Until.IsZero() || start.Before(h.Until))
+}
+
+// Sign is the state of a space at one moment.
+type Sign struct {
+	Status        Status
+	Current, Next *Booking
+	// AvailableUntil is when the space is taken next, if it is available now;
+	// zero: not within the horizon, or not available.
+	AvailableUntil time.Time
+	// NextAvailable is when the space is free next, now if it is; zero: not
+	// within the horizon.
+	NextAvailable time.Time
+	// Until is when this changes by itself at the latest; zero: never.
+	Until time.Time
+}
+
+// SignAt reads the sign. Holds are few, bookings may be many.
+func (r Rules) SignAt(t time.Time, s *Schedule, holds []Hold) Sign {
+	g := Sign{}
+	g.Current, g.Next = s.Now(t)
+	g.Status = r.status(t, g, holds)
+	g.NextAvailable = r.nextFree(t, s, holds)
+	if g.Status == Available {
+		g.NextAvailable = t
+		g.AvailableUntil = r.freeUntil(t, g, holds)
+	}
+	g.Until = r.until(t, g, holds)
+	return g
+}
+
+func (r Rules) status(t time.Time, g Sign, holds []Hold) Status {
+	for _, h := range holds {
+		if h.covers(t) {
+			return h.Status
+		}
+	}
+	if _, closed := r.Hours.closed(t, t.Add(1), r.Zone); closed {
+		return Disabled
+	}
+	switch {
+	case g.Current != nil && (g.Current.State == CheckedIn || !r.CheckIn):
+		return Occupied
+	case g.Current != nil:
+		return Reserved
+	case g.Next != nil && g.Next.State == CheckedIn:
+		return Occupied // they came early
+	case g.Next != nil && g.Next.Start.Sub(t) <= r.Opens:
+		return Reserved
+	}
+	return Available
+}
+
+// freeUntil is the first thing that takes an available space.
+func (r Rules) freeUntil(t time.Time, g Sign, holds []Hold) time.Time {
+	var end time.Time
+	if g.Next != nil {
+		end = g.Next.Start
+	}
+	if closes, ok := r.Hours.closes(t, r.Zone); ok {
+		end = sooner(end, closes)
+	}
+	for _, h := range holds {
+		if h.From.After(t) && h.Status != Available {
+			end = sooner(end, h.From)
+		}
+	}
+	return end
+}
+
+// nextFree is the first moment at which the shortest booking fits in.
+func (r Rules) nextFree(t time.Time, s *Schedule, holds []Hold) time.Time {
+	limit := t.Add(r.Horizon)
+	for range 2 + 2*len(holds) + 8 { // each round passes a hold or a night
+		free, ok := s.gap(t, limit, r.Minimum)
+		if !ok {
+			return time.Time{}
+		}
+		open, ok := r.Hours.opens(free, r.Zone)
+		if !ok {
+			return time.Time{}
+		}
+		if open, ok = past(open, holds); !ok {
+			return time.Time{}
+		}
+		if open.Equal(free) {
+			return open
+		}
+		t = open
+	}
+	return time.Time{}
+}
+
+// past moves t behind the hold that is in force then.
+func past(t time.Time, holds []Hold) (time.Time, bool) {
+	for _, h := range holds {
+		if h.covers(t) && h.Status != Available {
+			return h.Until, !h.Until.IsZero()
+		}
+	}
+	return t, true
+}
+
+// until is the next moment at which the sign may say something else.
+func (r Rules) until(t time.Time, g Sign, holds []Hold) time.Time {
+	var end time.Time
+	if g.Current != nil {
+		end = sooner(end, g.Current.End)
+	}
+	if g.Next != nil {
+		if opens := g.Next.Start.Add(-r.Opens); opens.After(t) {
+			end = sooner(end, opens)
+		} else {
+			end = sooner(end, g.Next.Start)
+		}
+	}
+	for _, h := range holds {
+		for _, at := range []time.Time{h.From, h.Until} {
+			if at.After(t) {
+				end = sooner(end, at)
+			}
+		}
+	}
+	if closes, ok := r.Hours.closes(t, r.Zone); ok && closes.After(t) {
+		return sooner(end, closes)
+	} else if opens, ok := r.Hours.opens(t, r.Zone); ok && opens.After(t) {
+		return sooner(end, opens)
+	}
+	return end
+}
+
+// sooner is the earlier one of two times of which zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
