@@ -62,66 +62,83 @@ type hearing struct {
 var hearings = []hearing{
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
-		"level=85 link_quality=120 power=on", "level=100 power=off", "link_quality=54 power=on",
-		"battery=100 link_quality=87", "", "", "", "", "", "battery=97 humidity=44.72 link_quality=110", "battery=100", "",
+		"level=85 power=on", "level=100 link_quality=120 power=off", "link_quality=54 power=on",
+		"battery=100 link_quality=87", "", "", "", "", "link_quality=142", "",
+		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeLock, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
-		"link_quality=120", "", "link_quality=54",
-		"battery=100 bolt=closed link_quality=87", "bolt=open", "bolt?", "", "", "", "battery=97 humidity=44.72 link_quality=110", "battery=100", "",
+		"", "link_quality=120", "link_quality=54",
+		"battery=100 bolt=closed link_quality=87", "bolt=open", "bolt?", "", "", "link_quality=142", "",
+		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
-		"link_quality=120", "", "link_quality=54", "battery=100 link_quality=87", "", "",
-		"level=67 power=on", "level=0 power=off", "power=on", "battery=97 humidity=44.72 link_quality=110", "battery=100", "",
+		"", "link_quality=120", "link_quality=54", "battery=100 link_quality=87", "", "",
+		"level=67 power=on", "level=0 power=off", "link_quality=142 power=on", "power=on",
+		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
+	}},
+	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "zigbee2mqtt/x"}, speeds: 9}, []string{
+		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
+		"", "link_quality=120", "link_quality=54", "battery=100 link_quality=87", "", "",
+		"power=on", "level=0 power=off", "level=78 link_quality=142 power=on", "level=22 power=on",
+		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeO3, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
-		"link_quality=120", "", "link_quality=54", "battery=100 link_quality=87", "", "", "", "", "",
-		"battery=97 humidity=44.72 link_quality=110 temperature=27.34", "battery=100 occupancy=occupied", "occupancy=vacant",
+		"", "link_quality=120", "link_quality=54", "battery=100 link_quality=87", "", "", "", "", "link_quality=142", "",
+		"humidity=44.72 temperature=27.34", "battery=97 humidity=41 link_quality=110 temperature=21.5",
+		"occupancy=occupied", "battery=100 link_quality=72 occupancy=vacant", "occupancy=vacant",
 	}},
 	{"tasmota-14.txt", "tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x"}}, []string{
-		"device=online", "device=offline", "link_quality=44 power=off", "level=10 link_quality=74 power=on", "", "", "",
-		"level=56 power=on", "", "", "", "", "power=on", "power=off", "", "", "", "",
+		"device=online", "device=offline", "link_quality=100 power=off", "level=10 link_quality=74 power=on", "", "", "",
+		"level=60 power=on", "", "", "", "", "power=on", "power=off", "", "", "", "",
 	}},
 	{"tasmota-14.txt", "tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x"}, relay: 2, onOff: true}, []string{
-		"device=online", "device=offline", "link_quality=44", "link_quality=74", "", "", "",
+		"device=online", "device=offline", "link_quality=100", "link_quality=74", "", "", "",
 		"", "power=on", "", "", "", "", "", "", "", "", "",
 	}},
 	{"tasmota-14.txt", "tasmota", drivers.TypeFan, spot{Place: Place{Topic: "x"}}, []string{
-		"device=online", "device=offline", "link_quality=44", "link_quality=74", "", "", "",
+		"device=online", "device=offline", "link_quality=100", "link_quality=74", "", "", "",
 		"", "", "level=67 power=on", "", "", "", "", "", "", "", "",
 	}},
 	{"tasmota-14.txt", "tasmota", drivers.TypeO3, spot{Place: Place{Topic: "%prefix%/x"}}, []string{
 		"device=online", "device=offline", "", "", "occupancy=occupied", "humidity=58.2 temperature=24.6", "temperature=21.5",
-		"", "", "", "occupancy=vacant", "", "", "", "humidity=44 temperature=21.4", "", "", "",
+		"", "", "", "occupancy=vacant", "", "", "", "humidity=27 temperature=26", "", "", "",
+	}},
+	{"tasmota-14.txt", "tasmota", drivers.TypeO3, spot{Place: Place{Topic: "x", Name: "SHT3X"}}, []string{
+		"device=online", "device=offline", "", "", "", "", "", "", "", "", "", "", "", "",
+		"humidity=18.9 temperature=23.78", "", "", "",
 	}},
 	{"esphome-2025.txt", "esphome", drivers.TypeLight, spot{Place: Place{Topic: "x", Name: "y"}}, []string{
 		"device=online", "device=offline", "level=50 power=on", "level=100 power=off", "power=on",
-		"", "", "", "", "", "", "", "", "", "", "", "", "alive",
+		"", "", "", "", "", "", "", "", "", "", "", "", "", "alive",
 	}},
 	{"esphome-2025.txt", "esphome", drivers.TypeFan, spot{Place: Place{Topic: "x", Name: "y"}, speeds: 50}, []string{
-		"device=online", "device=offline", "", "", "", "power=on", "level=80", "", "", "", "", "", "", "", "", "", "", "alive",
+		"device=online", "device=offline", "", "", "", "power=on", "level=80", "", "", "", "", "", "", "", "", "", "", "", "alive",
 	}},
 	{"esphome-2025.txt", "esphome", drivers.TypeLock, spot{Place: Place{Topic: "x", Name: "y"}}, []string{
 		"device=online", "device=offline", "", "", "", "", "", "bolt=closed", "bolt=open", "bolt?", "bolt?", "bolt?", "bolt?",
-		"", "", "", "", "alive",
+		"", "", "", "", "", "alive",
 	}},
 	{"esphome-2025.txt", "esphome", drivers.TypeO3, spot{Place: Place{Topic: "x", Name: "y"}}, []string{
 		"device=online", "device=offline", "", "", "", "", "", "", "", "", "", "", "",
-		"temperature=21.53", "temperature?", "occupancy=occupied", "occupancy=vacant", "alive",
+		"temperature=21.53", "temperature?", "temperature?", "occupancy=occupied", "occupancy=vacant", "alive",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeLight, spot{Place: Place{Topic: "x"}}, []string{
-		"device=online", "device=offline", "", "", "level=75 power=on", "", "", "", "", "level=50 power=on", "", "level=30 power=off", "", "",
+		"device=online", "device=offline", "", "", "", "", "level=75 power=on", "", "", "", "", "",
+		"level=50 power=on", "", "", "level=30 power=off", "", "",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeFan, spot{Place: Place{Topic: "x"}}, []string{
-		"device=online", "device=offline", "power=off", "", "", "", "", "", "", "", "power=on", "power=on", "", "",
+		"device=online", "device=offline", "power=on", "power=off", "", "", "", "", "", "", "", "",
+		"", "power=on", "", "power=on", "", "",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeO3, spot{Place: Place{Topic: "x", Component: "temperature:0"}}, []string{
-		"device=online", "device=offline", "", "", "", "battery=75 humidity=48.9 temperature=21.9", "temperature?", "", "", "", "", "", "", "",
+		"device=online", "device=offline", "", "", "", "", "", "battery=100 humidity=54.3 temperature=19.9",
+		"humidity=35.2 temperature=21.9", "temperature?", "", "", "", "", "battery=86", "", "", "",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeO3, spot{Place: Place{Topic: "x", Component: "input:0"}}, []string{
-		"device=online", "device=offline", "", "", "", "", "", "occupancy=occupied", "", "", "", "occupancy=vacant", "", "",
+		"device=online", "device=offline", "", "", "", "", "", "", "", "", "occupancy=occupied", "", "", "", "", "occupancy=vacant", "", "",
 	}},
 }
 
@@ -165,6 +182,7 @@ func TestOrders(t *testing.T) {
 		{"zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "z/x"}, onOff: true}, []fact{on, half}, `z/x/set {"state":"ON"}`},
 		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}}, []fact{on, half}, `z/x/set {"fan_mode":"medium"}`},
 		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}}, []fact{off}, `z/x/set {"fan_state":"OFF"}`},
+		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}, speeds: 9}, []fact{on, half}, `z/x/set {"fan_mode":"5"}`},
 		{"zigbee2mqtt", drivers.TypeLock, spot{Place: Place{Topic: "z/x"}}, []fact{unlocked(true)}, `z/x/set {"state":"UNLOCK"}`},
 		{"tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x"}}, []fact{on, half}, `cmnd/x/Dimmer 50`},
 		{"tasmota", drivers.TypeLight, spot{Place: Place{Topic: "a/%prefix%/x"}, relay: 2}, []fact{off}, `a/cmnd/x/POWER2 OFF`},

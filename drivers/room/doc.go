@@ -10,7 +10,7 @@
 // # Drivers
 //
 //	                   lock  light  fan             as a source of o3-room
-//	zigbee2mqtt        x     x      off/low/.../on  temperature, occupancy
+//	zigbee2mqtt        x     x      off/low/.../on  temperature, occupancy, presence
 //	tasmota                  x      FanSpeed, relay temperature, SwitchN as occupancy
 //	esphome            x     x      x               sensor, binary_sensor
 //	shelly                   x      as a switch     temperature:N, input:N as occupancy
@@ -32,6 +32,7 @@
 //	relay          tasmota: which POWER, 1 to 32; 0 for the only one
 //	on_off         true: it cannot be dimmed
 //	speeds         esphome: how many speeds a fan has, 100
+//	               zigbee2mqtt: how many, if its modes are numbers: 9 for IKEA's E2007
 //	broker         room:1883, the building's own; else host:port
 //	username       with password or password_file, for another broker
 //	silence        5m; 2h30m for what runs on a battery: after that long without
@@ -55,8 +56,8 @@
 // with State or Status 10, Shelly with Shelly.GetStatus. An ESPHome node has
 // no such question, but it publishes each change in order, so its retained
 // words are as good as new once it has answered a ping (its discover_ip must
-// be on, as it is by default). A Zigbee sensor cannot be asked at all and is
-// unknown until it reports.
+// be on, as it is by default). A Zigbee sensor is not asked and is unknown
+// until it reports.
 //
 // A last will makes a device offline at once, and so does that of the bridge
 // that speaks for it. After its start Zigbee2MQTT sends what it remembers as

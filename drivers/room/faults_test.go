@@ -329,6 +329,10 @@ func TestWrongFieldOfADialect(t *testing.T) {
 		{"light-tasmota", "node", func(o *room.Options) { o.Node = "a" }},
 		{"light-tasmota", "name", func(o *room.Options) { o.Name = "a" }},
 		{"lock-esphome", "on_off", func(o *room.Options) { o.OnOff = true }},
+		{"light-zigbee2mqtt", "speeds", func(o *room.Options) { o.Speeds = 9 }},
+		{"fan-zigbee2mqtt on_off", "speeds", func(o *room.Options) { o.Speeds = 9 }},
+		{"fan-tasmota", "speeds", func(o *room.Options) { o.Speeds = 3 }},
+		{"fan-esphome", "speeds", func(o *room.Options) { o.Speeds = 0 }},
 		{"lock-zigbee2mqtt", "node", func(o *room.Options) { o.Node = "#" }},
 	} {
 		o := devices()[c.device].options()

@@ -51,7 +51,9 @@ type Options struct {
 	Relay int `yaml:"relay"`
 	// OnOff says that the device cannot be dimmed.
 	OnOff bool `yaml:"on_off"`
-	// Speeds is the number of speeds of an ESPHome fan, 1 to 100.
+	// Speeds is the number of speeds of an ESPHome fan, 1 to 100, or of a
+	// Zigbee2MQTT fan whose modes are numbers, 1 to 100; 0 of one whose modes
+	// are low, medium and high.
 	Speeds int `yaml:"speeds"`
 
 	kind    string // the driver's name
@@ -83,10 +85,20 @@ func (o *Options) Check() error {
 		return refuse("relay", "is out of range or of no use: want 1 to 32 of a tasmota light or fan")
 	case o.OnOff && (!dimmable || o.dialect == "shelly"):
 		return refuse("on_off", "is of no use here: a shelly says so with its component")
-	case o.Speeds < 0 || o.Speeds > 100 || o.Speeds > 0 != (o.dialect == "esphome" && o.of == drivers.TypeFan):
-		return refuse("speeds", "is out of range or of no use: want 1 to 100 of an esphome fan")
+	case !o.speedsFit():
+		return refuse("speeds", "is out of range or of no use: want 1 to 100 of an esphome fan, or of a zigbee2mqtt fan with numbers for modes")
 	}
 	return o.Reach.check()
+}
+
+func (o *Options) speedsFit() bool {
+	switch {
+	case o.of == drivers.TypeFan && o.dialect == "esphome":
+		return o.Speeds >= 1 && o.Speeds <= 100
+	case o.of == drivers.TypeFan && o.dialect == "zigbee2mqtt" && !o.OnOff:
+		return o.Speeds >= 0 && o.Speeds <= 100
+	}
+	return o.Speeds == 0
 }
 
 // Guarded are the topics that open a door.

@@ -113,6 +113,9 @@ func (s *shelly) read(name string, o object) (all []fact) {
 	case "humidity":
 		return o.details(map[string]string{"rh": humidity})
 	case "devicepower":
+		if plugged, ok := o.inner("external").truth("present"); ok && plugged {
+			return nil // on a cable it has a battery of 0 V and 0 %
+		}
 		return o.inner("battery").details(map[string]string{"percent": battery})
 	}
 	return all

@@ -1,6 +1,8 @@
 package room
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"roomgate/drivers"
@@ -18,13 +20,16 @@ import (
 // BASE is the first level of the topic, unless node names it.
 const zigbeeTop = 254 // of a brightness
 
-// zigbeeModes are the modes of a fan that are a level.
+// zigbeeModes are the modes of a fan that are a level. Some have numbers
+// instead, as IKEA's E2007: off, 1 to 9.
 var zigbeeModes = []string{"off", "low", "medium", "high"}
 
 type zigbee struct {
 	deviceType  string
 	topic, base string
 	onOff       bool
+	modes       []string // of a fan
+	numbered    bool     // the modes are numbers, and fan_speed counts as they do
 }
 
 func newZigbee(deviceType string, s spot) dialect {
@@ -32,7 +37,14 @@ func newZigbee(deviceType string, s spot) dialect {
 	if base == "" {
 		base, _, _ = strings.Cut(s.Topic, "/")
 	}
-	return &zigbee{deviceType, s.Topic, base, s.onOff}
+	z := &zigbee{deviceType: deviceType, topic: s.Topic, base: base, onOff: s.onOff, modes: zigbeeModes, numbered: s.speeds > 0}
+	if z.numbered {
+		z.modes = []string{zigbeeModes[0]}
+		for n := range s.speeds {
+			z.modes = append(z.modes, strconv.Itoa(n+1))
+		}
+	}
+	return z
 }
 
 func (z *zigbee) topics() []string {
@@ -110,10 +122,10 @@ func (z *zigbee) lock(o object) []fact {
 func (z *zigbee) fan(o object) []fact {
 	var all []fact
 	mode := o.text("fan_mode")
-	for i, m := range zigbeeModes {
-		if m == mode {
-			all = append(all, percent(float64(i), float64(len(zigbeeModes)-1)))
-		}
+	if i := slices.Index(z.modes, mode); i >= 0 {
+		all = append(all, percent(float64(i), z.top()))
+	} else if n, ok := o.number("fan_speed"); ok && z.numbered {
+		all = append(all, percent(n, z.top())) // it has chosen by itself, in auto
 	}
 	if on, ok := o.is("fan_state", "ON", "OFF"); ok {
 		return append(all, powerIs(on))
@@ -123,6 +135,9 @@ func (z *zigbee) fan(o object) []fact {
 	}
 	return all
 }
+
+// top is the fastest of a fan's modes.
+func (z *zigbee) top() float64 { return float64(len(z.modes) - 1) }
 
 func (z *zigbee) sensor(o object) []fact {
 	var all []fact
@@ -139,15 +154,15 @@ func (z *zigbee) sensor(o object) []fact {
 	return all
 }
 
-// ask asks for what the device takes orders about. A sensor that runs on a
-// battery cannot be asked.
+// ask asks for what the device takes orders about. Sensors are not asked: most
+// run on a battery and cannot be.
 func (z *zigbee) ask() []session.Message {
 	fields := map[string]any{"state": ""}
 	switch {
 	case z.deviceType == drivers.TypeO3:
 		return nil
 	case z.deviceType == drivers.TypeFan && !z.onOff:
-		fields = map[string]any{"fan_mode": ""}
+		fields = map[string]any{"fan_state": ""}
 	case z.deviceType == drivers.TypeLight && !z.onOff:
 		fields["brightness"] = ""
 	}
@@ -166,9 +181,9 @@ func (z *zigbee) set(want []fact) ([]session.Message, []fact) {
 	fields := map[string]any{"state": onOff(p)}
 	switch {
 	case z.deviceType == drivers.TypeFan && !z.onOff && dimmed:
-		step := steps(l.number, len(zigbeeModes)-1)
-		fields = map[string]any{"fan_mode": zigbeeModes[step]}
-		expect = append(expect, percent(float64(step), float64(len(zigbeeModes)-1)))
+		step := steps(l.number, len(z.modes)-1)
+		fields = map[string]any{"fan_mode": z.modes[step]}
+		expect = append(expect, percent(float64(step), z.top()))
 	case z.deviceType == drivers.TypeFan && !z.onOff:
 		fields = map[string]any{"fan_state": onOff(p)}
 	case dimmed:
