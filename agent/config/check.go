@@ -172,6 +172,7 @@ func (r *reader) space(key string, s Space) {
 	}
 	span(r, key+".capacity", s.Capacity, 0, 10_000)
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
+	r.schedule(key, s)
 }
 
 func (r *reader) devices(key string, devices []Device, ids map[string]bool) {

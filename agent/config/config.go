@@ -157,6 +157,10 @@ type Space struct {
 	ScreenSaverURL          string `yaml:"screen_saver_url"`
 	IsScreenSaver           bool   `yaml:"is_screen_saver"`
 
+	Booking  Booking  `yaml:"booking"`
+	Follow   Follow   `yaml:"follow"`
+	Calendar Calendar `yaml:"calendar"`
+
 	Devices []Device `yaml:"devices"`
 }
 
@@ -199,6 +203,7 @@ func Default() Config {
 func (s *Space) defaults() {
 	*s = Space{Type: "meeting_room", Timezone: "UTC", Enabled: true, SlotSize: 15,
 		AllowCurrentTimeBooking: true, AroundTheClock: true}
+	s.scheduleDefaults()
 }
 
 // defaults fills a device before the file is laid over it.

@@ -25,6 +25,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
@@ -105,7 +106,8 @@ type Broker struct {
 	mu      sync.Mutex
 	closed  bool
 	conns   map[*conn]netip.Addr
-	closing sync.Once
+	closing atomic.Bool
+	ended   chan struct{} // closed when close has returned
 	failed  error
 }
 
@@ -123,7 +125,7 @@ func Open(o Options) (*Broker, error) {
 	}
 	b := &Broker{
 		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]netip.Addr{},
-		queue: make(chan func() error, queueLength), stop: make(chan struct{}),
+		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ended: make(chan struct{}),
 		gate: gate{turn: make(chan struct{}, 1)},
 	}
 	if o.Listen != "" {
@@ -250,7 +252,11 @@ func (b *Broker) start() error {
 // Close ends all clients and the broker. It is idempotent, and gives up after
 // about 10 s if the router does not end.
 func (b *Broker) Close() error {
-	b.closing.Do(func() { b.failed = b.close() })
+	if b.closing.CompareAndSwap(false, true) {
+		b.failed = b.close()
+		close(b.ended)
+	}
+	<-b.ended // not a sync.Once, whose mutex would stop virtual time
 	return b.failed
 }
 
