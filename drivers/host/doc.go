@@ -1,6 +1,7 @@
 // Package host is the board that the gateway runs on: GPIO lines through the
 // kernel's character device, PWM through sysfs, I2C and SPI through periph,
-// the network through net. It needs Linux 5.10 or newer.
+// cameras through Video4Linux, the network through net. It needs Linux 5.10 or
+// newer.
 //
 // Names are what the kernel says, so that a configuration survives a reboot:
 //
@@ -10,6 +11,16 @@
 //	         "1f00098000.pwm/2"   the chip's device, which no renumbering moves
 //	I2C      "i2c-1"              as in /dev
 //	SPI      "spidev0.0"          as in /dev
+//	camera   "/dev/video0"        a path of /dev
+//	         "/dev/v4l/by-id/..." the same, whatever socket it is in
+//
+// A line is taken as an output, as an input with its edges, or for its pulses:
+// lows as short as a keypad's, of which only the beginning is asked for. A chip
+// without interrupts gives inputs to read, but no edges and no pulses: those
+// are drivers.ErrUnsupported.
+//
+// A camera may be away when it is taken. It is looked for with each call, and
+// open only as long as that lasts.
 //
 // What the board does not have is drivers.ErrNoLine with the name in its text;
 // what another program holds is drivers.ErrInUse.
