@@ -58,12 +58,14 @@ type Agent struct {
 	logRows  store.Queue[row]
 	recorder *recorder
 	grown    broadcast
+	signs    broadcast // of the meeting spaces
 	clock    *clock
 
-	spaces   map[string]*space
-	order    []*space
-	keys     keys
-	inflight inflight
+	spaces    map[string]*space
+	order     []*space
+	keys      keys
+	inflight  inflight
+	wheelTurn chan struct{} // holds a token when a plan has changed
 
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud
@@ -78,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a := &Agent{config: o.Config, buses: o.Buses, dataDir: o.DataDir, version: o.Version, simulated: o.Simulated, log: o.Log,
 		started: time.Now(), boot: newBoot(), spaces: map[string]*space{},
-		logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
+		wheelTurn: make(chan struct{}, 1), logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Check: o.Check, Schema: schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -110,6 +112,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.loadSpaces(); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
 	}
+	if err := a.bearPlans(ctx); err != nil {
+		return fmt.Errorf("note the meeting spaces: %w", err)
+	}
 	return a.openCloud(o)
 }
 
@@ -129,7 +134,7 @@ func (a *Agent) loadSpaces() error {
 			a.spaces[s.ID] = s
 			a.order = append(a.order, s)
 		}
-		return nil
+		return a.loadPlans(tx)
 	})
 }
 
@@ -166,6 +171,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.watchClock(upper) })
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return newDiscovery(a).run(upper) })
+	loops.Go(func() error { return a.runWheel(upper) })
 
 	lower, stopDevices := context.WithCancel(ctx)
 	defer stopDevices()

@@ -37,7 +37,9 @@ func (e eventRecord) encode() (json.RawMessage, error) {
 	b = e.Time.UTC().AppendFormat(append(b, `,"timestamp":"`...), timeLayout)
 	b = appendText(append(b, `","details":{"meeting_space_id":`...), e.Space)
 	b = appendText(append(b, `,"device":`...), e.Device)
-	b = appendText(append(b, `,"device_id":`...), e.DeviceID)
+	if e.DeviceID != "" {
+		b = appendText(append(b, `,"device_id":`...), e.DeviceID)
+	}
 	names := make([]string, 0, 16)
 	for name := range e.Details {
 		if name != "meeting_space_id" && name != "device" && name != "device_id" {

@@ -54,6 +54,8 @@ func (r row) subject() string {
 	switch {
 	case r.Space == "":
 		return ""
+	case r.Device == "":
+		return r.Space
 	case r.Sub != "":
 		return r.Space + "/" + r.Sub
 	}

@@ -13,6 +13,7 @@ type space struct {
 	devices []*device
 	byType  map[string]*device
 	dirty   chan struct{} // its state has changed since it was last sent
+	plan    *plan
 }
 
 // SpaceInfo is a meeting space as the building was configured.

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/booking"
 	"roomgate/store"
 )
 
@@ -25,6 +26,10 @@ var (
 	commandAges = store.NewQueue[string]("command-ages", 2*maxCommands, store.Refuse)
 	// openCommands holds the ids of accepted commands without a final receipt.
 	openCommands = store.NewTable[bool]("open-commands")
+	// bookings holds every booking by id.
+	bookings = store.NewTable[storedBooking]("bookings")
+	// plans holds what is set for a space at run time, by its id.
+	plans = store.NewTable[storedPlan]("plans")
 	// apiKeys holds the API keys by id, hashed.
 	apiKeys = store.NewTable[storedKey]("api-keys")
 )
@@ -50,4 +55,20 @@ type storedCommand struct {
 type storedKey struct {
 	Key
 	Hash []byte `json:"hash"` // SHA-256 of the secret, which has 256 random bits
+}
+
+// storedBooking is a booking with the steps that were taken.
+type storedBooking struct {
+	booking.Booking
+	Marks booking.Marks `json:"marks"`
+}
+
+// storedPlan is what is set for a space over its configuration.
+type storedPlan struct {
+	// Revision is the last of the cloud's schedule that was applied.
+	Revision     uint64         `json:"revision,omitempty"`
+	Holds        []booking.Hold `json:"holds,omitempty"`
+	Availability Availability   `json:"availability"`
+	CreatedAt    time.Time      `json:"created_at"`
+	UpdatedAt    time.Time      `json:"updated_at"`
 }

@@ -50,3 +50,13 @@ func (b Booking) graceFrom() time.Time {
 	}
 	return b.Start
 }
+
+// ReleaseAt is when the time is given back unless somebody checks in; false
+// for a booking that is not waited for.
+func (b Booking) ReleaseAt(r Rules) (time.Time, bool) {
+	if b.State != Booked || !r.CheckIn || r.Release == 0 {
+		return time.Time{}, false
+	}
+	at := b.graceFrom().Add(r.Release)
+	return at, at.Before(b.End)
+}

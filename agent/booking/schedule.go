@@ -177,3 +177,15 @@ func (s *Schedule) All(from, to time.Time) []Booking {
 	slices.SortFunc(out, func(a, b Booking) int { return earlier(&a, &b) })
 	return out
 }
+
+// Walk calls f for the live bookings, sorted by start, until it returns false.
+// f must not change them, nor the schedule.
+func (s *Schedule) Walk(f func(*Booking) bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, b := range s.live {
+		if !f(b) {
+			return
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+)
+
+// maxHolds is how many states may be scheduled for one space.
+const maxHolds = 100
+
+// Availability is what of a space's configuration may be set at run time; nil
+// is as configured.
+type Availability struct {
+	Enabled                 *bool         `json:"enabled,omitempty"`
+	SlotSize                *int          `json:"slot_size,omitempty"` // minutes
+	AllowCurrentTimeBooking *bool         `json:"allow_current_time_booking,omitempty"`
+	AroundTheClock          *bool         `json:"24_hr_available,omitempty"`
+	Hours                   *config.Hours `json:"hours,omitempty"`
+}
+
+// over lays what was set over the configuration.
+func (v Availability) over(c config.Space) config.Space {
+	lay(&c.Enabled, v.Enabled)
+	lay(&c.SlotSize, v.SlotSize)
+	lay(&c.AllowCurrentTimeBooking, v.AllowCurrentTimeBooking)
+	lay(&c.AroundTheClock, v.AroundTheClock)
+	lay(&c.Booking.Hours, v.Hours)
+	return c
+}
+
+func lay[T any](field, set *T) {
+	if set != nil {
+		*field = *set
+	}
+}
+
+// and is v with what w sets.
+func (v Availability) and(w Availability) Availability {
+	keep(&v.Enabled, w.Enabled)
+	keep(&v.SlotSize, w.SlotSize)
+	keep(&v.AllowCurrentTimeBooking, w.AllowCurrentTimeBooking)
+	keep(&v.AroundTheClock, w.AroundTheClock)
+	keep(&v.Hours, w.Hours)
+	return v
+}
+
+func keep[T any](field **T, set *T) {
+	if set != nil {
+		*field = set
+	}
+}
+
+// SetAvailability stores what the caller sets over the configuration, and
+// returns what holds then.
+func (a *Agent) SetAvailability(ctx context.Context, spaceID string, v Availability) (Availability, error) {
+	s, err := a.space(spaceID)
+	if err != nil {
+		return v, err
+	}
+	if err := s.plan.lock(ctx); err != nil {
+		return v, err
+	}
+	defer s.plan.unlock()
+	kept := s.plan.terms.Load().storedPlan
+	kept.Availability = kept.Availability.and(v)
+	if err := kept.Availability.check(s.Space); err != nil {
+		return v, err
+	}
+	if err := a.setTerms(ctx, s, kept); err != nil {
+		return v, err
+	}
+	return s.availability(), nil
+}
+
+// check refuses what no space can be run with.
+func (v Availability) check(c config.Space) error {
+	c = v.over(c)
+	if c.SlotSize < 5 || c.SlotSize > 240 {
+		return refuse(Invalid, "slot_size", "is out of range: want 5 to 240 minutes")
+	}
+	week, err := c.Booking.Hours.Week()
+	if err != nil {
+		return refuse(Invalid, "hours", "are wrong: %v", err)
+	}
+	if !c.AroundTheClock && week == nil {
+		return refuse(Invalid, "hours", "are missing: name them, or set 24_hr_available")
+	}
+	return nil
+}
+
+// availability is what holds now.
+func (s *space) availability() Availability {
+	c := s.plan.terms.Load().Availability.over(s.Space)
+	return Availability{&c.Enabled, &c.SlotSize, &c.AllowCurrentTimeBooking, &c.AroundTheClock, &c.Booking.Hours}
+}
+
+// HoldSpace sets the state of a space for a time, from now on if From is zero.
+// Available lifts what is set from then on.
+func (a *Agent) HoldSpace(ctx context.Context, spaceID string, h booking.Hold) (booking.Hold, error) {
+	s, err := a.space(spaceID)
+	if err != nil {
+		return h, err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if h.From.IsZero() {
+		h.From = now
+	}
+	h.From, h.Until = h.From.UTC(), h.Until.UTC()
+	if err := checkHold(h, now); err != nil {
+		return h, err
+	}
+	if err := s.plan.lock(ctx); err != nil {
+		return h, err
+	}
+	defer s.plan.unlock()
+	kept := s.plan.terms.Load().storedPlan
+	h.ID = ulid.Make().String()
+	if kept.Holds, err = laid(kept.Holds, h, now); err != nil {
+		return h, err
+	}
+	return h, a.setTerms(ctx, s, kept)
+}
+
+func checkHold(h booking.Hold, now time.Time) error {
+	known := []booking.Status{booking.Available, booking.Reserved, booking.Occupied, booking.Disabled}
+	switch {
+	case !slices.Contains(known, h.Status):
+		return refuse(Invalid, "status", "is not known: want available, reserved, occupied or disabled")
+	case !h.Until.IsZero() && !h.Until.After(h.From):
+		return refuse(Invalid, "until", "is not after from")
+	case !h.Until.IsZero() && !h.Until.After(now):
+		return refuse(Invalid, "until", "is past")
+	case len(h.Note) > 500:
+		return refuse(Invalid, "note", "is longer than 500 bytes")
+	}
+	return nil
+}
+
+// laid puts a hold over the others: it ends or cuts those that it overlaps.
+func laid(holds []booking.Hold, h booking.Hold, now time.Time) ([]booking.Hold, error) {
+	var out []booking.Hold
+	for _, old := range holds {
+		if !old.Until.IsZero() && !old.Until.After(now) {
+			continue // over
+		}
+		out = append(out, cut(old, h)...)
+	}
+	if h.Status != booking.Available {
+		out = append(out, h)
+	}
+	slices.SortFunc(out, func(a, b booking.Hold) int { return a.From.Compare(b.From) })
+	if len(out) > maxHolds {
+		return nil, refuse(Conflict, "", "%d states are scheduled already: lift some", maxHolds)
+	}
+	return out, nil
+}
+
+// cut is what is left of old beside h.
+func cut(old, h booking.Hold) (left []booking.Hold) {
+	if !h.Until.IsZero() && !old.Overlaps(h.From, h.Until) || h.Until.IsZero() && !old.Until.IsZero() && !old.Until.After(h.From) {
+		return []booking.Hold{old}
+	}
+	if old.From.Before(h.From) {
+		before := old
+		before.Until = h.From
+		left = append(left, before)
+	}
+	if !h.Until.IsZero() && (old.Until.IsZero() || h.Until.Before(old.Until)) {
+		after := old
+		after.ID, after.From = ulid.Make().String(), h.Until
+		left = append(left, after)
+	}
+	return left
+}

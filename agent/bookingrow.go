@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"roomgate/agent/booking"
+)
+
+// levelBooking is the topic level on which bookings go up.
+const levelBooking = "booking"
+
+// spaceDevice is what an event of a space, and of no device in it, names as
+// its device.
+const spaceDevice = "meeting-space"
+
+// The events of a booking.
+const (
+	bookingCreated   = "booking.created"
+	bookingUpdated   = "booking.updated"
+	bookingStarted   = "booking.start"
+	bookingEnded     = "booking.end"
+	bookingCancelled = "booking.cancelled"
+	bookingCheckedIn = "booking.checked_in"
+	bookingReleased  = "booking.released"
+	bookingDisplaced = "booking.displaced"
+)
+
+// bookingEvent makes the log row of what happened to a booking.
+func (a *Agent) bookingEvent(s *space, e edit, at time.Time) (row, error) {
+	details := map[string]any{"booking_id": e.ID, "organization_id": e.OrganizationID, "state": e.State, "source": e.Source,
+		"revision": e.Revision, "start_time": e.Start.Format(timeLayout), "end_time": e.End.Format(timeLayout)}
+	if !e.Private {
+		details["organizer"] = e.Organizer
+	}
+	if e.Reason != "" {
+		details["reason"] = e.Reason
+	}
+	for name, value := range e.more {
+		details[name] = value
+	}
+	data, err := eventRecord{e.event, at, s.ID, spaceDevice, "", details}.encode()
+	return a.row(eventType(e.event), at, s.ID, "", "", data), err
+}
+
+// bookingRow makes the log row that tells the cloud of a booking.
+func (a *Agent) bookingRow(s *space, b booking.Booking, at time.Time) (row, error) {
+	data, err := json.Marshal(b)
+	return a.row(levelBooking, at, s.ID, "", "", data), err
+}
+
+// eventOfState names what has happened when another side says that a booking
+// is like that.
+func eventOfState(was, is booking.Booking, known bool) string {
+	switch {
+	case !known && is.Live():
+		return bookingCreated
+	case was.State == is.State:
+		return bookingUpdated
+	}
+	switch is.State {
+	case booking.CheckedIn:
+		return bookingCheckedIn
+	case booking.Ended:
+		return bookingEnded
+	case booking.Cancelled:
+		return bookingCancelled
+	case booking.Released:
+		return bookingReleased
+	case booking.Displaced:
+		return bookingDisplaced
+	}
+	return bookingUpdated
+}

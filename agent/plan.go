@@ -1,0 +1,204 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+	"roomgate/store"
+)
+
+const (
+	// maxBookings is how many bookings one space keeps, past ones among them.
+	maxBookings = 20_000
+	// keepPast is how long what is over is kept.
+	keepPast = 30 * 24 * time.Hour
+)
+
+// plan is what is booked in a space, and what holds there. Readers take no
+// lock but the schedule's own.
+type plan struct {
+	turn     chan struct{} // holds a token while somebody changes the plan
+	bookings *booking.Schedule
+	terms    atomic.Pointer[terms]
+	shown    atomic.Pointer[booking.Status] // what the sign last said; nil: nothing yet
+
+	// What follows belongs to who has the turn.
+	marks    map[string]booking.Marks // of live bookings
+	spared   map[string]time.Time     // the room is occupied: look again then
+	vacant   time.Time                // since when the room was seen empty; zero: it is not
+	pastDays int                      // the day on which past bookings were last forgotten
+}
+
+// terms are the rules of a space and what is set over them. They are replaced
+// as a whole.
+type terms struct {
+	storedPlan
+	rules   booking.Rules
+	enabled bool
+}
+
+func newPlan(c config.Space, kept storedPlan) *plan {
+	p := &plan{turn: make(chan struct{}, 1), bookings: booking.NewSchedule(nil),
+		marks: map[string]booking.Marks{}, spared: map[string]time.Time{}}
+	p.terms.Store(newTerms(c, kept))
+	return p
+}
+
+// newTerms lays what was set at run time over the configuration.
+func newTerms(c config.Space, kept storedPlan) *terms {
+	return &terms{kept, kept.Availability.over(c).Rules(), kept.Availability.over(c).Enabled}
+}
+
+// load takes the stored bookings of the space.
+func (p *plan) load(stored []storedBooking) {
+	all := make([]booking.Booking, len(stored))
+	for i, s := range stored {
+		all[i] = s.Booking
+		if s.Live() {
+			p.marks[s.ID] = s.Marks
+		}
+	}
+	p.bookings = booking.NewSchedule(all)
+}
+
+// lock waits for the turn to change the plan.
+func (p *plan) lock(ctx context.Context) error {
+	select {
+	case p.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return refuse(Unavailable, "", "the request ended before its turn came, nothing was changed: try again")
+	}
+}
+
+func (p *plan) unlock() { <-p.turn }
+
+// edit is one booking as it shall be from now on.
+type edit struct {
+	booking.Booking
+	marks booking.Marks
+	event string         // what has happened, as "booking.created"; empty: nothing to tell here
+	more  map[string]any // details of the event
+	known bool           // the cloud has it like that
+}
+
+// commit stores edits with their events in one transaction, and only then
+// shows them. The caller has the turn.
+func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*store.Tx) error) error {
+	now := time.Now()
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		for _, e := range edits {
+			if err := a.storeEdit(tx, s, e, now); err != nil {
+				return err
+			}
+		}
+		if also != nil {
+			return also(tx)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p := s.plan
+	shown := make([]booking.Booking, len(edits))
+	for i, e := range edits {
+		shown[i] = e.Booking
+		delete(p.spared, e.ID)
+		if e.Live() {
+			p.marks[e.ID] = e.marks
+		} else {
+			delete(p.marks, e.ID)
+		}
+	}
+	p.bookings.Put(shown...)
+	a.planChanged(s)
+	return nil
+}
+
+func (a *Agent) storeEdit(tx *store.Tx, s *space, e edit, now time.Time) error {
+	if err := bookings.Put(tx, e.ID, storedBooking{e.Booking, e.marks}); err != nil {
+		return err
+	}
+	if e.event != "" {
+		line, err := a.bookingEvent(s, e, now)
+		if err != nil {
+			return err
+		}
+		if _, err := a.logRows.Push(tx, line); err != nil {
+			return err
+		}
+	}
+	if e.known {
+		return nil
+	}
+	line, err := a.bookingRow(s, e.Booking, now)
+	if err != nil {
+		return err
+	}
+	_, err = a.logRows.Push(tx, line)
+	return err
+}
+
+// planChanged wakes whoever follows the plan of a space.
+func (a *Agent) planChanged(s *space) {
+	a.logGrown()
+	s.changed()
+	select {
+	case a.wheelTurn <- struct{}{}:
+	default:
+	}
+}
+
+// loadPlans reads what is booked in every space.
+func (a *Agent) loadPlans(tx *store.Tx) error {
+	bySpace := map[string][]storedBooking{}
+	for _, b := range bookings.All(tx) {
+		bySpace[b.SpaceID] = append(bySpace[b.SpaceID], b)
+	}
+	if err := tx.Err(); err != nil {
+		a.log.Error("a booking cannot be read and is left out, the cloud's next snapshot brings it back", "error", err)
+	}
+	for _, s := range a.order {
+		kept, err := plans.Get(tx, s.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("read the plan of %s: %w", s.Name, err)
+		}
+		s.plan = newPlan(s.Space, kept)
+		s.plan.load(bySpace[s.ID])
+	}
+	return nil
+}
+
+// setTerms stores what is set over a space's configuration, and shows it. The
+// caller has the turn.
+func (a *Agent) setTerms(ctx context.Context, s *space, kept storedPlan) error {
+	kept.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
+	err := a.db.Update(ctx, func(tx *store.Tx) error { return plans.Put(tx, s.ID, kept) })
+	if err != nil {
+		return err
+	}
+	s.plan.terms.Store(newTerms(s.Space, kept))
+	a.planChanged(s)
+	return nil
+}
+
+// bearPlans notes when a space was first seen.
+func (a *Agent) bearPlans(ctx context.Context) error {
+	for _, s := range a.order {
+		kept := s.plan.terms.Load().storedPlan
+		if !kept.CreatedAt.IsZero() {
+			continue
+		}
+		kept.CreatedAt = time.Now().UTC().Truncate(time.Millisecond)
+		if err := a.setTerms(ctx, s, kept); err != nil {
+			return err
+		}
+	}
+	return nil
+}
