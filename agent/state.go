@@ -10,8 +10,7 @@ const stateInterval = time.Second
 
 // spaceState is the data of up/state/{meeting_space_id}.
 type spaceState struct {
-	Space   string    `json:"meeting_space_id"`
-	Name    string    `json:"name"`
+	SpaceState
 	Devices []Reading `json:"devices"`
 }
 
@@ -28,7 +27,7 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 		if a.link.Connected() {
 			known, err := a.StatusAll(s.ID)
 			if err == nil {
-				a.send(ctx, "state", s.ID, true, spaceState{s.ID, s.Name, known})
+				a.send(ctx, "state", s.ID, true, spaceState{a.stateOf(s, time.Now()), known})
 			}
 		}
 		sleep(ctx, stateInterval)

@@ -27,9 +27,10 @@ const ackedCursor = "acked"
 // comes again.
 func (a *Agent) down() map[string]func(context.Context, cloud.Envelope) error {
 	return map[string]func(context.Context, cloud.Envelope) error{
-		"command": a.takeCommand,
-		"ack":     a.takeAck,
-		"replay":  a.takeReplay,
+		"command":  a.takeCommand,
+		"ack":      a.takeAck,
+		"replay":   a.takeReplay,
+		"schedule": a.takeSchedule,
 	}
 }
 

@@ -1,0 +1,47 @@
+package booking
+
+import "time"
+
+// Complete checks a booking as the cloud says it in the schedule of that
+// revision, and fills in what it need not say. The rules of the space are not
+// asked: the cloud has decided.
+func (b *Booking) Complete(revision uint64, at time.Time) error {
+	b.Start, b.End = b.Start.UTC().Truncate(time.Millisecond), b.End.UTC().Truncate(time.Millisecond)
+	switch {
+	case b.Start.IsZero():
+		return invalid("start_time", "is missing")
+	case !b.End.After(b.Start):
+		return invalid("end_time", "is not after start_time")
+	}
+	fill(&b.State, Booked)
+	fill(&b.Source, Cloud)
+	fill(&b.Revision, 1)
+	fill(&b.CloudRevision, revision)
+	for _, t := range []*time.Time{&b.CreatedAt, &b.UpdatedAt} {
+		if t.IsZero() {
+			*t = at
+		}
+		*t = stampOf(*t)
+	}
+	for _, t := range []*time.Time{&b.CheckedInAt, &b.ReleasedAt, &b.EndedAt, &b.PlannedEnd} {
+		*t = stampOf(*t)
+	}
+	switch b.State {
+	case Booked, CheckedIn, Ended, Cancelled, Released, Displaced:
+	default:
+		return invalid("state", "is not known: want booked, checked_in, ended, cancelled, released or displaced")
+	}
+	switch b.Source {
+	case Local, Cloud, Calendar, WalkUp:
+	default:
+		return invalid("source", "is not known: want local, cloud, calendar or walk_up")
+	}
+	return b.check()
+}
+
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
