@@ -107,7 +107,7 @@ func (a *Agent) HoldSpace(ctx context.Context, spaceID string, h booking.Hold) (
 	if err != nil {
 		return h, err
 	}
-	now := time.Now().UTC().Truncate(time.Millisecond)
+	now := a.Now().UTC().Truncate(time.Millisecond)
 	if h.From.IsZero() {
 		h.From = now
 	}

@@ -46,7 +46,7 @@ func (a *Agent) CreateBooking(ctx context.Context, asked booking.Booking, o Book
 		}
 		return b, false, refuse(Conflict, "id", "was used before for another booking: choose a new one")
 	}
-	b, err = s.book(asked, time.Now())
+	b, err = s.book(asked, a.Now())
 	if err != nil {
 		return b, false, err
 	}
@@ -180,7 +180,7 @@ func (a *Agent) decide(ctx context.Context, id string, o BookingOptions, f decis
 	case o.Revision != 0 && o.Revision != b.Revision:
 		return b, refuse(Stale, "If-Match", "is revision %d and the booking has %d: read it again", o.Revision, b.Revision)
 	}
-	after, event, err := f(s, b, time.Now())
+	after, event, err := f(s, b, a.Now())
 	if err != nil || after == b {
 		return b, err
 	}

@@ -46,7 +46,7 @@ type MeetingSpace struct {
 // MeetingSpaces returns the record of every space, in the configuration's
 // order.
 func (a *Agent) MeetingSpaces() []MeetingSpace {
-	now := time.Now()
+	now := a.Now()
 	out := make([]MeetingSpace, len(a.order))
 	for i, s := range a.order {
 		out[i] = s.record(now)

@@ -90,7 +90,7 @@ type edit struct {
 // commit stores edits with their events in one transaction, and only then
 // shows them. The caller has the turn.
 func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*store.Tx) error) error {
-	now := time.Now()
+	now := a.Now()
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
 		for _, e := range edits {
 			if err := a.storeEdit(tx, s, e, now); err != nil {
@@ -178,7 +178,7 @@ func (a *Agent) loadPlans(tx *store.Tx) error {
 // setTerms stores what is set over a space's configuration, and shows it. The
 // caller has the turn.
 func (a *Agent) setTerms(ctx context.Context, s *space, kept storedPlan) error {
-	kept.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
+	kept.UpdatedAt = a.Now().UTC().Truncate(time.Millisecond)
 	err := a.db.Update(ctx, func(tx *store.Tx) error { return plans.Put(tx, s.ID, kept) })
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (a *Agent) bearPlans(ctx context.Context) error {
 		if !kept.CreatedAt.IsZero() {
 			continue
 		}
-		kept.CreatedAt = time.Now().UTC().Truncate(time.Millisecond)
+		kept.CreatedAt = a.Now().UTC().Truncate(time.Millisecond)
 		if err := a.setTerms(ctx, s, kept); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (d *downSchedule) complete(at time.Time) error {
 // applySchedule merges what the cloud says and stores the outcome with the
 // revision in one transaction. The caller has the turn.
 func (a *Agent) applySchedule(ctx context.Context, e cloud.Envelope, s *space, d downSchedule) error {
-	now := time.Now()
+	now := a.Now()
 	said := append(d.Bookings, s.plan.removed(d, now)...)
 	changed, tell := booking.Merge(s.plan.bookings.Get, s.plan.bookings.Live(), said)
 	edits := s.plan.edits(changed, tell)
@@ -180,7 +180,7 @@ func (a *Agent) scheduleDone(ctx context.Context, e cloud.Envelope, s *space) er
 func (a *Agent) wantSnapshot(ctx context.Context, e cloud.Envelope, s *space, revision uint64) error {
 	have := s.plan.terms.Load().Revision
 	details := map[string]any{"have": have, "revision": revision}
-	now := time.Now()
+	now := a.Now()
 	data, err := eventRecord{"snapshotWanted", now, s.ID, spaceDevice, "", details}.encode()
 	if err != nil {
 		return err

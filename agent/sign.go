@@ -91,7 +91,7 @@ func (a *Agent) SpaceState(spaceID string) (SpaceState, error) {
 	if err != nil {
 		return SpaceState{}, err
 	}
-	return a.stateOf(s, time.Now()), nil
+	return a.stateOf(s, a.Now()), nil
 }
 
 func (a *Agent) stateOf(s *space, now time.Time) SpaceState {
@@ -100,7 +100,7 @@ func (a *Agent) stateOf(s *space, now time.Time) SpaceState {
 	out := SpaceState{SpaceID: s.ID, Name: s.Name, Status: g.Status, Timezone: s.Timezone, Time: stamp(now),
 		TimeTrust: a.clock.Trust(), Current: s.meeting(g.Current), Next: s.meeting(g.Next),
 		AvailableUntil: stampOrNil(g.AvailableUntil), NextAvailable: stampOrNil(g.NextAvailable),
-		Occupancy: s.presence(now), Ring: ringOf(g.Status), ScheduleRevision: t.Revision}
+		Occupancy: s.presence(), Ring: ringOf(g.Status), ScheduleRevision: t.Revision}
 	for _, h := range t.Holds {
 		if !now.Before(h.From) && (h.Until.IsZero() || now.Before(h.Until)) {
 			out.Hold = &h
@@ -131,12 +131,12 @@ func (s *space) meeting(b *booking.Booking) *Meeting {
 }
 
 // presence is what the space's sensor has seen, unless that is stale.
-func (s *space) presence(now time.Time) Presence {
+func (s *space) presence() Presence {
 	d := s.byType[drivers.TypeO3]
 	if d == nil {
 		return Presence{Value: Unknown}
 	}
-	r, ok := d.known.Load().at(now).find(drivers.SubOccupancy)
+	r, ok := d.known.Load().at(time.Now()).find(drivers.SubOccupancy)
 	if !ok || r.offline() || r.Value != Occupied && r.Value != Vacant {
 		return Presence{Value: Unknown}
 	}

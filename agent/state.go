@@ -27,7 +27,7 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 		if a.link.Connected() {
 			known, err := a.StatusAll(s.ID)
 			if err == nil {
-				a.send(ctx, "state", s.ID, true, spaceState{a.stateOf(s, time.Now()), known})
+				a.send(ctx, "state", s.ID, true, spaceState{a.stateOf(s, a.Now()), known})
 			}
 		}
 		sleep(ctx, stateInterval)

@@ -52,7 +52,7 @@ func (a *Agent) turnWheel(ctx context.Context, s *space) (wait time.Duration, er
 	}
 	defer s.plan.unlock()
 	for {
-		now := time.Now()
+		now := a.Now()
 		b, step, at := s.due(now)
 		if step == "" || at.After(now) {
 			return a.idle(ctx, s, now, at)
@@ -116,7 +116,7 @@ func (a *Agent) takeStep(ctx context.Context, s *space, b booking.Booking, step 
 		e.marks.Warned, e.known = true, true
 		a.log.Info("a booking will be released unless somebody checks in", "meeting_space", s.Name, "booking", b.ID)
 	case booking.Release:
-		seen := s.presence(now)
+		seen := s.presence()
 		if seen.Value == Occupied {
 			s.plan.spared[b.ID] = now.Add(spareTime)
 			return nil
@@ -145,7 +145,7 @@ func seenAs(p Presence) string {
 // as its space says. The caller has the turn.
 func (a *Agent) endEmpty(ctx context.Context, s *space, now time.Time) (ended bool, err error) {
 	rules := s.plan.terms.Load().rules
-	seen := s.presence(now)
+	seen := s.presence()
 	switch {
 	case seen.Value != Vacant:
 		s.plan.vacant = time.Time{}
@@ -203,7 +203,7 @@ func (a *Agent) forgetPast(ctx context.Context, s *space, now time.Time) error {
 
 // showSigns tells whoever follows a sign that it has changed.
 func (a *Agent) showSigns() {
-	now, changed := time.Now(), false
+	now, changed := a.Now(), false
 	for _, s := range a.order {
 		status := s.sign(now).Status
 		if old := s.plan.shown.Swap(&status); old == nil || *old != status {
