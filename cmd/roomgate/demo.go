@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -55,13 +54,16 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	}
 	g.closers = append(g.closers, func() error { world.Close(); return nil })
 	g.simulated = true
-	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": simDoor(world)}
+	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world)}
 	set, err := g.openStandIn(cmd)
 	if err != nil {
 		return err
 	}
 	if g.config, err = demoConfig(cmd, set); err != nil {
 		return err
+	}
+	if g.standIn != nil {
+		g.standIn.gateway = g.config.Gateway.ID
 	}
 	lock, err := demoData(g.config)
 	if err != nil {
@@ -143,7 +145,7 @@ func (g *gateway) openStandIn(cmd *cobra.Command) ([]config.Setting, error) {
 		return nil, nil
 	}
 	stand, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: text(cmd, "cloud-listen"),
-		AllowAnonymousLoopback: true, Log: g.log.With("broker", "cloud")})
+		AllowAnonymousLoopback: true, MaxPacket: cloud.MaxPayload + 2048, Log: g.log.With("broker", "cloud")})
 	if err != nil {
 		return nil, err
 	}
@@ -152,16 +154,10 @@ func (g *gateway) openStandIn(cmd *cobra.Command) ([]config.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.brokers = append(g.brokers, loop{"backend", func(ctx context.Context) error { return b.Consume(ctx, "+", g.consume) }})
+	g.standIn = newStandIn(b, g.log.With("client", "backend"))
+	g.extra["POST /cloud/schedule"] = g.cloudDoor()
+	g.brokers = append(g.brokers, loop{"backend", g.standIn.run})
 	return []config.Setting{{Key: "cloud.url", Value: url, Origin: "the stand-in cloud"}}, nil
-}
-
-// consume is all that the stand-in backend does with what it gets.
-func (g *gateway) consume(gateway, level string, e cloud.Envelope) error {
-	if level == "event" || level == "receipt" {
-		g.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)
-	}
-	return nil
 }
 
 // introduce shows a newcomer around.

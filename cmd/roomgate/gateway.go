@@ -31,6 +31,8 @@ type gateway struct {
 	log    *slog.Logger
 	// simulated says that the buses lead to no hardware.
 	simulated bool
+	standIn   *standIn // nil without a stand-in cloud
+	wire      wire     // to the cloud, in a demo
 
 	agent   *agent.Agent
 	loops   []loop // end first
@@ -141,12 +143,20 @@ func (g *gateway) listen() (net.Listener, error) {
 
 func (g *gateway) openAgent(ctx context.Context) (err error) {
 	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Check: checkDatabase,
-		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, Simulated: g.simulated, Log: g.log})
+		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, Simulated: g.simulated, Log: g.log, Dial: g.dial()})
 	if err != nil {
 		return err
 	}
 	g.closers = append(g.closers, g.agent.Close)
 	return nil
+}
+
+// dial is how the cloud is reached; nil: as usual.
+func (g *gateway) dial() agent.Dialer {
+	if !g.simulated {
+		return nil
+	}
+	return g.wire.dial
 }
 
 // run moves the gateway until ctx ends or something that it cannot do without

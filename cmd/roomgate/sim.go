@@ -1,14 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/spf13/cobra"
-
-	"roomgate/drivers/sim"
 )
 
 // simOrder is what the demo's control socket takes at POST /sim.
@@ -25,8 +21,10 @@ type simAnswer struct {
 func newSim() *cobra.Command {
 	cmd := &cobra.Command{Use: "sim SPACE DEVICE [WHAT...]", Short: "move the simulated building of the demo",
 		Long: "Moves the simulated building of the demo: what people, weather and wear do to a\n" +
-			"real one. Without WHAT it says how the device is; with a wrong one, what it knows.",
-		Example: "  roomgate sim aurora temperature 31.5\n  roomgate sim aurora o3-sensor unplug\n  roomgate sim aurora lock jam",
+			"real one. Without WHAT it says how the device is; with a wrong one, what it knows.\n\n" +
+			"\"sim cloud cut\" cuts the line to the stand-in cloud until \"sim cloud mend\"; \"sim clock 14:00\",\n" +
+			"\"sim clock +10m\" and \"sim clock real\" move the time by which the rooms keep their schedules.",
+		Example: "  roomgate sim aurora temperature 31.5\n  roomgate sim aurora o3-sensor unplug\n  roomgate sim aurora lock jam\n  roomgate sim clock 09:50",
 		Args:    cobra.MinimumNArgs(2), RunE: asking(moveSim)}
 	cmd.Flags().String("data", "", withVariable(dataUsage, "data"))
 	outputFlag(cmd)
@@ -43,24 +41,4 @@ func moveSim(cmd *cobra.Command, c *client, args []string) error {
 	}
 	_, err := fmt.Fprintln(cmd.OutOrStdout(), plain(answer.Message))
 	return err
-}
-
-// simDoor lets the control socket move the world.
-func simDoor(w *sim.World) http.Handler {
-	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		var o simOrder
-		err := json.NewDecoder(io.LimitReader(r.Body, 4<<10)).Decode(&o)
-		var message string
-		if err == nil {
-			message, err = w.Control(o.Space, o.Subject, o.Args...)
-		}
-		if err != nil {
-			answer.Header().Set("Content-Type", "application/problem+json")
-			answer.WriteHeader(http.StatusUnprocessableEntity)
-			_ = json.NewEncoder(answer).Encode(map[string]string{"detail": err.Error()})
-			return
-		}
-		answer.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(answer).Encode(simAnswer{message})
-	})
 }

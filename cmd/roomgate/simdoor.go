@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"roomgate/drivers/sim"
+)
+
+// simDoor lets the control socket move the world: the building's devices, the
+// line to its cloud, and the time.
+func (g *gateway) simDoor(w *sim.World) http.Handler {
+	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		var o simOrder
+		err := json.NewDecoder(io.LimitReader(r.Body, 4<<10)).Decode(&o)
+		var message string
+		switch {
+		case err != nil:
+		case o.Space == "cloud":
+			message, err = g.simCloud(o.Subject)
+		case o.Space == "clock":
+			message, err = g.simClock(o.Subject)
+		default:
+			message, err = w.Control(o.Space, o.Subject, o.Args...)
+		}
+		answerDoor(answer, simAnswer{message}, err)
+	})
+}
+
+// simCloud cuts or mends the line to the cloud.
+func (g *gateway) simCloud(what string) (string, error) {
+	switch what {
+	case "cut", "mend":
+		g.wire.set(what == "cut")
+		if what == "cut" {
+			return "cloud: the line is cut", nil
+		}
+		return "cloud: the line is mended", nil
+	}
+	return "", fmt.Errorf("%q is nothing that happens to the cloud: want cut or mend", what)
+}
+
+// simClock sets the building's schedule ahead: to the next moment at which the
+// clock of its first space shows a time, by a length, or back to the real time.
+func (g *gateway) simClock(word string) (string, error) {
+	zone, err := time.LoadLocation(g.agent.Spaces()[0].Timezone)
+	if err != nil {
+		return "", err
+	}
+	c := roomClock{zone, g.agent.Now()}
+	to := time.Now()
+	if word != "real" {
+		if to, err = c.at(word, c.today()); err == nil && to.Before(c.now) {
+			to, err = c.at(word, c.today().add(1))
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w, or real", err)
+	}
+	if err := g.agent.MoveClock(time.Until(to).Round(time.Second)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("clock: it is %s in %s", g.agent.Now().In(zone).Format("Mon 2 Jan 15:04"), zone), nil
+}

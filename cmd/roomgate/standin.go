@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"roomgate/agent/booking"
+	"roomgate/cloud"
+	"roomgate/cloud/backend"
+)
+
+// standIn is the demo's cloud backend. It keeps the schedule of each meeting
+// space as a cloud does, and merges what the building says by the same rules.
+type standIn struct {
+	backend  *backend.Backend
+	gateway  string
+	log      *slog.Logger
+	outgoing chan backend.Schedule
+
+	mu     sync.Mutex
+	spaces map[string]*cloudPlan
+}
+
+// cloudPlan is one space's schedule as the cloud has it.
+type cloudPlan struct {
+	revision uint64
+	bookings map[string]booking.Booking
+}
+
+func newStandIn(b *backend.Backend, log *slog.Logger) *standIn {
+	return &standIn{backend: b, log: log, outgoing: make(chan backend.Schedule, 256), spaces: map[string]*cloudPlan{}}
+}
+
+// run consumes what the building says, and sends what it has to know.
+func (c *standIn) run(ctx context.Context) error {
+	var sender sync.WaitGroup
+	sender.Go(func() { c.send(ctx) })
+	defer sender.Wait()
+	return c.backend.Consume(ctx, "+", c.consume)
+}
+
+func (c *standIn) send(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-c.outgoing:
+			if _, err := c.backend.Schedule(ctx, c.gateway, s); err != nil && ctx.Err() == nil {
+				c.log.Warn("the stand-in cloud could not send a schedule", "error", err)
+			}
+		}
+	}
+}
+
+// consume takes one message of the building.
+func (c *standIn) consume(gateway, level string, e cloud.Envelope) error {
+	switch level {
+	case "event", "receipt", "booking":
+		c.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)
+	}
+	switch {
+	case level == "booking":
+		c.hear(e)
+	case e.Type == "roomgate.event.snapshotWanted":
+		c.snapshot(e.Subject)
+	case e.Type == "roomgate.state":
+		c.learn(e)
+	}
+	return nil
+}
+
+// hear merges a booking that the building has made or changed, and sends what
+// the building does not have like that.
+func (c *standIn) hear(e cloud.Envelope) {
+	var b booking.Booking
+	if err := json.Unmarshal(e.Data, &b); err != nil {
+		c.log.Warn("the stand-in cloud cannot read a booking", "error", err)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.plan(b.SpaceID)
+	said := b
+	if said.CloudRevision == 0 {
+		said.CloudRevision = p.revision + 1 // known from now on
+	}
+	changed, tell := booking.Merge(p.find, p.live(), []booking.Booking{said})
+	for _, b := range changed {
+		p.bookings[b.ID] = b
+		if b.State == booking.Displaced {
+			c.log.Info("cloud tells an organizer that a booking was displaced", "booking", b.ID, "reason", b.Reason)
+		}
+	}
+	if said.CloudRevision != b.CloudRevision && !slices.ContainsFunc(tell, func(t booking.Booking) bool { return t.ID == b.ID }) {
+		tell = append(tell, p.bookings[b.ID])
+	}
+	if len(tell) > 0 {
+		c.push(b.SpaceID, backend.Delta, tell)
+	}
+}
+
+// learn takes the revision that a building already has: a stand-in remembers
+// nothing from the last time.
+func (c *standIn) learn(e cloud.Envelope) {
+	var s struct {
+		Space    string `json:"meeting_space_id"`
+		Revision uint64 `json:"schedule_revision"`
+	}
+	if json.Unmarshal(e.Data, &s) != nil || s.Space == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.plan(s.Space)
+	p.revision = max(p.revision, s.Revision)
+}
+
+// snapshot sends everything that is booked in a space.
+func (c *standIn) snapshot(space string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.push(space, backend.Snapshot, slices.Collect(maps.Values(c.plan(space).bookings)))
+}
+
+// push queues a schedule under the next revision. The caller has the lock.
+func (c *standIn) push(space, kind string, bookings []booking.Booking) {
+	p := c.plan(space)
+	p.revision++
+	s := backend.Schedule{MeetingSpaceID: space, Revision: p.revision, Kind: kind}
+	for _, b := range bookings {
+		data, err := json.Marshal(b)
+		if err != nil {
+			c.log.Warn("a booking cannot be sent", "booking", b.ID, "error", err)
+			continue
+		}
+		s.Bookings = append(s.Bookings, data)
+	}
+	select {
+	case c.outgoing <- s:
+	default: // the building finds the gap and asks for a snapshot
+		c.log.Warn("the stand-in cloud has too much to send and drops a schedule", "revision", s.Revision)
+	}
+}
+
+func (c *standIn) plan(space string) *cloudPlan {
+	p := c.spaces[space]
+	if p == nil {
+		p = &cloudPlan{bookings: map[string]booking.Booking{}}
+		c.spaces[space] = p
+	}
+	return p
+}
+
+func (p *cloudPlan) find(id string) (booking.Booking, bool) {
+	b, ok := p.bookings[id]
+	return b, ok
+}
+
+func (p *cloudPlan) live() (live []booking.Booking) {
+	for _, b := range p.bookings {
+		if b.Live() {
+			live = append(live, b)
+		}
+	}
+	return live
+}
