@@ -13,13 +13,21 @@ type permission string
 
 // The permissions. A system key and the control socket have them all.
 const (
-	permitAll     permission = ""              // nobody is asked
-	permitRead    permission = "devices:read"  // status, descriptions, pictures
-	permitWrite   permission = "devices:write" // orders, and what a display answers
-	permitEvents  permission = "events:read"
-	permitSystem  permission = "system" // the gateway itself and its keys
-	headerKey                = "X-Api-Key"
-	longestSecret            = 256
+	permitAll    permission = ""              // nobody is asked
+	permitRead   permission = "devices:read"  // status, descriptions, pictures
+	permitWrite  permission = "devices:write" // orders, and what a display answers
+	permitEvents permission = "events:read"
+	permitSystem permission = "system" // the gateway itself and its keys
+
+	permitSpaces        permission = "spaces:read"  // records and states of meeting spaces
+	permitSpacesWrite   permission = "spaces:write" // their availability, holds, sending
+	permitBookings      permission = "bookings:read"
+	permitBookingsWrite permission = "bookings:write"
+)
+
+const (
+	headerKey     = "X-Api-Key"
+	longestSecret = 256
 )
 
 // principal is who asks.

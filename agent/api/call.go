@@ -179,3 +179,12 @@ func (c *call) decode(members ...member) error {
 	}
 	return decodeObject(body, members)
 }
+
+// decodeAny is decode where nothing need be said: no body is an empty object.
+func (c *call) decodeAny(members ...member) error {
+	body, err := c.readBody(maxBody, "application/json")
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	return decodeObject(body, members)
+}

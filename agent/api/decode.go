@@ -17,7 +17,7 @@ const maxDepth = 32
 type member struct {
 	name     string
 	required bool
-	into     any // *string, *int64, *json.RawMessage
+	into     any // see decodeValue
 }
 
 // decodeObject reads one JSON object into members, strictly: an unknown or
@@ -45,7 +45,7 @@ func decodeMembers(object []byte, within string, members []member) error {
 		}
 		i := find(members, name)
 		if i < 0 {
-			return invalid(within+clip(name), "is not known: want "+names(members))
+			return invalid(within+clip(name), "is not known: "+wanted(members))
 		}
 		if seen&(1<<i) != 0 {
 			return invalid(within+name, "is there twice: send it once")
@@ -55,7 +55,7 @@ func decodeMembers(object []byte, within string, members []member) error {
 			continue
 		}
 		given |= 1 << i
-		if err := members[i].set(within, value); err != nil {
+		if err := decodeValue(members[i].into, within+name, value); err != nil {
 			return err
 		}
 	}
@@ -74,24 +74,6 @@ func find(members []member, name string) int {
 		}
 	}
 	return -1
-}
-
-func (m *member) set(within string, value []byte) (err error) {
-	switch into := m.into.(type) {
-	case *string:
-		if value[0] != '"' {
-			return invalid(within+m.name, "is not a text")
-		}
-		*into, err = text(value)
-	case *int64:
-		if *into, err = strconv.ParseInt(string(value), 10, 64); err != nil {
-			return invalid(within+m.name, "is not a whole number")
-		}
-	case *json.RawMessage:
-		*into = value
-		return unique(value, within+m.name)
-	}
-	return err
 }
 
 // text decodes a JSON string.
@@ -168,10 +150,13 @@ func clip(s string) string {
 	return string([]rune(s)[:40]) + "..."
 }
 
-func names(members []member) string {
+func wanted(members []member) string {
+	if len(members) == 0 {
+		return "want an empty object"
+	}
 	out := make([]string, len(members))
 	for i, m := range members {
 		out[i] = m.name
 	}
-	return strings.Join(out, ", ")
+	return "want " + strings.Join(out, ", ")
 }

@@ -10,7 +10,8 @@ import (
 
 // concrete fills the values of a path with ones that exist.
 func concrete(path string) string {
-	return strings.NewReplacer("{meeting_space_id}", aurora, "{key_id}", "none").Replace(path)
+	return strings.NewReplacer("{meeting_space_id}", aurora, "{key_id}", "none",
+		"{device_id}", "aurora-lock", "{booking_id}", "none").Replace(path)
 }
 
 // TestEveryDoorAsksForTheKey walks over every operation with no key, a wrong

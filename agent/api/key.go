@@ -20,16 +20,11 @@ func listKeys(s *Server, c *call) error {
 
 // createKey makes an API key. Its secret is in this answer and nowhere else.
 func createKey(s *Server, c *call) error {
-	var name, until string
-	err := c.decode(member{"name", true, &name}, member{"expires_at", false, &until})
+	var name string
+	var expires time.Time
+	err := c.decode(member{"name", true, &name}, member{"expires_at", false, &expires})
 	if err != nil {
 		return err
-	}
-	var expires time.Time
-	if until != "" {
-		if expires, err = time.Parse(time.RFC3339, until); err != nil {
-			return invalid("expires_at", "is not a time: want one like 2026-01-31T09:30:00Z")
-		}
 	}
 	key, secret, err := s.agent.CreateKey(c.r.Context(), name, expires)
 	if err != nil {

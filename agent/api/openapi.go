@@ -88,7 +88,7 @@ func page(version string) string {
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Roomgate interface</title>`+
 		`<meta name="viewport" content="width=device-width"><style>%s</style>`+
 		`<h1>Roomgate interface</h1><p>Version %s. The same for programs: <a href="openapi.yaml">openapi.yaml</a>. `+
-		`Paths below devices, edge and meetingspace are also found under %s.</p><h2>Operations</h2>`,
+		`Paths below devices, edge, meetingspace and bookings are also found under %s.</p><h2>Operations</h2>`,
 		openapiCSS, html.EscapeString(version), versionPrefix)
 	known := described()
 	for _, r := range routes() {

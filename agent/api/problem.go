@@ -35,6 +35,8 @@ var kinds = map[agent.Code]kind{
 	agent.Unavailable: {http.StatusServiceUnavailable, "The device cannot be reached"},
 	agent.NotFollowed: {http.StatusBadGateway, "The device did not follow the order"},
 	agent.Full:        {http.StatusInsufficientStorage, "The gateway's storage is full"},
+	agent.Stale:       {http.StatusPreconditionFailed, "It has changed since it was read"},
+	agent.NotNow:      {http.StatusConflict, "Its state or the time does not allow that"},
 	agent.Internal:    {http.StatusInternalServerError, "The gateway failed"},
 	malformed:         {http.StatusBadRequest, "The request cannot be read"},
 	unauthorized:      {http.StatusUnauthorized, "A valid key is needed"},
@@ -53,23 +55,39 @@ func kindOf(code agent.Code) kind {
 	return kinds[agent.Internal]
 }
 
-// problem is the body of every error (RFC 9457), with two members of ours.
+// problem is the body of every error (RFC 9457), with three members of ours.
 type problem struct {
-	Type   string     `json:"type"`
-	Title  string     `json:"title"`
-	Status int        `json:"status"`
-	Detail string     `json:"detail"`
-	Code   agent.Code `json:"code"`            // stable, for programs
-	Field  string     `json:"field,omitempty"` // the request's field at fault
+	Type     string     `json:"type"`
+	Title    string     `json:"title"`
+	Status   int        `json:"status"`
+	Detail   string     `json:"detail"`
+	Code     agent.Code `json:"code"`               // stable, for programs
+	Field    string     `json:"field,omitempty"`    // the request's field at fault
+	Conflict *interval  `json:"conflict,omitempty"` // the time in the way, never whose it is
+}
+
+// interval is a time that is taken, half-open.
+type interval struct {
+	Start moment `json:"start_time"`
+	End   moment `json:"end_time"` // null: open
 }
 
 // problemType is what the type of every problem begins with.
 const problemType = "urn:roomgate:problem:"
 
-func encodeProblem(e *agent.Error) (status int, body []byte) {
+func newProblem(e *agent.Error) problem {
 	k := kindOf(e.Code)
-	body, _ = json.Marshal(problem{problemType + string(e.Code), k.title, k.status, e.Error(), e.Code, e.Field}) // texts only
-	return k.status, body
+	p := problem{Type: problemType + string(e.Code), Title: k.title, Status: k.status, Detail: e.Error(), Code: e.Code, Field: e.Field}
+	if e.Busy != nil {
+		p.Conflict = &interval{moment(e.Busy.Start), moment(e.Busy.End)}
+	}
+	return p
+}
+
+func encodeProblem(e *agent.Error) (status int, body []byte) {
+	p := newProblem(e)
+	body, _ = json.Marshal(p) // texts and times only
+	return p.Status, body
 }
 
 // invalid refuses the value of a field.

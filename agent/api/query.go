@@ -42,11 +42,10 @@ func (q query) time(name string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return time.Time{}, invalid(name, "is not a time: want one like 2026-01-31T09:30:00Z")
+	if n := len(s) - len(" 01:00"); n > 0 && s[n] == ' ' { // the plus of an offset that was not escaped
+		s = s[:n] + "+" + s[n+1:]
 	}
-	return t, nil
+	return parseTime(name, s)
 }
 
 // number reads a whole number from low to high; without if there is none.

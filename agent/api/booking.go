@@ -1,0 +1,202 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/booking"
+)
+
+// The operations on bookings, as a bulk request names them.
+const (
+	opCreate  = "create"
+	opUpdate  = "update"
+	opCancel  = "cancel"
+	opCheckIn = "check_in"
+	opExtend  = "extend"
+	opEnd     = "end"
+)
+
+// extendBy is how much longer a meeting gets if nothing else is asked for.
+const extendBy = 15 * time.Minute
+
+// createBooking makes a booking or, by an id that exists, changes one.
+func createBooking(s *Server, c *call) error {
+	var f bookingFields
+	if err := c.decode(f.members(createFields...)...); err != nil {
+		return err
+	}
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	if o.Key, err = idempotent(c); err != nil {
+		return err
+	}
+	return s.answer(c, opCreate, f, o)
+}
+
+// updateBooking changes what the body names.
+func updateBooking(s *Server, c *call) error { return s.onBooking(c, opUpdate, updateFields...) }
+
+// cancelBooking takes a booking back, or ends it if it has begun.
+func cancelBooking(s *Server, c *call) error { return s.onBooking(c, opCancel) }
+
+// checkIn says that who booked is here.
+func checkIn(s *Server, c *call) error { return s.onBooking(c, opCheckIn) }
+
+// extendBooking moves the end of a meeting.
+func extendBooking(s *Server, c *call) error { return s.onBooking(c, opExtend, extendFields...) }
+
+// endBooking ends a meeting early.
+func endBooking(s *Server, c *call) error { return s.onBooking(c, opEnd) }
+
+// getBooking answers with one booking.
+func getBooking(s *Server, c *call) error {
+	b, err := s.agent.Booking(c.params[0])
+	if err != nil {
+		return err
+	}
+	return c.booking(http.StatusOK, b)
+}
+
+// onBooking does something to the booking in the path. Only an update needs a
+// body.
+func (s *Server) onBooking(c *call, operation string, fields ...string) error {
+	f := bookingFields{}
+	read := c.decodeAny
+	if operation == opUpdate {
+		read = c.decode
+	}
+	if err := read(f.members(fields...)...); err != nil {
+		return err
+	}
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	f.id = &c.params[0]
+	return s.answer(c, operation, f, o)
+}
+
+func (s *Server) answer(c *call, operation string, f bookingFields, o agent.BookingOptions) error {
+	status, b, err := s.perform(c.r.Context(), operation, f, o)
+	if err != nil {
+		return err
+	}
+	return c.booking(status, b)
+}
+
+// perform carries one operation out, and says by which status.
+func (s *Server) perform(ctx context.Context, operation string, f bookingFields, o agent.BookingOptions) (status int, b booking.Booking, err error) {
+	if err := f.check(); err != nil {
+		return 0, b, err
+	}
+	status = http.StatusOK
+	switch operation {
+	case opCreate:
+		status, b, err = s.createOrUpdate(ctx, f, o)
+	case opUpdate:
+		b, err = s.update(ctx, f, o)
+	case opCancel:
+		b, err = s.agent.CancelBooking(ctx, *f.id, o)
+	case opCheckIn:
+		b, err = s.agent.CheckIn(ctx, *f.id, o)
+	case opExtend:
+		b, err = s.extend(ctx, f, o)
+	case opEnd:
+		b, err = s.agent.EndBooking(ctx, *f.id, o)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		err = &agent.Error{Code: agent.Unavailable, Message: "the request ended before its turn came, nothing was changed: try again"}
+	}
+	return status, b, err
+}
+
+// createOrUpdate goes by whether the id exists, also if it comes to exist
+// meanwhile. An id makes a request repeatable by itself, so the key is for
+// those without one.
+func (s *Server) createOrUpdate(ctx context.Context, f bookingFields, o agent.BookingOptions) (int, booking.Booking, error) {
+	if f.id == nil {
+		return s.create(ctx, f, o)
+	}
+	o.Key = ""
+	if _, err := s.agent.Booking(*f.id); err != nil {
+		status, b, err := s.create(ctx, f, o)
+		if !isUsed(err) {
+			return status, b, err
+		}
+	}
+	b, err := s.update(ctx, f, o)
+	return http.StatusOK, b, err
+}
+
+func (s *Server) create(ctx context.Context, f bookingFields, o agent.BookingOptions) (int, booking.Booking, error) {
+	asked, err := f.asked(time.Now())
+	if err != nil {
+		return 0, asked, err
+	}
+	if o.Revision != 0 {
+		return 0, asked, &agent.Error{Code: agent.Stale, Field: "If-Match", Message: "cannot hold: there is no such booking yet"}
+	}
+	b, created, err := s.agent.CreateBooking(ctx, asked, o)
+	if o.Key != "" && isUsed(err) && f.start == nil && f.minutes != nil {
+		b, created, err = s.repeated(ctx, asked, f.length(), o)
+	}
+	switch {
+	case o.Key != "" && isUsed(err):
+		return 0, b, invalid(headerIdempotencyKey, "was used before for another booking: choose a new one")
+	case err != nil:
+		return 0, b, err
+	case created:
+		return http.StatusCreated, b, nil
+	}
+	return http.StatusOK, b, nil
+}
+
+// repeated is a walk-up that names its minutes and comes again with the same
+// key: it began when it first came, not now.
+func (s *Server) repeated(ctx context.Context, asked booking.Booking, length time.Duration, o agent.BookingOptions) (booking.Booking, bool, error) {
+	asked.Start, asked.End = time.Time{}, time.Time{}
+	b, created, err := s.agent.CreateBooking(ctx, asked, o)
+	planned := b.End
+	if !b.PlannedEnd.IsZero() {
+		planned = b.PlannedEnd
+	}
+	if err == nil && planned.Sub(b.Start) != length {
+		err = &agent.Error{Code: agent.Conflict, Field: "id", Message: "was used before"}
+	}
+	return b, created, err
+}
+
+// isUsed says whether a booking was refused because of its id.
+func isUsed(err error) bool {
+	e := agent.AsError(err)
+	return e != nil && e.Code == agent.Conflict && e.Field == "id"
+}
+
+func (s *Server) update(ctx context.Context, f bookingFields, o agent.BookingOptions) (booking.Booking, error) {
+	b, err := s.agent.Booking(*f.id)
+	if err != nil {
+		return b, err
+	}
+	if err := f.fits(b); err != nil {
+		return b, err
+	}
+	e, err := f.edit()
+	if err != nil {
+		return b, err
+	}
+	return s.agent.ChangeBooking(ctx, *f.id, e, o)
+}
+
+func (s *Server) extend(ctx context.Context, f bookingFields, o agent.BookingOptions) (booking.Booking, error) {
+	by := extendBy
+	if f.minutes != nil {
+		by = f.length()
+	}
+	return s.agent.ExtendBooking(ctx, *f.id, value(f.end), by, o)
+}

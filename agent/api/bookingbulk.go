@@ -1,0 +1,117 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"roomgate/agent"
+)
+
+const (
+	// maxOperations is how many operations one bulk request may have.
+	maxOperations = 100
+	// maxBulk bounds the body of a bulk request.
+	maxBulk = 256 << 10
+	// bulkPatience is how long a bulk request may take; each operation is
+	// stored on its own.
+	bulkPatience = time.Minute
+)
+
+// operationFields is what each operation of a bulk request takes.
+var operationFields = map[string][]string{
+	opCreate:  append([]string{"revision"}, createFields...),
+	opUpdate:  append([]string{"id", "revision"}, updateFields...),
+	opCancel:  {"id", "revision"},
+	opCheckIn: {"id", "revision"},
+	opExtend:  append([]string{"id", "revision"}, extendFields...),
+	opEnd:     {"id", "revision"},
+}
+
+// bulkResult is what became of one operation, under its HTTP status.
+type bulkResult struct {
+	Index   int            `json:"index"`
+	Status  int            `json:"status"`
+	Booking *bookingRecord `json:"booking,omitempty"`
+	Problem *problem       `json:"problem,omitempty"`
+}
+
+// bulkBookings carries operations out one after the other. One that is refused
+// changes nothing, and does not stop the rest.
+func bulkBookings(s *Server, c *call) error {
+	body, err := c.readBody(maxBulk, "application/json")
+	if err != nil {
+		return err
+	}
+	var operations []json.RawMessage
+	if err := decodeObject(body, []member{{"operations", true, &operations}}); err != nil {
+		return err
+	}
+	if n := len(operations); n < 1 || n > maxOperations {
+		return invalid("operations", "has "+strconv.Itoa(n)+" of them: want 1 to "+strconv.Itoa(maxOperations))
+	}
+	key, err := idempotent(c)
+	if err != nil {
+		return err
+	}
+	patient(c.w, bulkPatience)
+	results := make([]bulkResult, len(operations))
+	for i, operation := range operations {
+		o := agent.BookingOptions{By: c.who.name}
+		if key != "" {
+			o.Key = key + "-" + strconv.Itoa(i)
+		}
+		results[i] = s.bulkOne(c, operation, o)
+		results[i].Index = i
+	}
+	return c.json(http.StatusOK, struct {
+		Results []bulkResult `json:"results"`
+	}{results})
+}
+
+func (s *Server) bulkOne(c *call, encoded []byte, o agent.BookingOptions) bulkResult {
+	operation, f, err := decodeOperation(encoded)
+	if err == nil {
+		err = f.match(&o)
+	}
+	if err != nil {
+		return s.bulkRefusal(c, err)
+	}
+	status, b, err := s.perform(c.r.Context(), operation, f, o)
+	if err != nil {
+		return s.bulkRefusal(c, err)
+	}
+	record := newBookingRecord(b)
+	return bulkResult{Status: status, Booking: &record}
+}
+
+func (s *Server) bulkRefusal(c *call, err error) bulkResult {
+	e := agent.AsError(err)
+	if e.Code == agent.Internal {
+		s.log.Error("operation of a bulk request failed", "path", c.r.URL.Path, "error", err)
+	}
+	p := newProblem(e)
+	return bulkResult{Status: p.Status, Problem: &p}
+}
+
+// decodeOperation reads one operation; what it takes depends on which it is.
+func decodeOperation(encoded []byte) (operation string, f bookingFields, err error) {
+	if encoded[0] != '{' {
+		return "", f, invalid("operations", "has one that is not an object")
+	}
+	for key, v := range each(encoded) {
+		if name, _ := text(key); name == "operation" && v[0] == '"' {
+			operation, _ = text(v) // if it is there twice, it is refused below
+		}
+	}
+	fields, known := operationFields[operation]
+	if operation != "" && !known {
+		return "", f, invalid("operation", "is not known: want one of create, update, cancel, check_in, extend, end")
+	}
+	err = decodeMembers(encoded, "", append(f.members(fields...), member{"operation", true, &operation}))
+	if err == nil && operation != opCreate && f.id == nil {
+		err = invalid("id", "is missing")
+	}
+	return operation, f, err
+}

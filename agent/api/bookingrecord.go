@@ -1,0 +1,87 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/booking"
+)
+
+// moment is a time as the platform writes it: UTC with milliseconds, null if
+// there is none.
+type moment time.Time
+
+const momentLayout = "2006-01-02T15:04:05.000Z"
+
+// MarshalJSON writes the moment. What is finer than a millisecond is left out.
+func (m moment) MarshalJSON() ([]byte, error) {
+	t := time.Time(m)
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return t.UTC().AppendFormat(nil, `"`+momentLayout+`"`), nil
+}
+
+// bookingRecord is a booking with every field, also those without a value.
+type bookingRecord struct {
+	ID             string         `json:"id"`
+	SpaceID        string         `json:"meeting_space_id"`
+	OrganizationID string         `json:"organization_id"`
+	Title          string         `json:"title"`
+	Private        bool           `json:"private"`
+	Organizer      booking.Person `json:"organizer"`
+	Start          moment         `json:"start_time"`
+	End            moment         `json:"end_time"`
+	State          booking.State  `json:"state"`
+	Revision       uint64         `json:"revision"`
+	Source         booking.Source `json:"source"`
+	CheckedInAt    moment         `json:"checked_in_at"`
+	ReleasedAt     moment         `json:"released_at"`
+	EndedAt        moment         `json:"ended_at"`
+	PlannedEnd     moment         `json:"planned_end_time"`
+	ExternalID     string         `json:"external_id"`
+	CreatedAt      moment         `json:"created_at"`
+	UpdatedAt      moment         `json:"updated_at"`
+	Reason         string         `json:"reason,omitempty"`
+}
+
+func newBookingRecord(b booking.Booking) bookingRecord {
+	return bookingRecord{b.ID, b.SpaceID, b.OrganizationID, b.Title, b.Private, b.Organizer, moment(b.Start), moment(b.End),
+		b.State, b.Revision, b.Source, moment(b.CheckedInAt), moment(b.ReleasedAt), moment(b.EndedAt), moment(b.PlannedEnd),
+		b.ExternalID, moment(b.CreatedAt), moment(b.UpdatedAt), b.Reason}
+}
+
+// booking answers with a booking. Its ETag is its revision; a new one also
+// says where it is.
+func (c *call) booking(status int, b booking.Booking) error {
+	h := c.w.Header()
+	h["Etag"] = []string{`"` + strconv.FormatUint(b.Revision, 10) + `"`}
+	if status == http.StatusCreated {
+		root := ""
+		if strings.HasPrefix(c.r.URL.Path, versionPrefix+"/") {
+			root = versionPrefix
+		}
+		h["Location"] = []string{root + "/bookings/" + b.ID}
+	}
+	return c.json(status, newBookingRecord(b))
+}
+
+// options says who asks, and which revision he saw. The header is the ETag of
+// an earlier answer, or * for any revision.
+func (c *call) options() (o agent.BookingOptions, err error) {
+	o.By = c.who.name
+	match := c.r.Header["If-Match"]
+	if len(match) == 0 || len(match) == 1 && match[0] == "*" {
+		return o, nil
+	}
+	if quoted := match[0]; len(match) == 1 && len(quoted) > 2 && quoted[0] == '"' && quoted[len(quoted)-1] == '"' {
+		o.Revision, _ = strconv.ParseUint(quoted[1:len(quoted)-1], 10, 64) // what is no number is no revision
+	}
+	if o.Revision == 0 {
+		return o, &agent.Error{Code: agent.Stale, Field: "If-Match", Message: `is not the ETag of a booking: send one like "3", quotes included`}
+	}
+	return o, nil
+}

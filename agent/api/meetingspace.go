@@ -1,0 +1,90 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"roomgate/agent"
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+)
+
+// meetingSpaces answers with the platform's record of every space, bare.
+func meetingSpaces(s *Server, c *call) error {
+	return c.json(http.StatusOK, s.agent.MeetingSpaces())
+}
+
+// The bounds of a slot, in minutes.
+const (
+	shortestSlot = 5
+	longestSlot  = 240
+)
+
+// storeAvailability sets when and how a space may be booked, over its
+// configuration, and answers with what is in force then.
+func storeAvailability(s *Server, c *call) error {
+	var v agent.Availability
+	var slot *int64
+	err := c.decode(member{"enabled", false, given(&v.Enabled)}, member{"slot_size", false, given(&slot)},
+		member{"allow_current_time_booking", false, given(&v.AllowCurrentTimeBooking)},
+		member{"24_hr_available", false, given(&v.AroundTheClock)},
+		member{"hours", false, decoder(func(field string, value []byte) error { return decodeHours(&v, field, value) })})
+	if err != nil {
+		return err
+	}
+	if slot != nil {
+		if *slot < shortestSlot || *slot > longestSlot {
+			return invalid("slot_size", "is out of range: want 5 to 240 minutes")
+		}
+		v.SlotSize = new(int(*slot))
+	}
+	if err := settle(&v); err != nil {
+		return err
+	}
+	if v, err = s.agent.SetAvailability(c.r.Context(), c.params[0], v); err != nil {
+		return err
+	}
+	return c.response(v)
+}
+
+// settle makes hours and 24_hr_available agree: who names the one has said the
+// other.
+func settle(v *agent.Availability) error {
+	hours := v.Hours != nil && *v.Hours != config.Hours{}
+	switch {
+	case hours && v.AroundTheClock != nil && *v.AroundTheClock:
+		return invalid("hours", "have no meaning with 24_hr_available: send one of them")
+	case hours:
+		v.AroundTheClock = new(false)
+	case v.AroundTheClock != nil && *v.AroundTheClock:
+		v.Hours = &config.Hours{}
+	}
+	return nil
+}
+
+// decodeHours reads the opening hours of the days of a week. A day that is not
+// named is closed.
+func decodeHours(v *agent.Availability, field string, value []byte) error {
+	v.Hours = &config.Hours{}
+	days := []struct {
+		name  string
+		hours *string
+	}{{"monday", &v.Hours.Monday}, {"tuesday", &v.Hours.Tuesday}, {"wednesday", &v.Hours.Wednesday}, {"thursday", &v.Hours.Thursday},
+		{"friday", &v.Hours.Friday}, {"saturday", &v.Hours.Saturday}, {"sunday", &v.Hours.Sunday}}
+	members := make([]member, len(days))
+	for i, d := range days {
+		members[i] = member{d.name, false, d.hours}
+	}
+	if err := decodeValue(members, field, value); err != nil {
+		return err
+	}
+	for _, d := range days {
+		if *d.hours = strings.TrimSpace(*d.hours); *d.hours == "" {
+			continue
+		}
+		if _, err := booking.ParseHours(*d.hours); err != nil {
+			return invalid(field+"."+d.name, "are not hours: want them like 08:00-18:30, or closed")
+		}
+	}
+	return nil
+}
