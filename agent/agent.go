@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -35,6 +36,8 @@ type Options struct {
 	Log       *slog.Logger // nil: silent
 	// Dial reaches the cloud's broker; nil: the network.
 	Dial Dialer
+	// Calendars fetches external calendars; nil: as usual.
+	Calendars *http.Client
 }
 
 // Dialer opens a connection.
@@ -67,6 +70,8 @@ type Agent struct {
 	inflight  inflight
 	wheelTurn chan struct{} // holds a token when a plan has changed
 
+	calendars *http.Client
+
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud
 	topics cloud.Topics
@@ -80,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a := &Agent{config: o.Config, buses: o.Buses, dataDir: o.DataDir, version: o.Version, simulated: o.Simulated, log: o.Log,
 		started: time.Now(), boot: newBoot(), spaces: map[string]*space{},
-		wheelTurn: make(chan struct{}, 1), logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
+		calendars: o.Calendars, wheelTurn: make(chan struct{}, 1), logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Check: o.Check, Schema: schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -172,6 +177,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return newDiscovery(a).run(upper) })
 	loops.Go(func() error { return a.runWheel(upper) })
+	for _, s := range a.order {
+		loops.Go(func() error { return a.followCalendar(upper, s) })
+	}
 
 	lower, stopDevices := context.WithCancel(ctx)
 	defer stopDevices()

@@ -14,6 +14,7 @@ type space struct {
 	byType  map[string]*device
 	dirty   chan struct{} // its state has changed since it was last sent
 	plan    *plan
+	almanac almanac
 }
 
 // SpaceInfo is a meeting space as the building was configured.
@@ -36,7 +37,8 @@ type DeviceInfo struct {
 }
 
 func newSpace(c config.Space) *space {
-	return &space{Space: c, byType: map[string]*device{}, dirty: make(chan struct{}, 1)}
+	return &space{Space: c, byType: map[string]*device{}, dirty: make(chan struct{}, 1),
+		almanac: almanac{relinked: make(chan struct{}, 1)}}
 }
 
 func (s *space) add(d *device) {

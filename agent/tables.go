@@ -69,6 +69,8 @@ type storedPlan struct {
 	Revision     uint64         `json:"revision,omitempty"`
 	Holds        []booking.Hold `json:"holds,omitempty"`
 	Availability Availability   `json:"availability"`
+	Calendar     *string        `json:"calendar,omitempty"` // URL; nil: as configured
+	FeedHash     []byte         `json:"feed_hash,omitempty"`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    time.Time      `json:"updated_at"`
 }
