@@ -131,11 +131,11 @@ func (s *space) occurrence(o calendar.Occurrence, now time.Time) (b booking.Book
 	}
 	if !known {
 		b := booking.Booking{ID: id, SpaceID: s.ID, Source: booking.Calendar, ExternalID: o.ExternalID()}
-		fill(&b, o)
+		adopt(&b, o)
 		return b, b.Complete(0, now) == nil
 	}
 	b = old
-	fill(&b, o)
+	adopt(&b, o)
 	switch {
 	case old.State == booking.CheckedIn:
 		b.Start = old.Start // it has begun
@@ -154,8 +154,8 @@ func (s *space) occurrence(o calendar.Occurrence, now time.Time) (b booking.Book
 	return b, b.Complete(0, now) == nil
 }
 
-// fill lays what the calendar says over a booking.
-func fill(b *booking.Booking, o calendar.Occurrence) {
+// adopt lays what the calendar says over a booking.
+func adopt(b *booking.Booking, o calendar.Occurrence) {
 	b.Title, b.Private = clipped(o.Title, 500), o.Private
 	b.Organizer = booking.Person{Name: clipped(o.Organizer.Name, 200), Email: o.Organizer.Email}
 	b.Start, b.End = o.Start.UTC().Truncate(time.Millisecond), o.End.UTC().Truncate(time.Millisecond)
