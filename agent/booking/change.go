@@ -6,7 +6,7 @@ import "time"
 // the texts are the caller's; a walk-up is in the room already.
 func New(asked Booking, r Rules, now time.Time) (Booking, error) {
 	b := asked
-	b.Start, b.End = b.Start.UTC(), b.End.UTC()
+	b.Start, b.End = stampOf(b.Start), stampOf(b.End)
 	b.State, b.Revision = Booked, 1
 	b.CreatedAt, b.UpdatedAt = stampOf(now), stampOf(now)
 	if b.Source == WalkUp {
@@ -18,7 +18,7 @@ func New(asked Booking, r Rules, now time.Time) (Booking, error) {
 	return b, r.times(b, now)
 }
 
-// stampOf is the time of a change as it is stored: UTC, to the millisecond.
+// stampOf is a time as it is stored: UTC, to the millisecond.
 func stampOf(now time.Time) time.Time { return now.UTC().Truncate(time.Millisecond) }
 
 // touched is b after one more change.
@@ -52,8 +52,8 @@ func (b Booking) Change(e Edit, r Rules, now time.Time) (Booking, error) {
 	set(&c.OrganizationID, e.OrganizationID)
 	set(&c.Start, e.Start)
 	set(&c.End, e.End)
-	c.Start, c.End = c.Start.UTC(), c.End.UTC()
-	if c == b {
+	c.Start, c.End = stampOf(c.Start), stampOf(c.End)
+	if Same(c, b) {
 		return b, nil
 	}
 	if err := c.check(); err != nil {
@@ -71,7 +71,9 @@ func set[T any](field *T, to *T) {
 	}
 }
 
-// moved judges the new times of a booking that had others.
+// moved judges the new times of a booking that had others. A meeting that is
+// checked in becomes longer or ends: so nobody's message can shorten it while
+// people sit there.
 func (b Booking) moved(was Booking, r Rules, now time.Time) error {
 	if b.Start.Equal(was.Start) && b.End.Equal(was.End) {
 		return nil
@@ -83,23 +85,16 @@ func (b Booking) moved(was Booking, r Rules, now time.Time) error {
 	if !begun {
 		return r.times(b, now)
 	}
-	if !b.End.After(now) {
+	switch {
+	case was.State == CheckedIn && b.End.Before(was.End):
+		return &Problem{Kind: NotNow, Field: "end_time", Message: "cannot be made earlier while the meeting runs: end it when it is over"}
+	case !b.End.After(now):
 		return invalid("end_time", "is past: end the booking instead")
 	}
-	judged := b
-	judged.Start = now // the start was judged when it was booked
 	if err := r.lengths(b); err != nil {
 		return err
 	}
-	return r.open(judged)
-}
-
-// lengths judges an end that was moved while the meeting runs.
-func (r Rules) lengths(b Booking) error {
-	if length := b.End.Sub(b.Start); length > r.Longest {
-		return invalid("end_time", "makes it %s long: at most %s", short(length), short(r.Longest))
-	}
-	return nil
+	return r.openUntil(was.End, b.End)
 }
 
 // Cancel takes the booking back. One that has begun is ended instead.
@@ -124,31 +119,36 @@ func (b Booking) CheckIn(r Rules, now time.Time) (Booking, error) {
 	case !b.Live():
 		return b, notNow("the booking is %s: book the room anew", b.State)
 	case now.Before(b.Start.Add(-r.Opens)):
-		return b, notNow("it is too early: check-in opens at %s", stamp(b.Start.Add(-r.Opens)))
+		return b, notNow("it is too early: check-in opens at %s", r.clock(b.Start.Add(-r.Opens)))
 	case !now.Before(b.End):
-		return b, notNow("the meeting is over since %s", stamp(b.End))
+		return b, notNow("the meeting was over at %s: book the room anew", r.clock(b.End))
 	}
 	b.State, b.CheckedInAt = CheckedIn, stampOf(now)
 	return b.touched(now), nil
 }
 
-// Extend moves the end of a meeting that is under way.
+// Extend moves the end of a meeting that is under way. Whether the space is
+// free then is for Schedule.Free to say.
 func (b Booking) Extend(until time.Time, r Rules, now time.Time) (Booking, error) {
 	switch {
 	case !b.Live():
 		return b, notNow("the booking is %s and cannot be extended", b.State)
+	case b.State == Booked && now.Before(b.Start):
+		return b, notNow("the meeting has not begun: change the end of the booking instead")
 	case !until.After(b.End):
-		return b, invalid("end_time", "is not after the present end at %s", stamp(b.End))
+		return b, invalid("end_time", "is not after the present end, %s", r.clock(b.End))
+	case !until.After(now):
+		return b, invalid("end_time", "is past: book the room anew")
 	}
 	c := b
-	c.End = until.UTC()
+	c.End = stampOf(until)
 	if c.PlannedEnd.IsZero() {
 		c.PlannedEnd = b.End
 	}
 	if err := r.lengths(c); err != nil {
 		return b, err
 	}
-	if err := r.open(c); err != nil {
+	if err := r.openUntil(b.End, c.End); err != nil {
 		return b, err
 	}
 	return c.touched(now), nil
@@ -165,10 +165,10 @@ func (b Booking) EndNow(now time.Time) (Booking, error) {
 	case now.Before(b.Start) && b.State != CheckedIn:
 		return b, notNow("the meeting has not begun: cancel the booking instead")
 	}
-	if b.PlannedEnd.IsZero() && now.Before(b.End) {
-		b.PlannedEnd = b.End
-	}
 	if end := stampOf(now); end.Before(b.End) && end.After(b.Start) {
+		if b.PlannedEnd.IsZero() {
+			b.PlannedEnd = b.End
+		}
 		b.End = end
 	}
 	b.State, b.EndedAt = Ended, stampOf(now)

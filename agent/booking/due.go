@@ -14,15 +14,41 @@ const (
 )
 
 // Marks are the steps that were taken; they are stored with the booking, so
-// that a restart or a clock that is set back takes none twice.
+// that a restart or a clock that is set back takes none twice. Release and end
+// need none, for they change the state.
 type Marks struct {
 	Started bool `json:"started,omitempty"`
 	Warned  bool `json:"warned,omitempty"`
+	// For is the start to which they belong: a meeting that was moved while the
+	// link was down begins once more. Zero: to any.
+	For time.Time `json:"for,omitzero"`
+}
+
+// Took returns the marks of b with one more step.
+func (m Marks) Took(s Step, b Booking) Marks {
+	m = m.of(b)
+	m.For = b.Start
+	switch s {
+	case Start:
+		m.Started = true
+	case Warn:
+		m.Warned = true
+	}
+	return m
+}
+
+// of are the marks that count for b as it stands.
+func (m Marks) of(b Booking) Marks {
+	if !m.For.IsZero() && !m.For.Equal(b.Start) {
+		return Marks{}
+	}
+	return m
 }
 
 // Due returns the next step of a live booking and when it is to be taken,
 // which may be past.
 func (b Booking) Due(m Marks, r Rules) (Step, time.Time) {
+	m = m.of(b)
 	step, at := End, b.End
 	take := func(s Step, t time.Time) {
 		if t.Before(at) {

@@ -3,30 +3,78 @@ package booking
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
-// stage is how far a booking has come; a later stage is never taken back by a
-// message of an earlier one. People who are in the room are further than
-// somebody who cancels elsewhere.
-func (s State) stage() int {
-	switch s {
-	case Cancelled:
-		return 1
-	case Released:
-		return 2
-	case CheckedIn:
-		return 3
-	case Ended:
-		return 4
+// # The merge
+//
+// Both sides keep records of the same bookings and send each other those that
+// are new or changed. Three rules bring them to the same end, whatever the
+// order, number and loss of messages, once each has heard the other's records.
+//
+// Join settles two versions of one booking. The first of these that differ
+// decides:
+//
+//  1. how far it has come: a meeting that took place and ended, then one that
+//     is checked in, then one that was cancelled, then all others. What happened
+//     in the room is never taken back by a message from elsewhere;
+//  2. of two that are checked in, the later end: an extension stands against an
+//     edit that did not know of it;
+//  3. the later revision;
+//  4. an edit against having been displaced: if it is still in the way it is
+//     displaced anew, and if it was moved out of the way it stays;
+//  5. the later start: a meeting that was moved to later stands against its
+//     release at the time at which nobody came;
+//  6. being over against being booked;
+//  7. the later change, then the bytes of the record.
+//
+// A release and the end of a meeting to which nobody checked in are not final
+// like the end of one that took place: while the link was down the building
+// could not know that the meeting had been moved.
+//
+// Resolve settles overlaps: who is checked in keeps the room. Of the others the
+// one with the earlier cloud revision, the earlier creation, the smaller id
+// keeps it, and the loser becomes displaced with one more revision, so that the
+// decision reaches the other side and stands there.
+//
+// Only the building checks in, and only into a room that is free, so two
+// overlapping meetings that are checked in mean that one side has not heard all,
+// or that the cloud has prolonged one over the other. The one that began earlier
+// gives way to the one that began later, on paper and without a new revision:
+// once the building's word is there, that outranks it.
+//
+// Merge applies both to what was heard. It tells the other side only what
+// outranks what was said, so the answers come to an end.
+//
+// Equal sides need no order of messages. A fair outcome does: the cloud's
+// messages are applied in the order of their schedule revision (a gap asks for a
+// snapshot), so that who knows a booking's cloud revision knows all earlier
+// ones. Out of order, two sides could displace both of two bookings.
+
+// The stages of a booking; see rule 1 of Join.
+const (
+	stagePlan = iota
+	stageCancelled
+	stagePresent
+	stageTookPlace
+)
+
+func (b Booking) stage() int {
+	switch {
+	case b.State == Ended && !b.CheckedInAt.IsZero():
+		return stageTookPlace
+	case b.State == CheckedIn:
+		return stagePresent
+	case b.State == Cancelled:
+		return stageCancelled
 	}
-	return 0 // booked and displaced: the later revision says which
+	return stagePlan
 }
 
 // Join returns what both sides keep of two versions of one booking. It is
 // commutative, associative and idempotent, so that the order and the number of
-// messages make no difference.
+// messages make no difference. Of the cloud revision the earliest known one
+// stays.
 func Join(a, b Booking) Booking {
 	known := earlierRevision(a.CloudRevision, b.CloudRevision)
 	if compareVersions(a, b) < 0 {
@@ -46,20 +94,32 @@ func earlierRevision(a, b uint64) uint64 {
 
 // compareVersions is a total order of the versions of one booking.
 func compareVersions(a, b Booking) int {
+	a.CloudRevision, b.CloudRevision = 0, 0
+	if a == b {
+		return 0
+	}
+	if c := cmp.Compare(a.stage(), b.stage()); c != 0 {
+		return c
+	}
+	if a.stage() == stagePresent {
+		if c := a.End.Compare(b.End); c != 0 {
+			return c
+		}
+	}
 	if c := cmp.Or(
-		cmp.Compare(a.State.stage(), b.State.stage()),
 		cmp.Compare(a.Revision, b.Revision),
-		cmp.Compare(outcast(a), outcast(b)),
+		cmp.Compare(is(b, Displaced), is(a, Displaced)),
+		a.Start.Compare(b.Start),
+		cmp.Compare(is(b, Booked), is(a, Booked)),
 		a.UpdatedAt.Compare(b.UpdatedAt),
 	); c != 0 {
 		return c
 	}
-	a.CloudRevision, b.CloudRevision = 0, 0
-	return slices.Compare(encode(a), encode(b)) // equal, or two edits of one instant
+	return slices.Compare(encode(a), encode(b))
 }
 
-func outcast(b Booking) int {
-	if b.State == Displaced {
+func is(b Booking, s State) int {
+	if b.State == s {
 		return 1
 	}
 	return 0
@@ -70,51 +130,17 @@ func encode(b Booking) []byte {
 	return data
 }
 
-// precedes is the right to a room where two bookings want it: who is checked in
-// keeps it, of two the one who came first; else the booking with the earlier
-// cloud revision; else the one made earlier; else the smaller id.
-func precedes(a, b Booking) int {
-	if c := cmp.Compare(b.State.stage(), a.State.stage()); c != 0 {
-		return c
-	}
-	if a.State == CheckedIn {
-		if c := a.CheckedInAt.Compare(b.CheckedInAt); c != 0 {
-			return c
-		}
-	}
-	return cmp.Or(
-		cmp.Compare(a.CloudRevision-1, b.CloudRevision-1), // none wraps to the last
-		a.CreatedAt.Compare(b.CreatedAt),
-		cmp.Compare(a.ID, b.ID),
-	)
-}
-
-// Resolve returns those of live bookings of one space that have to yield, as
-// displaced. Both sides find the same, byte for byte.
-func Resolve(live []Booking) (losers []Booking) {
-	ranked := slices.Clone(live)
-	slices.SortFunc(ranked, precedes)
-	var kept Intervals
-	for _, b := range ranked {
-		busy, overlap := kept.find(b.Start, b.End)
-		if !overlap {
-			kept.insert(Interval{b.Start, b.End})
-			continue
-		}
-		b.State = Displaced
-		b.Reason = fmt.Sprintf("another booking has the right to the room from %s to %s", stamp(busy.Start), stamp(busy.End))
-		b.Revision++ // the time of the change is the same on both sides: that of the last one
-		losers = append(losers, b)
-	}
-	return losers
-}
+// Same says whether two records of a booking say the same.
+func Same(a, b Booking) bool { return a == b || slices.Equal(encode(a), encode(b)) }
 
 // Merge takes what the other side says into what this side has of one space.
 // store are the bookings that are new or other than this side had them; tell
-// are those that the other side does not have like that.
+// are those of which the other side is to hear: they outrank what it said, or
+// had to yield to it. live are all live bookings of the space; no two of them
+// overlap, nor will they once store is stored.
 func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking) (store, tell []Booking) {
-	changed := map[string]Booking{}
-	heard := map[string]Booking{}
+	changed := make(map[string]Booking, len(said))
+	heard := make(map[string]Booking, len(said))
 	for _, s := range said {
 		if before, twice := heard[s.ID]; twice {
 			s = Join(before, s)
@@ -133,15 +159,16 @@ func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking)
 		if mine, ok := have(id); !ok || !Same(mine, b) {
 			store = append(store, b)
 		}
-		if theirs, ok := heard[id]; !ok || !Same(theirs, b) {
+		if theirs, ok := heard[id]; !ok || !Same(theirs, Join(theirs, b)) {
 			tell = append(tell, b)
 		}
 	}
-	byID := func(a, b Booking) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(store, byID)
 	slices.SortFunc(tell, byID)
 	return store, tell
 }
+
+func byID(a, b Booking) int { return cmp.Compare(a.ID, b.ID) }
 
 // overlay is what is live once the changes are made.
 func overlay(live []Booking, changed map[string]Booking) []Booking {
@@ -158,6 +185,3 @@ func overlay(live []Booking, changed map[string]Booking) []Booking {
 	}
 	return out
 }
-
-// Same says whether two records of a booking say the same.
-func Same(a, b Booking) bool { return slices.Equal(encode(a), encode(b)) }

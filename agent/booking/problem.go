@@ -42,5 +42,5 @@ func notNow(format string, args ...any) error {
 // taken names the interval in the way.
 func taken(busy Interval) error {
 	return &Problem{Kind: Taken, Field: "start_time", Busy: busy,
-		Message: fmt.Sprintf("is not free: the space is booked from %s to %s", stamp(busy.Start), stamp(busy.End))}
+		Message: "is not free: the space is booked " + span(busy.Start, busy.End)}
 }

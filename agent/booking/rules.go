@@ -2,6 +2,7 @@ package booking
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -46,12 +47,13 @@ func (r Rules) times(b Booking, now time.Time) error {
 		return invalid("end_time", "is before start_time")
 	case length < r.Minimum:
 		return invalid("end_time", "leaves %s: want at least %s", short(length), short(r.Minimum))
-	case length > r.Longest:
-		return invalid("end_time", "makes it %s long: at most %s", short(length), short(r.Longest))
 	case b.Source == WalkUp && length > r.WalkUp:
 		return invalid("end_time", "makes the walk-up %s long: at most %s", short(length), short(r.WalkUp))
 	case b.Start.After(now.Add(r.Horizon)):
 		return invalid("start_time", "is too far ahead: at most %d days", int(r.Horizon.Hours()/24))
+	}
+	if err := r.lengths(b); err != nil {
+		return err
 	}
 	if err := r.current(b, now); err != nil {
 		return err
@@ -64,52 +66,116 @@ func (r Rules) times(b Booking, now time.Time) error {
 	return r.open(b)
 }
 
-// current judges a start that is not ahead.
+// lengths judges the length of a booking, also of one that was prolonged.
+func (r Rules) lengths(b Booking) error {
+	if length := b.End.Sub(b.Start); length > r.Longest {
+		return invalid("end_time", "makes it %s long: at most %s", short(length), short(r.Longest))
+	}
+	return nil
+}
+
+// ahead is how far in the future a walk-up may begin: whoever asks may have a
+// clock that is fast. It is checked in at once, so it cannot be for later.
+const ahead = time.Minute
+
+// current judges a start that is not ahead; of a walk-up, one that is.
 func (r Rules) current(b Booking, now time.Time) error {
-	if b.Start.After(now) {
+	switch {
+	case b.Source == WalkUp && b.Start.After(now.Add(ahead)):
+		return invalid("start_time", "is ahead: a walk-up begins now, leave it out")
+	case b.Source != WalkUp && b.Start.After(now):
 		return nil
-	}
-	if !r.AllowCurrent {
+	case !r.AllowCurrent:
 		return invalid("start_time", "is not ahead, and the space takes no bookings for the current time")
-	}
-	if now.Sub(b.Start) >= r.Slot {
-		return invalid("start_time", "is past: the current slot may be booked, none before it")
+	case now.Sub(b.Start) >= max(r.Slot, time.Minute):
+		return invalid("start_time", "is past: the current slot can be booked, none before it")
+	case !b.End.After(now):
+		return invalid("end_time", "is past")
 	}
 	return nil
 }
 
 // onGrid wants both ends on the slots of the local day, as its clocks show it.
 func (r Rules) onGrid(b Booking) error {
+	slot := max(int(r.Slot.Minutes()), 1)
 	for _, f := range []struct {
 		name string
 		at   time.Time
 	}{{"start_time", b.Start}, {"end_time", b.End}} {
 		local := f.at.In(r.Zone)
 		minute := local.Hour()*60 + local.Minute()
-		if r.Slot > 0 && minute%int(r.Slot.Minutes()) != 0 || local.Second() != 0 || local.Nanosecond() != 0 {
-			return invalid(f.name, "is off the grid of %s: %s", short(r.Slot), local.Format("15:04:05"))
+		if off := minute % slot; off != 0 || local.Second() != 0 || local.Nanosecond() != 0 {
+			return invalid(f.name, "is %s there, off the grid of %d min: %s or %s fits", wall(local),
+				slot, hourMinute(minute-off), hourMinute(minute-off+slot))
 		}
 	}
 	return nil
 }
 
+// wall writes what a clock shows, with the seconds if there are any.
+func wall(t time.Time) string {
+	if t.Second() == 0 {
+		return t.Format("15:04")
+	}
+	return t.Format("15:04:05")
+}
+
+// hourMinute writes a minute of the day; the one after the last is midnight.
+func hourMinute(minute int) string {
+	minute = min(minute, 24*60) % (24 * 60)
+	return fmt.Sprintf("%02d:%02d", minute/60, minute%60)
+}
+
+// open judges whether the space is open for all of the booking.
 func (r Rules) open(b Booking) error {
-	if closed, ok := r.Hours.closed(b.Start, b.End, r.Zone); ok {
-		return invalid("start_time", "is outside the opening hours: closed at %s", closed.In(r.Zone).Format("Mon 15:04"))
+	closed, ok := r.Hours.closed(b.Start, b.End, r.Zone)
+	switch {
+	case !ok:
+		return nil
+	case closed.Equal(b.Start):
+		return invalid("start_time", "is outside the opening hours: the space is closed at %s", r.clock(closed))
+	}
+	return invalid("end_time", "is outside the opening hours: the space closes at %s", r.clock(closed))
+}
+
+// openUntil judges the time from was until end, by which a meeting is
+// prolonged. What was granted is not judged again.
+func (r Rules) openUntil(was, end time.Time) error {
+	if closed, ok := r.Hours.closed(was, end, r.Zone); ok {
+		return invalid("end_time", "is outside the opening hours: the space closes at %s", r.clock(closed))
 	}
 	return nil
 }
 
-// short writes a duration as people say it.
+// clock writes a time as the clocks at the space show it.
+func (r Rules) clock(t time.Time) string { return t.In(r.Zone).Format("Mon 2 Jan 15:04") }
+
+// short writes a duration as people say it, to the second.
 func short(d time.Duration) string {
-	switch {
-	case d >= time.Hour && d%time.Hour == 0:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	case d >= time.Minute || d == 0:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
+	var parts []string
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d / unit.length; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, unit.name))
+			d -= n * unit.length
+		}
 	}
-	return fmt.Sprintf("%d s", int(d.Seconds()))
+	if parts == nil {
+		return "0 min"
+	}
+	return strings.Join(parts, " ")
 }
 
-// stamp writes a time for a message.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
+// stamp writes a time for a message whose reader may be anywhere.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// span writes an interval likewise.
+func span(from, until time.Time) string {
+	from, until = from.UTC(), until.UTC()
+	if from.YearDay() == until.YearDay() && from.Year() == until.Year() {
+		return from.Format("2006-01-02 15:04 to ") + until.Format("15:04 UTC")
+	}
+	return from.Format("2006-01-02 15:04 to ") + stamp(until)
+}

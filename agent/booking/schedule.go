@@ -18,14 +18,7 @@ type Schedule struct {
 // NewSchedule indexes bookings of which no live ones overlap.
 func NewSchedule(all []Booking) *Schedule {
 	s := &Schedule{byID: make(map[string]*Booking, len(all))}
-	for i := range all {
-		b := all[i]
-		s.byID[b.ID] = &b
-		if b.Live() {
-			s.live = append(s.live, &b)
-		}
-	}
-	slices.SortFunc(s.live, earlier)
+	s.putMany(all)
 	return s
 }
 

@@ -62,29 +62,41 @@ func (r Rules) SignAt(t time.Time, s *Schedule, holds []Hold) Sign {
 }
 
 func (r Rules) status(t time.Time, g Sign, holds []Hold) Status {
-	for _, h := range holds {
-		if h.covers(t) {
-			return h.Status
-		}
-	}
-	if _, closed := r.Hours.closed(t, t.Add(1), r.Zone); closed {
-		return Disabled
+	if h, ok := inForce(t, holds); ok {
+		return h.Status
 	}
 	switch {
 	case g.Current != nil && (g.Current.State == CheckedIn || !r.CheckIn):
 		return Occupied
 	case g.Current != nil:
 		return Reserved
-	case g.Next != nil && g.Next.State == CheckedIn:
+	case g.Next != nil && g.Next.State == CheckedIn && g.Next.Start.Sub(t) <= r.Opens:
 		return Occupied // they came early
-	case g.Next != nil && g.Next.Start.Sub(t) <= r.Opens:
+	}
+	if _, closed := r.Hours.closed(t, t.Add(1), r.Zone); closed {
+		return Disabled
+	}
+	if g.Next != nil && g.Next.Start.Sub(t) <= r.Opens {
 		return Reserved
 	}
 	return Available
 }
 
+// inForce is the first hold that covers t.
+func inForce(t time.Time, holds []Hold) (Hold, bool) {
+	for _, h := range holds {
+		if h.covers(t) {
+			return h, true
+		}
+	}
+	return Hold{}, false
+}
+
 // freeUntil is the first thing that takes an available space.
 func (r Rules) freeUntil(t time.Time, g Sign, holds []Hold) time.Time {
+	if h, ok := inForce(t, holds); ok {
+		return h.Until // somebody has said so
+	}
 	var end time.Time
 	if g.Next != nil {
 		end = g.Next.Start
@@ -100,35 +112,37 @@ func (r Rules) freeUntil(t time.Time, g Sign, holds []Hold) time.Time {
 	return end
 }
 
-// nextFree is the first moment at which the shortest booking fits in.
+// nextFree is the first moment from t on at which the shortest booking fits in
+// and the sign is not yet that of the next meeting.
 func (r Rules) nextFree(t time.Time, s *Schedule, holds []Hold) time.Time {
 	limit := t.Add(r.Horizon)
-	for range 2 + 2*len(holds) + 8 { // each round passes a hold or a night
-		free, ok := s.gap(t, limit, r.Minimum)
+	least := max(r.Minimum, r.Opens+1)
+	for { // each round passes bookings, a hold or a night
+		free, ok := s.gap(t, limit, least)
 		if !ok {
 			return time.Time{}
 		}
-		open, ok := r.Hours.opens(free, r.Zone)
-		if !ok {
+		open, ok := r.clear(free, holds)
+		switch {
+		case !ok:
 			return time.Time{}
-		}
-		if open, ok = past(open, holds); !ok {
-			return time.Time{}
-		}
-		if open.Equal(free) {
-			return open
+		case open.Equal(free):
+			return free
 		}
 		t = open
 	}
-	return time.Time{}
 }
 
-// past moves t behind the hold that is in force then.
-func past(t time.Time, holds []Hold) (time.Time, bool) {
+// clear returns t if the shortest booking fits in between holds and nights
+// then, else a later moment at which it may; false: there is none.
+func (r Rules) clear(t time.Time, holds []Hold) (time.Time, bool) {
 	for _, h := range holds {
-		if h.covers(t) && h.Status != Available {
+		if h.Status != Available && h.Overlaps(t, t.Add(max(r.Minimum, 1))) {
 			return h.Until, !h.Until.IsZero()
 		}
+	}
+	if closed, ok := r.Hours.closed(t, t.Add(max(r.Minimum, 1)), r.Zone); ok {
+		return r.Hours.opens(closed, r.Zone)
 	}
 	return t, true
 }

@@ -23,7 +23,7 @@ func ParseHours(s string) (Hours, error) {
 	a, err1 := minutes(from)
 	b, err2 := minutes(until)
 	if !ok || err1 != nil || err2 != nil || a >= b {
-		return Hours{}, fmt.Errorf("%q: want hours like 08:00-18:30, or closed", s)
+		return Hours{}, fmt.Errorf("%q: want hours of one day like 08:00-18:30 or 00:00-24:00, or closed", s)
 	}
 	return Hours{a, b}, nil
 }
@@ -37,15 +37,37 @@ func minutes(s string) (int, error) {
 	return t.Hour()*60 + t.Minute(), err
 }
 
-// span returns the opening of the local day that holds at, in UTC; ok is false
-// on a day without.
-func (w Week) span(at time.Time, zone *time.Location) (from, until time.Time, ok bool) {
+// opening returns the opening of the local day that holds at, in UTC; ok is
+// false on a day without.
+func (w Week) opening(at time.Time, zone *time.Location) (from, until time.Time, ok bool) {
 	y, m, d := at.In(zone).Date()
 	h, ok := w[at.In(zone).Weekday()]
-	if !ok || h.Until == 0 {
+	if !ok || h.From >= h.Until {
 		return from, until, false
 	}
-	return time.Date(y, m, d, 0, h.From, 0, 0, zone).UTC(), time.Date(y, m, d, 0, h.Until, 0, 0, zone).UTC(), true
+	return clockTime(y, m, d, h.From, zone), clockTime(y, m, d, h.Until, zone), true
+}
+
+// clockTime is when the clocks of a zone show that minute of a day: the first
+// time if they show it twice, and the moment of the change if they skip it.
+func clockTime(y int, m time.Month, d, minute int, zone *time.Location) time.Time {
+	t := time.Date(y, m, d, 0, minute, 0, 0, zone)
+	before, after := t.ZoneBounds()
+	_, offset := t.Zone()
+	shown := t.Add(time.Duration(offset) * time.Second) // as if it were UTC
+	switch wanted := time.Date(y, m, d, 0, minute, 0, 0, time.UTC); {
+	case shown.After(wanted):
+		return before.UTC()
+	case shown.Before(wanted):
+		return after.UTC()
+	case before.IsZero():
+		return t.UTC()
+	}
+	_, old := before.Add(-1).Zone()
+	if twin := t.Add(time.Duration(offset-old) * time.Second); twin.Before(before) {
+		return twin.UTC()
+	}
+	return t.UTC()
 }
 
 // closed returns the first moment in [start, end) at which the space is not
@@ -55,7 +77,7 @@ func (w Week) closed(start, end time.Time, zone *time.Location) (time.Time, bool
 		return time.Time{}, false
 	}
 	for at := start; at.Before(end); {
-		from, until, ok := w.span(at, zone)
+		from, until, ok := w.opening(at, zone)
 		if !ok || at.Before(from) || !at.Before(until) {
 			return at, true
 		}
@@ -74,9 +96,9 @@ func (w Week) opens(at time.Time, zone *time.Location) (time.Time, bool) {
 		y, m, d := at.In(zone).Date()
 		probe := at
 		if day > 0 {
-			probe = time.Date(y, m, d+day, 0, 0, 0, 0, zone).UTC()
+			probe = clockTime(y, m, d+day, 0, zone)
 		}
-		from, until, ok := w.span(probe, zone)
+		from, until, ok := w.opening(probe, zone)
 		switch {
 		case !ok || !probe.Before(until):
 		case probe.Before(from):
@@ -92,7 +114,7 @@ func (w Week) opens(at time.Time, zone *time.Location) (time.Time, bool) {
 // if it never does.
 func (w Week) closes(at time.Time, zone *time.Location) (time.Time, bool) {
 	for at0 := at; len(w) > 0 && at.Sub(at0) < 8*24*time.Hour; {
-		from, until, ok := w.span(at, zone)
+		from, until, ok := w.opening(at, zone)
 		if !ok || at.Before(from) || !at.Before(until) {
 			return at, true
 		}
