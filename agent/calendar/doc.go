@@ -7,7 +7,8 @@
 //   - A local time that a clock change skips is read with the offset from
 //     before the change; one that happens twice is the first of the two
 //     (RFC 5545, 3.3.5). An occurrence that falls into the skipped hour stays,
-//     because a room that may be used must not look free.
+//     because a room that may be used must not look free, and one that would
+//     end before it starts takes as long as its clock times are apart.
 //   - With DTEND every occurrence lasts equally long; with DURATION the days
 //     are counted on the wall clock and the rest is exact (3.8.5.3).
 //   - A date-time event without an end, or with an end at its start, takes no

@@ -13,6 +13,9 @@ import (
 const (
 	maxTitle = 1024 // bytes
 	maxDates = 5000 // of RDATE and EXDATE each, in one event
+	maxRules = 10   // in one event; RFC 5545 has one
+
+	maxAllDates = 200_000 // of RDATE and EXDATE in one calendar
 )
 
 // event is one VEVENT: a series, a single event, or a changed occurrence.
@@ -51,13 +54,15 @@ func (e *event) newer(o *event) bool {
 	return e.stamp >= o.stamp
 }
 
-// reader builds events; draft is what one VEVENT says before DTSTART and DTEND
-// are weighed against each other.
+// reader builds the events of one calendar.
 type reader struct {
-	zones   *zones
-	problem func(uid, text string)
+	zones    *zones
+	problem  func(uid, text string)
+	allDates int
 }
 
+// draft is what one VEVENT says before DTSTART and DTEND are weighed against
+// each other.
 type draft struct {
 	event
 	end      *moment
@@ -139,6 +144,9 @@ func (r *reader) property(d *draft, p property) error {
 		m, err = r.moment(p, p.value)
 		d.replaces, d.onward = &m, strings.EqualFold(p.param("RANGE"), "THISANDFUTURE")
 	case "RRULE":
+		if len(d.rules) == maxRules {
+			return fmt.Errorf("more than %d in one event", maxRules)
+		}
 		d.rules = append(d.rules, p.value)
 	case "EXRULE":
 		err = errors.New("it is not supported (RFC 5545 has no such property); what it takes out stays")
@@ -208,8 +216,13 @@ func (r *reader) dates(p property, have int, add func(period)) error {
 		if strings.TrimSpace(v) == "" { // Outlook leaves a comma at the end
 			continue
 		}
-		if have++; have > maxDates {
+		have++
+		r.allDates++
+		switch {
+		case have > maxDates:
 			return fmt.Errorf("more than %d dates", maxDates)
+		case r.allDates > maxAllDates:
+			return fmt.Errorf("more than %d dates in the calendar", maxAllDates)
 		}
 		first, second, isPeriod := strings.Cut(v, "/")
 		start, err := r.moment(p, first)
@@ -279,6 +292,10 @@ func lengthBetween(start, end moment) (length, error) {
 		return length{days: int(n)}, nil
 	}
 	a, b := start.instant(), end.instant()
+	if !b.After(a) && end.zone == start.zone && end.wall.After(start.wall) {
+		// It starts in the hour that a clock change skips and ends after it.
+		b = a.Add(end.wall.Sub(start.wall))
+	}
 	switch {
 	case b.Before(a):
 		return length{}, errEnd

@@ -14,7 +14,7 @@ import (
 const (
 	maxInterval = 9999
 	maxTimes    = 24         // occurrences of one rule on one day
-	maxWork     = 30_000_000 // periods looked at in one calendar: about 3 s on a desktop core
+	maxWork     = 30_000_000 // periods looked at in one calendar: about 1 s on a desktop core
 	maxYear     = 9999       // where the library gives up on a rule that yields nothing
 )
 
@@ -46,6 +46,9 @@ func (e *expander) walls(text string, start moment, lower, upper time.Time) (wal
 			walls, err = nil, fmt.Errorf("%q cannot be worked out", clip(text))
 		}
 	}()
+	if e.work > maxWork {
+		return nil, errWork
+	}
 	r, err := readRule(text)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package calendar
 import (
 	"errors"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -177,12 +178,10 @@ func distinct(list []period) []period {
 // emit puts one original occurrence, as a change from there on may have it.
 func (x *expansion) emit(m *event, onward []onwards, o period, at time.Time) {
 	ev, start := m, o.start
-	for i := len(onward) - 1; i >= 0; i-- {
-		if !onward[i].at.After(at) {
-			ev = onward[i].event
-			start = ev.start.at(wallClock(ev.start.zone, at).Add(onward[i].shift))
-			break
-		}
+	if i := sort.Search(len(onward), func(i int) bool { return onward[i].at.After(at) }); i > 0 {
+		last := onward[i-1]
+		ev = last.event
+		start = ev.start.at(wallClock(ev.start.zone, at).Add(last.shift))
 	}
 	l := ev.length
 	if o.length != nil && ev == m {

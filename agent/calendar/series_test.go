@@ -83,6 +83,8 @@ func TestEvents(t *testing.T) {
 			want: []string{"2026-03-28T01:30-28T02:00 A", "2026-03-29T01:30-29T02:00 A", "2026-03-30T00:30-30T01:00 A"}},
 		{name: "twice", parts: []string{eventOf("UID:1", "SUMMARY:A", "DTSTART;TZID=Europe/Berlin:20260328T023000", "DURATION:PT30M", "RRULE:FREQ=DAILY")}, from: "2026-10-24", to: "2026-10-27",
 			want: []string{"2026-10-24T00:30-24T01:00 A", "2026-10-25T00:30-25T01:00 A", "2026-10-26T01:30-26T02:00 A"}},
+		{name: "starts in the hour that is not", parts: []string{eventOf("UID:1", "SUMMARY:A", "DTSTART;TZID=Europe/Berlin:20260329T024000", "DTEND;TZID=Europe/Berlin:20260329T032500")},
+			want: []string{"2026-03-29T01:40-29T02:25 A"}},
 		{name: "end is exact, days of a duration are nominal", parts: []string{
 			eventOf("UID:1", "SUMMARY:end", "DTSTART;TZID=Europe/Berlin:20260321T120000", "DTEND;TZID=Europe/Berlin:20260322T120000", "RRULE:FREQ=WEEKLY;COUNT=2"),
 			eventOf("UID:2", "SUMMARY:dur", "DTSTART;TZID=Europe/Berlin:20260321T120000", "DURATION:P1D", "RRULE:FREQ=WEEKLY;COUNT=2")}, from: "2026-03-28",

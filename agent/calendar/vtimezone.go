@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxZones   = 200  // definitions that one calendar may hold
+	maxZones   = 200  // definitions, and names, that one calendar may hold
 	maxChanges = 4000 // changes of one definition, 50 years of a monthly one and more
 )
 

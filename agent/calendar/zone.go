@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"fmt"
 	"sort"
 	"strings"
 	"time"
@@ -81,10 +82,12 @@ func (s *zones) find(tzid string) zone {
 	if z, ok := s.known[tzid]; ok {
 		return z
 	}
-	z := s.resolve(tzid)
-	if len(s.known) < maxZones {
-		s.known[tzid] = z
+	if len(s.known) >= maxZones { // each unknown name costs a look at the disk
+		s.problem(fmt.Sprintf("there are more than %d time zones; the rest are taken as the room's zone", maxZones))
+		return s.fallback
 	}
+	z := s.resolve(tzid)
+	s.known[tzid] = z
 	return z
 }
 

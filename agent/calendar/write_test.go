@@ -1,0 +1,174 @@
+package calendar
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	ics "github.com/arran4/golang-ical"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestWrite(t *testing.T) {
+	var b bytes.Buffer
+	err := Write(&b, "Aurora; 2nd floor", []Entry{
+		{UID: "bk_1", Sequence: 3, Start: at("2026-01-05T10:00"), End: at("2026-01-05T11:30"), Title: "Plan, next\nyear", Status: "CONFIRMED",
+			Updated: at("2026-01-01T09:00"), Organizer: Person{Name: `Kaya, "Ada"`, Email: "ada@example.org"}},
+		{UID: "bk_2", Start: at("2026-01-06T10:00"), End: at("2026-01-06T11:00"), Status: "CANCELLED"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll(`BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//Roomgate//Room calendar//EN
+CALSCALE:GREGORIAN
+METHOD:PUBLISH
+X-WR-CALNAME:Aurora\; 2nd floor
+NAME:Aurora\; 2nd floor
+REFRESH-INTERVAL;VALUE=DURATION:PT5M
+X-PUBLISHED-TTL:PT5M
+BEGIN:VEVENT
+UID:bk_1
+DTSTAMP:20260101T090000Z
+LAST-MODIFIED:20260101T090000Z
+DTSTART:20260105T100000Z
+DTEND:20260105T113000Z
+SEQUENCE:3
+STATUS:CONFIRMED
+SUMMARY:Plan\, next\nyear
+ORGANIZER;CN="Kaya, ^'Ada^'":mailto:ada@example.org
+TRANSP:OPAQUE
+END:VEVENT
+BEGIN:VEVENT
+UID:bk_2
+DTSTAMP:20260106T100000Z
+LAST-MODIFIED:20260106T100000Z
+DTSTART:20260106T100000Z
+DTEND:20260106T110000Z
+SEQUENCE:0
+STATUS:CANCELLED
+SUMMARY:
+TRANSP:OPAQUE
+END:VEVENT
+END:VCALENDAR
+`, "\n", "\r\n")
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	good := Entry{UID: "1", Start: at("2026-01-05T10:00"), End: at("2026-01-05T11:00"), Status: "CONFIRMED"}
+	tests := []struct {
+		field string
+		spoil func(*Entry)
+	}{
+		{"uid", func(e *Entry) { e.UID = "" }},
+		{"uid", func(e *Entry) { e.UID = "a\r\nATTACH:x" }},
+		{"uid", func(e *Entry) { e.UID = strings.Repeat("u", maxTitle+1) }},
+		{"end", func(e *Entry) { e.End = e.Start }},
+		{"end", func(e *Entry) { e.End = e.Start.Add(time.Millisecond) }},
+		{"start", func(e *Entry) { e.End = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }},
+		{"status", func(e *Entry) { e.Status = "confirmed" }},
+		{"sequence", func(e *Entry) { e.Sequence = -1 }},
+	}
+	for _, tt := range tests {
+		e := good
+		tt.spoil(&e)
+		var b bytes.Buffer
+		err := Write(&b, "room", []Entry{good, e})
+		if err == nil || !strings.Contains(err.Error(), "entry 1") || !strings.Contains(err.Error(), tt.field+": ") || b.Len() > 0 {
+			t.Errorf("%s: %v, %d bytes", tt.field, err, b.Len())
+		}
+	}
+	if err := Write(brokenWriter{}, "room", []Entry{good}); !errors.Is(err, errBroken) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+// drawText draws text with everything that escaping and folding care about.
+func drawText(t *rapid.T, label string) string {
+	return rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\\,;:\"^'\n\r\t nN\x00ä🚪")))).Draw(t, label)
+}
+
+func drawEntry(t *rapid.T, uid string) Entry {
+	start := onDay("2026-01-01").Add(time.Duration(rapid.IntRange(0, 300*24*3600).Draw(t, "start")) * time.Second)
+	return Entry{
+		UID: uid, Sequence: rapid.IntRange(0, 1000).Draw(t, "sequence"),
+		Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 48*3600).Draw(t, "length")) * time.Second),
+		Title: drawText(t, "title"), Status: rapid.SampledFrom([]string{"CONFIRMED", "CANCELLED"}).Draw(t, "status"),
+		Updated:   start.Add(-time.Hour),
+		Organizer: Person{Name: drawText(t, "name"), Email: rapid.SampledFrom([]string{"", "ada@example.org", "çelik@example.org"}).Draw(t, "email")},
+	}
+}
+
+// shown is what text is expected to come back as.
+func shown(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	return title(strings.TrimSpace(title(s)))
+}
+
+func TestWrittenIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []Entry
+		want := map[string]Occurrence{}
+		for _, uid := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zA-Z0-9,;:\\@ç-]{1,120}`), 0, 8, rapid.ID).Draw(t, "uids") {
+			e := drawEntry(t, uid)
+			entries = append(entries, e)
+			if e.Status == "CONFIRMED" {
+				name := strings.TrimSpace(strings.ReplaceAll(shown(e.Organizer.Name), `\`, "/"))
+				want[uid] = Occurrence{UID: uid, Start: e.Start, End: e.End, Title: shown(e.Title), Sequence: e.Sequence,
+					Organizer: Person{Name: name, Email: e.Organizer.Email}}
+			}
+		}
+		var b bytes.Buffer
+		if err := Write(&b, drawText(t, "room"), entries); err != nil {
+			t.Fatal(err)
+		}
+		wantWellFormed(t, b.String())
+		list, problems, err := Parse(&b, nil, onDay("2025-01-01"), onDay("2028-01-01"))
+		if err != nil || len(problems) > 0 {
+			t.Fatal(problems, err)
+		}
+		got := map[string]Occurrence{}
+		for _, o := range list {
+			got[o.UID] = o
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// wantWellFormed checks what RFC 5545, 3.1 asks of every line, and that a
+// reader which takes files whole accepts it.
+func wantWellFormed(t *rapid.T, s string) {
+	for _, line := range strings.SplitAfter(s, "\r\n") {
+		body := strings.TrimSuffix(line, "\r\n")
+		switch {
+		case line == "":
+		case body == line:
+			t.Fatalf("%q does not end with CRLF", line)
+		case len(body) > 75:
+			t.Fatalf("%q has %d bytes", body, len(body))
+		case !utf8.ValidString(body):
+			t.Fatalf("%q cuts a character", body)
+		case strings.ContainsAny(body, "\r\n\x00"):
+			t.Fatalf("%q holds a control character", body)
+		}
+	}
+	if _, err := ics.ParseCalendar(strings.NewReader(s)); err != nil {
+		t.Fatal(err)
+	}
+}
