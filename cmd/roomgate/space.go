@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,9 +41,12 @@ type reading struct {
 }
 
 func newSpace() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "list the meeting spaces", Args: cobra.NoArgs, RunE: asking(listSpaces)}
+	list := &cobra.Command{Use: "list", Short: "list the meeting spaces and what they are like now", Args: cobra.NoArgs, RunE: asking(listSpaces)}
+	state := &cobra.Command{Use: "state SPACE", Short: "show whether a meeting space is free, and who is in it", Long: stateHelp,
+		Example: "  roomgate space state aurora", Args: cobra.ExactArgs(1), ValidArgsFunction: completeSpace, RunE: asking(showState)}
 	clientFlags(list)
-	return group("space", "meeting spaces", list)
+	clientFlags(state)
+	return group("space", "meeting spaces", list, state)
 }
 
 func listSpaces(cmd *cobra.Command, c *client, _ []string) error {
@@ -52,9 +54,17 @@ func listSpaces(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, spaces, "NAME ID TIMEZONE DEVICES", func(row func(...string)) {
-		for _, s := range spaces {
-			row(s.Name, s.ID, s.Timezone, strconv.Itoa(len(s.Devices)))
+	rooms := make([]room, len(spaces))
+	for i, s := range spaces {
+		if rooms[i], err = c.stateOf(cmd, s); err != nil {
+			return err
+		}
+	}
+	return show(cmd, rooms, "NAME STATUS NOW NEXT FREE-UNTIL FREE-FROM TIMEZONE ID", func(row func(...string)) {
+		for _, r := range rooms {
+			today := r.clock.today()
+			row(r.Name, string(r.State.Status), r.meeting(r.State.Current), r.meeting(r.State.Next),
+				r.freeUntil(), dash(r.sayOr(r.State.NextAvailable, today)), r.Timezone, r.ID)
 		}
 	})
 }
@@ -93,4 +103,19 @@ func (s space) device(deviceType string) (device, error) {
 		types[i] = d.Type
 	}
 	return device{}, fail(exitRefused, "there is no %q in %s, only %s", deviceType, s.Name, strings.Join(types, ", "))
+}
+
+// completeSpace offers the spaces' names to the shell.
+func completeSpace(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || fromEnvironment(cmd.Flags()) != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	if c, err := connect(cmd); err == nil {
+		spaces, _ := c.spaces(cmd) // a gateway that is not there offers nothing
+		for _, s := range spaces {
+			names = append(names, strings.ToLower(s.Name))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
