@@ -58,12 +58,16 @@ func showEvents(cmd *cobra.Command, c *client, _ []string) error {
 	if wantsJSON(cmd) && !follow {
 		return printJSON(cmd.OutOrStdout(), page)
 	}
-	if err := printEvents(cmd, page.Events); err != nil || !follow {
+	names, err := c.names(cmd)
+	if err != nil {
+		return err
+	}
+	if err := printEvents(cmd, names, page.Events); err != nil || !follow {
 		return err
 	}
 	query.Set("wait", followWait)
 	query.Del("limit")
-	return followEvents(cmd, c, query, page.Next)
+	return followEvents(cmd, c, names, query, page.Next)
 }
 
 // eventQuery is what the flags ask for.
@@ -88,7 +92,7 @@ func eventQuery(cmd *cobra.Command, c *client) (url.Values, error) {
 
 // followEvents asks again and again until it is interrupted or the gateway is
 // gone.
-func followEvents(cmd *cobra.Command, c *client, query url.Values, cursor string) error {
+func followEvents(cmd *cobra.Command, c *client, names map[string]string, query url.Values, cursor string) error {
 	for {
 		query.Set("cursor", cursor)
 		var page eventPage
@@ -99,7 +103,7 @@ func followEvents(cmd *cobra.Command, c *client, query url.Values, cursor string
 		case err != nil:
 			return err
 		}
-		if err := printEvents(cmd, page.Events); err != nil {
+		if err := printEvents(cmd, names, page.Events); err != nil {
 			return err
 		}
 		cursor = page.Next
@@ -107,14 +111,14 @@ func followEvents(cmd *cobra.Command, c *client, query url.Values, cursor string
 }
 
 // printEvents prints one line for each event.
-func printEvents(cmd *cobra.Command, events []event) error {
+func printEvents(cmd *cobra.Command, names map[string]string, events []event) error {
 	out := cmd.OutOrStdout()
 	for _, e := range events {
 		var err error
 		if wantsJSON(cmd) {
 			err = json.NewEncoder(out).Encode(e)
 		} else {
-			_, err = fmt.Fprintln(out, plain(e.line()))
+			_, err = fmt.Fprintln(out, plain(e.line(names)))
 		}
 		if err != nil {
 			return err // nobody reads any more
@@ -123,9 +127,23 @@ func printEvents(cmd *cobra.Command, events []event) error {
 	return nil
 }
 
-// where is the device's id, and the sub-device's name if it is about that.
-func (e event) where() string {
+// names are the names of the meeting spaces by id.
+func (c *client) names(cmd *cobra.Command) (map[string]string, error) {
+	all, err := c.spaces(cmd)
+	names := map[string]string{}
+	for _, s := range all {
+		names[s.ID] = s.Name
+	}
+	return names, err
+}
+
+// where is the device's id, and the sub-device's name if it is about that; of
+// an event of no device it is the meeting space's name.
+func (e event) where(names map[string]string) string {
 	id, _ := e.Details["device_id"].(string)
+	if space, _ := e.Details["meeting_space_id"].(string); id == "" {
+		id = names[space]
+	}
 	if sub, _ := e.Details["device"].(string); isSub(drivers.TypeO3, sub) {
 		id += "/" + sub
 	}
@@ -133,11 +151,14 @@ func (e event) where() string {
 }
 
 // line is the event for people: when, what, where, and the rest by name.
-func (e event) line() string {
-	parts := []string{e.Time, e.Type, e.where()}
+func (e event) line(names map[string]string) string {
+	parts := []string{e.Time, e.Type, e.where(names)}
 	for _, name := range slices.Sorted(maps.Keys(e.Details)) {
 		switch name {
 		case "device_id", "device", "meeting_space_id":
+			continue
+		}
+		if e.Details[name] == "" {
 			continue
 		}
 		value, _ := json.Marshal(e.Details[name])

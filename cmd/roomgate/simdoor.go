@@ -60,7 +60,7 @@ func (g *gateway) simClock(word string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w, or real", err)
 	}
-	if err := g.agent.MoveClock(time.Until(to).Round(time.Second)); err != nil {
+	if err := g.agent.MoveClock(time.Until(to).Truncate(time.Second) + time.Second); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("clock: it is %s in %s", g.agent.Now().In(zone).Format("Mon 2 Jan 15:04"), zone), nil
