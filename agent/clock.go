@@ -69,13 +69,11 @@ func synchronized() bool {
 	return err == nil
 }
 
+// ahead is how far a simulated building is ahead of the time.
+func (c *clock) ahead() time.Duration { return time.Duration(c.moved.Load()) }
+
 // Now is the time by which the building keeps its schedule.
-func (a *Agent) Now() time.Time {
-	if moved := a.clock.moved.Load(); moved != 0 {
-		return time.Now().Add(time.Duration(moved))
-	}
-	return time.Now()
-}
+func (a *Agent) Now() time.Time { return time.Now().Add(a.clock.ahead()) }
 
 // MoveClock sets the schedule of a simulated building ahead of the time, by so
 // much altogether, to live through a day in a minute.

@@ -151,6 +151,10 @@ func (p *plan) edits(stored, tell []booking.Booking) []edit {
 		_, open := untold[b.ID]
 		delete(untold, b.ID)
 		e := edit{Booking: b, marks: p.marks[b.ID], known: !open}
+		if known && onlyHeardOf(was, b) {
+			edits = append(edits, e)
+			continue
+		}
 		if len(stored) <= maxEvents || b.State == booking.Displaced {
 			e.event = eventOfState(was, b, known)
 		}
@@ -160,6 +164,12 @@ func (p *plan) edits(stored, tell []booking.Booking) []edit {
 		edits = append(edits, edit{Booking: b, marks: p.marks[b.ID]})
 	}
 	return edits
+}
+
+// onlyHeardOf says that nothing has changed but that the cloud knows it now.
+func onlyHeardOf(was, is booking.Booking) bool {
+	was.CloudRevision = is.CloudRevision
+	return booking.Same(was, is)
 }
 
 func done(id string) Receipt {

@@ -140,7 +140,7 @@ func (s *space) presence() Presence {
 	if !ok || r.offline() || r.Value != Occupied && r.Value != Vacant {
 		return Presence{Value: Unknown}
 	}
-	return Presence{r.Value, stampOrNil(r.ObservedAt), r.Source}
+	return Presence{r.Value, stampOrNil(r.ObservedAt.Add(d.agent.clock.ahead())), r.Source}
 }
 
 // stamp writes a time as the platform does.
