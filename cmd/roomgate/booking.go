@@ -17,9 +17,10 @@ import (
 
 const bookingHelp = `Books meeting spaces, and shows what is booked.
 
-A time is one of the space's own clock: 14:00, 2026-11-23T14:00, now or +30m.
-With an offset it is what it says: 2026-11-23T14:00:00+01:00. An end may be
-given as a length: 30m or 1h30m. A day is today, tomorrow, a day of the week or
+A time is one of the space's own clock: 14:00, 2026-11-23T14:00 or now; +30m is
+half an hour from now, or the next start after that by the space's grid. With
+an offset a time is what it says: 2026-11-23T14:00:00+01:00. An end may be given
+as a length: 30m or 1h30m. A day is today, tomorrow, a day of the week or
 2026-11-23.
 
 A booking is named by its id, by the last characters of its id (at least 4), or

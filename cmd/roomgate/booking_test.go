@@ -215,6 +215,8 @@ func TestBookingChanges(t *testing.T) {
 			`POST /bookings {"meeting_space_id":"a-1","start_time":"2026-11-24T13:00:00Z","end_time":"2026-11-24T13:45:00Z"}`},
 		{[]string{"create", "aurora", "2026-07-01T14:00:00-04:00", "+1h"},
 			`POST /bookings {"meeting_space_id":"a-1","start_time":"2026-07-01T18:00:00Z","end_time":"2026-07-01T19:00:00Z"}`},
+		{[]string{"create", "aurora", "+2h", "13:15"},
+			`POST /bookings {"meeting_space_id":"a-1","start_time":"2026-11-23T11:45:00Z","end_time":"2026-11-23T12:15:00Z"}`},
 		{[]string{"create", "aurora", "now"}, `POST /bookings {"meeting_space_id":"a-1","source":"walk_up"}`},
 		{[]string{"create", "aurora", "now", "30m"}, `POST /bookings {"meeting_space_id":"a-1","start_time":"2026-11-23T09:37:00Z","end_time":"2026-11-23T10:07:00Z","source":"walk_up"}`},
 		{[]string{"create", "aurora", "now", "11:30"}, `POST /bookings {"meeting_space_id":"a-1","start_time":"2026-11-23T09:37:00Z","end_time":"2026-11-23T10:30:00Z","source":"walk_up"}`},

@@ -134,15 +134,28 @@ func createBooking(cmd *cobra.Command, c *client, args []string) error {
 	if len(args) == 3 {
 		end = args[2]
 	}
-	if err := body.times(r.clock, day, args[1], end); err != nil {
+	grid, err := c.gridFor(cmd, r, args[1])
+	if err != nil {
+		return err
+	}
+	if err := body.times(r.clock, day, grid, args[1], end); err != nil {
 		return err
 	}
 	w := wish{start: body.Start, end: body.End, dated: cmd.Flags().Changed("day")}
 	return c.changed(cmd, r, http.MethodPost, "/bookings", body, w)
 }
 
+// gridFor is the grid to which a start like +30m is moved up, as nobody counts
+// to the second; 0 for a start that was said in full.
+func (c *client) gridFor(cmd *cobra.Command, r room, start string) (time.Duration, error) {
+	if !strings.HasPrefix(start, "+") {
+		return 0, nil
+	}
+	return c.grid(cmd, r.ID)
+}
+
 // times reads START [END|LENGTH] of a new booking.
-func (b *bookingBody) times(c roomClock, day date, start, end string) error {
+func (b *bookingBody) times(c roomClock, day date, grid time.Duration, start, end string) error {
 	if strings.EqualFold(start, "now") {
 		return b.walkUp(c, day, end)
 	}
@@ -153,6 +166,7 @@ func (b *bookingBody) times(c roomClock, day date, start, end string) error {
 	if err != nil {
 		return err
 	}
+	from = c.onGrid(from, grid)
 	until, err := c.until(end, from, day)
 	if err != nil {
 		return err
@@ -195,7 +209,11 @@ func updateBooking(cmd *cobra.Command, c *client, args []string) error {
 	if err := body.describe(cmd); err != nil {
 		return err
 	}
-	if err := body.move(cmd, r.clock, b.Booking); err != nil {
+	grid, err := c.gridFor(cmd, r, text(cmd, "start"))
+	if err != nil {
+		return err
+	}
+	if err := body.move(cmd, r.clock, grid, b.Booking); err != nil {
 		return err
 	}
 	w := wish{booking: &b.Booking, start: body.Start, end: body.End, dated: f.Changed("day")}
@@ -204,7 +222,7 @@ func updateBooking(cmd *cobra.Command, c *client, args []string) error {
 
 // move reads the new times of a booking. Those without a day are of its own
 // days, or of --day.
-func (body *bookingBody) move(cmd *cobra.Command, c roomClock, b booking.Booking) (err error) {
+func (body *bookingBody) move(cmd *cobra.Command, c roomClock, grid time.Duration, b booking.Booking) (err error) {
 	f := cmd.Flags()
 	start, end := b.Start, b.End
 	firstDay, lastDay := dateOf(start, c.zone), dateOf(end, c.zone)
@@ -223,6 +241,7 @@ func (body *bookingBody) move(cmd *cobra.Command, c roomClock, b booking.Booking
 		if start, err = c.at(text(cmd, "start"), firstDay); err != nil {
 			return err
 		}
+		start = c.onGrid(start, grid)
 		body.Start = utc(start)
 	}
 	if f.Changed("end") {
