@@ -91,9 +91,17 @@ func (s *Server) bulkRefusal(c *call, err error) bulkResult {
 	if e.Code == agent.Internal {
 		s.log.Error("operation of a bulk request failed", "path", c.r.URL.Path, "error", err)
 	}
-	p := newProblem(e)
+	named := *e
+	if name, ok := itemNames[e.Field]; ok {
+		named.Field = name
+	}
+	p := newProblem(&named)
 	return bulkResult{Status: p.Status, Problem: &p}
 }
+
+// itemNames are what an item calls what stands in the path or a header
+// elsewhere.
+var itemNames = map[string]string{"booking_id": "id", "If-Match": "revision"}
 
 // decodeOperation reads one operation; what it takes depends on which it is.
 func decodeOperation(encoded []byte) (operation string, f bookingFields, err error) {
@@ -106,8 +114,8 @@ func decodeOperation(encoded []byte) (operation string, f bookingFields, err err
 		}
 	}
 	fields, known := operationFields[operation]
-	if operation != "" && !known {
-		return "", f, invalid("operation", "is not known: want one of create, update, cancel, check_in, extend, end")
+	if !known {
+		return "", f, invalid("operation", "is missing or not known: want create, update, cancel, check_in, extend or end")
 	}
 	err = decodeMembers(encoded, "", append(f.members(fields...), member{"operation", true, &operation}))
 	if err == nil && operation != opCreate && f.id == nil {

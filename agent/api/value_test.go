@@ -1,0 +1,120 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent"
+)
+
+// form is a request with what the other tests' requests lack.
+type form struct {
+	open  bool
+	title *string
+	from  time.Time
+	to    *time.Time
+	items []json.RawMessage
+	who   struct {
+		name string
+		old  *bool
+	}
+}
+
+func (f *form) decode(data []byte) error {
+	return decodeObject(data, []member{{"open", false, &f.open}, {"title", false, given(&f.title)}, {"from", false, &f.from},
+		{"to", false, given(&f.to)}, {"items", false, &f.items},
+		{"who", false, []member{{"name", true, &f.who.name}, {"old", false, given(&f.who.old)}}}})
+}
+
+func TestDecodeValues(t *testing.T) {
+	var f form
+	err := f.decode([]byte(`{"open":true,"title":"","from":"2026-11-22T10:00:00.5+01:00","items":[1,{"a":1,"a":2},"x"],"who":{"old":false,"name":"Ada"}}`))
+	if err != nil || !f.open || f.title == nil || *f.title != "" || f.to != nil || f.who.name != "Ada" || f.who.old == nil || *f.who.old {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if want := time.Date(2026, 11, 22, 9, 0, 0, 5e8, time.UTC); f.from != want {
+		t.Errorf("from is %v", f.from)
+	}
+	if len(f.items) != 3 || string(f.items[1]) != `{"a":1,"a":2}` {
+		t.Errorf("items are %s", f.items)
+	}
+	for _, c := range []struct{ body, field, says string }{
+		{`{"open":"true"}`, "open", "true or false"},
+		{`{"open":1}`, "open", "true or false"},
+		{`{"title":null,"title":"x"}`, "title", "twice"},
+		{`{"title":{}}`, "title", "not a text"},
+		{`{"from":1}`, "from", "not a text"},
+		{`{"from":"2026-11-22T10:00:00"}`, "from", "no zone"},
+		{`{"from":"2026-11-22T10:00:00.25"}`, "from", "no zone"},
+		{`{"to":"2026-11-22 10:00:00Z"}`, "to", "not a time"},
+		{`{"to":"2026-02-29T10:00:00Z"}`, "to", "not a time"},
+		{`{"to":"2026-11-22T10:00:00+25:00"}`, "to", "not a time"},
+		{`{"to":"1969-12-31T23:59:59Z"}`, "to", "out of range"},
+		{`{"to":"9999-12-31T23:59:59-01:00"}`, "to", "out of range"},
+		{`{"items":{"0":1}}`, "items", "not an array"},
+		{`{"who":[]}`, "who", "not an object"},
+		{`{"who":{}}`, "who.name", "missing"},
+		{`{"who":{"name":1}}`, "who.name", "not a text"},
+		{`{"who":{"name":"x","age":1}}`, "who.age", "not known"},
+		{`{"who":{"name":"x","old":0}}`, "who.old", "true or false"},
+	} {
+		var f form
+		var e *agent.Error
+		if err := f.decode([]byte(c.body)); !errors.As(err, &e) || e.Field != c.field || !strings.Contains(e.Message, c.says) {
+			t.Errorf("%s: %v", c.body, err)
+		}
+	}
+}
+
+// FuzzTime: what is taken is an RFC 3339 time, and means the same to others.
+func FuzzTime(f *testing.F) {
+	for _, seed := range []string{"2026-11-22T10:00:00Z", "2026-11-22T10:00:00.123456789+05:30", "2026-11-22T10:00:00", "2026-11-22T24:00:00Z", "0000-00-00T00:00:00-00:00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := parseTime("at", s)
+		if err != nil {
+			return
+		}
+		want, err := time.Parse(time.RFC3339, s)
+		if err != nil || !got.Equal(want) || got.Location() != time.UTC {
+			t.Fatalf("%q is %v, want %v (%v)", s, got, want, err)
+		}
+		written, err := moment(got).MarshalJSON()
+		if err != nil || len(written) != len(momentLayout)+2 {
+			t.Fatalf("%q is written %s (%v)", s, written, err)
+		}
+	})
+}
+
+// FuzzOperation: an item that is taken names what it is about, and anything
+// else is refused with an *agent.Error.
+func FuzzOperation(f *testing.F) {
+	for _, seed := range []string{`{"operation":"create","meeting_space_id":"x","start_time":"2026-11-22T10:00:00Z","minutes":30}`,
+		`{"operation":"cancel","id":"x","revision":1}`, `{"operation":"extend","id":"x","end_time":"2026-11-22T10:00:00+01:00"}`,
+		`{"operation":"update","id":"x","organizer":{"name":"n"}}`, `{"operation":"end","operation":"cancel","id":"x"}`, `"x"`, `[]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if checkJSON(data) != nil {
+			return
+		}
+		operation, fields, err := decodeOperation(data[space(data, 0):])
+		if err == nil {
+			err = fields.check()
+		}
+		var e *agent.Error
+		switch {
+		case err != nil && (!errors.As(err, &e) || e.Message == ""):
+			t.Fatalf("%q: error is %#v", data, err)
+		case err == nil && !slices.Contains([]string{opCreate, opUpdate, opCancel, opCheckIn, opExtend, opEnd}, operation):
+			t.Fatalf("%q is taken as %q", data, operation)
+		case err == nil && operation != opCreate && fields.id == nil:
+			t.Fatalf("%q is about nothing", data)
+		}
+	})
+}
