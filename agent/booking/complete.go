@@ -26,6 +26,9 @@ func (b *Booking) Complete(revision uint64, at time.Time) error {
 	for _, t := range []*time.Time{&b.CheckedInAt, &b.ReleasedAt, &b.EndedAt, &b.PlannedEnd} {
 		*t = stampOf(*t)
 	}
+	if err := b.writable(); err != nil {
+		return err
+	}
 	switch b.State {
 	case Booked, CheckedIn, Ended, Cancelled, Released, Displaced:
 	default:
@@ -37,6 +40,21 @@ func (b *Booking) Complete(revision uint64, at time.Time) error {
 		return invalid("source", "is not known: want local, cloud, calendar or walk_up")
 	}
 	return b.check()
+}
+
+// writable refuses times that have no form in RFC 3339, which counts years from
+// 0 to 9999: in UTC they may be beyond although they were not in their zone.
+func (b *Booking) writable() error {
+	for _, f := range []struct {
+		name string
+		at   time.Time
+	}{{"start_time", b.Start}, {"end_time", b.End}, {"created_at", b.CreatedAt}, {"updated_at", b.UpdatedAt},
+		{"checked_in_at", b.CheckedInAt}, {"released_at", b.ReleasedAt}, {"ended_at", b.EndedAt}, {"planned_end_time", b.PlannedEnd}} {
+		if year := f.at.Year(); year < 0 || year > 9999 {
+			return invalid(f.name, "is in no year from 0 to 9999")
+		}
+	}
+	return nil
 }
 
 func fill[T comparable](field *T, value T) {
