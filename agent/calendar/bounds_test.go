@@ -171,13 +171,24 @@ func TestForwardChangesNothing(t *testing.T) {
 	})
 }
 
+// TestForwardKeepsWholeWeeks: "the first of Monday, Wednesday and Friday" is
+// never a Wednesday, though the series began on a Tuesday.
+func TestForwardKeepsWholeWeeks(t *testing.T) {
+	e := expander{}
+	start := moment{wall: at("2025-01-07T10:30"), zone: utc}
+	got, err := e.walls("FREQ=WEEKLY;BYDAY=MO,WE,FR;BYSETPOS=1", start, onDay("2026-01-07"), onDay("2026-01-14"))
+	if err != nil || len(got) != 1 || got[0] != at("2026-01-12T10:30") {
+		t.Error(got, err)
+	}
+}
+
 func drawRule(t *rapid.T) string {
 	freq := rapid.SampledFrom([]string{"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}).Draw(t, "freq")
 	text := fmt.Sprintf("FREQ=%s;INTERVAL=%d", freq, rapid.IntRange(1, 5).Draw(t, "interval"))
 	if rapid.Bool().Draw(t, "wkst") {
 		text += ";WKST=SU"
 	}
-	extra := rapid.SampledFrom([]string{"", ";BYDAY=MO,TH", ";BYDAY=MO,TU,WE;BYSETPOS=-1", ";BYMONTHDAY=1,-1", ";BYMONTH=1,6", ";BYHOUR=8,9"}).Draw(t, "extra")
+	extra := rapid.SampledFrom([]string{"", ";BYDAY=MO,TH", ";BYDAY=MO,TU,WE;BYSETPOS=-1", ";BYDAY=MO,WE,FR;BYSETPOS=1", ";BYMONTHDAY=1,-1", ";BYMONTH=1,6", ";BYHOUR=8,9"}).Draw(t, "extra")
 	if freq == "MONTHLY" {
 		extra = rapid.SampledFrom([]string{extra, ";BYDAY=2MO,-1FR"}).Draw(t, "nth")
 	}

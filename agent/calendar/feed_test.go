@@ -198,6 +198,19 @@ func TestFetchErrors(t *testing.T) {
 	}
 }
 
+func TestFetchDowngrade(t *testing.T) {
+	feed := &Feed{URL: "https://example.org/a.ics", Client: &http.Client{Transport: scripted(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Scheme == "http" {
+			t.Error("it went on without encryption")
+		}
+		return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {"http://example.org/token"}}, Body: http.NoBody}, nil
+	})}}
+	_, err := feed.Fetch(t.Context(), january, february)
+	if !errors.Is(err, errRedirect) || !strings.Contains(err.Error(), "from https to http") || strings.Contains(err.Error(), "token") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFetchNobodyThere(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	address := s.URL

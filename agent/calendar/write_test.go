@@ -91,6 +91,28 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+// TestWriteFolds: the first piece of a line has 75 bytes at most, the space of
+// the others counts.
+func TestWriteFolds(t *testing.T) {
+	for _, letter := range []string{"x", "ä", "🚪"} {
+		want := strings.Repeat(letter, 300)
+		var b bytes.Buffer
+		e := Entry{UID: strings.Repeat("u", 500), Start: january, End: february, Title: want, Status: "CONFIRMED", Organizer: Person{Name: want}}
+		if err := Write(&b, want, []Entry{e}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(b.String(), "\r\n") {
+			if len(line) > 75 || !utf8.ValidString(line) {
+				t.Errorf("%d bytes: %q", len(line), line)
+			}
+		}
+		got, _, err := Parse(&b, nil, january, february)
+		if title := title(want); err != nil || len(got) != 1 || got[0].Title != title || got[0].Organizer.Name != title || got[0].UID != e.UID {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}
+
 var errBroken = errors.New("broken")
 
 type brokenWriter struct{}
