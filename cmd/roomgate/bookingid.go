@@ -75,7 +75,8 @@ func (c *client) bookingOf(cmd *cobra.Command, s space) (b bookingRecord, r room
 		return b, r, err
 	}
 	m := r.State.Current
-	if m == nil {
+	arrived := m != nil && m.State == booking.CheckedIn && cmd.Name() == "check-in" // those who come after them check in
+	if m == nil || arrived && r.State.Next != nil {
 		m = r.State.Next
 	}
 	if m == nil {
