@@ -185,6 +185,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer stopDevices()
 	context.AfterFunc(upper, stopDevices) // a fatal loop ends the devices too
 	var devices errgroup.Group
+	devices.Go(func() error { a.followSchedules(lower); return nil })
 	for _, s := range a.order {
 		for _, d := range s.devices {
 			devices.Go(func() error { return d.run(lower) })

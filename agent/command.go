@@ -24,8 +24,8 @@ type Command struct {
 	TTL time.Duration `json:"ttl,omitempty"`
 	// SentAt is the sender's time of the message; zero: never said.
 	SentAt time.Time `json:"sent_at,omitzero"`
-	// Via is the door: "http", "mqtt", "cli" or "room". A command from mqtt gets its
-	// receipts there.
+	// Via is the door: "http", "mqtt", "cli", "room" or "schedule". A command from
+	// mqtt gets its receipts there.
 	Via string `json:"via"`
 	// By names the credential, never the secret.
 	By string `json:"by,omitempty"`
@@ -37,6 +37,8 @@ const (
 	ViaMQTT = "mqtt"
 	ViaCLI  = "cli"
 	ViaRoom = "room" // the room broker
+	// ViaSchedule is the space itself, which follows its schedule.
+	ViaSchedule = "schedule"
 )
 
 // State is where a command stands.

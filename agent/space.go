@@ -2,7 +2,9 @@ package agent
 
 import (
 	"strings"
+	"sync/atomic"
 
+	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/drivers"
 )
@@ -15,6 +17,8 @@ type space struct {
 	dirty   chan struct{} // its state has changed since it was last sent
 	plan    *plan
 	almanac almanac
+	stirred chan struct{}                   // its state has changed since its devices last followed it
+	warned  atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
 }
 
 // SpaceInfo is a meeting space as the building was configured.
@@ -37,7 +41,7 @@ type DeviceInfo struct {
 }
 
 func newSpace(c config.Space) *space {
-	return &space{Space: c, byType: map[string]*device{}, dirty: make(chan struct{}, 1),
+	return &space{Space: c, byType: map[string]*device{}, dirty: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
 		almanac: almanac{relinked: make(chan struct{}, 1)}}
 }
 
@@ -46,11 +50,13 @@ func (s *space) add(d *device) {
 	s.byType[d.Type] = d
 }
 
-// changed marks the space's state as to be sent.
+// changed marks the space's state as to be sent, and to be followed.
 func (s *space) changed() {
-	select {
-	case s.dirty <- struct{}{}:
-	default:
+	for _, c := range []chan struct{}{s.dirty, s.stirred} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 }
 

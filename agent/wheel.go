@@ -130,7 +130,13 @@ func (a *Agent) takeStep(ctx context.Context, s *space, b booking.Booking, step 
 		}
 		e.Booking, e.event = ended, bookingEnded
 	}
-	return a.commit(ctx, s, []edit{e}, nil)
+	if err := a.commit(ctx, s, []edit{e}, nil); err != nil {
+		return err
+	}
+	if step == booking.Warn {
+		s.warn(b)
+	}
+	return nil
 }
 
 // seenAs words what is known of people in the room.

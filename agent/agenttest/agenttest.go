@@ -43,6 +43,7 @@ type Options struct {
 	Settings []config.Setting // laid over the demo configuration
 	Dial     agent.Dialer     // reaches the cloud; nil: the network
 	Parts    []sim.Part       // further ones, in no meeting space
+	Follow   bool             // the rooms follow their schedules; else they do as they are told only
 }
 
 // Start starts the building and ends it with the test, after which the
@@ -56,6 +57,11 @@ func Start(t testing.TB, o Options) *Building {
 	c, err := config.Parse("demo.yaml", configs.Demo, all.All(), settings...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range c.Spaces {
+		if !o.Follow {
+			c.Spaces[i].Follow = config.Follow{}
+		}
 	}
 	world, err := sim.Parse(configs.DemoWorld)
 	if err != nil {

@@ -1,0 +1,277 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+	"roomgate/configs"
+	"roomgate/drivers"
+	"roomgate/drivers/all"
+	"roomgate/drivers/sim"
+	"roomgate/store"
+)
+
+const (
+	aurora   = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01" // pulse lock, hub on MQTT
+	borealis = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02" // lock that holds, hub of parts
+)
+
+// rooms are those of the demo's world, with what follows a schedule.
+const rooms = `
+gateway: {id: test}
+clock: {trust: always}
+spaces:
+  - id: ` + borealis + `
+    name: Borealis
+    follow: {ring: true, light: true, fan: true, door: true, beep: true, off_after: 2m}
+    devices:
+      - {id: lock, type: lock, driver: lock-relay, poll: 5s, options: {relay: borealis.lock.relay, active_low: true, sense: borealis.lock.sense, mode: hold}}
+      - {id: light, type: light, driver: light-pwm, poll: 5s, options: {channel: borealis.light}}
+      - {id: fan, type: fan, driver: fan-pwm, poll: 5s, options: {channel: borealis.fan, tach: borealis.fan.tach}}
+      - {id: o3, type: o3-sensor, driver: o3-parts, poll: 5s, options: {bus: borealis.i2c, address: 0x48, pir: borealis.o3.pir, hold: 10s, buzzer: borealis.o3.buzzer, ring: borealis.o3.ring}}
+`
+
+// mqttHub is the other room, with a hub on MQTT.
+const mqttHub = `
+  - id: ` + aurora + `
+    name: Aurora
+    devices:
+      - {id: hub, type: o3-sensor, driver: o3-mqtt, poll: 5s, options: {address: "o3.aurora.demo:1883", username: user, password: demo, silence: 30s}}
+`
+
+// house is a building of the demo's rooms in virtual time, which begins at
+// midnight.
+type house struct {
+	*agent.Agent
+	t     *testing.T
+	world *sim.World
+	dir   string
+	yaml  string
+	stop  func()
+}
+
+// follows starts a house of which texts of the configuration are replaced: the
+// second of each pair stands for the first.
+func follows(t *testing.T, yaml string, replace ...string) *house {
+	t.Helper()
+	world, err := sim.Parse(configs.DemoWorld)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, world: world, dir: t.TempDir(), yaml: strings.NewReplacer(replace...).Replace(yaml)}
+	t.Cleanup(world.Close)
+	t.Cleanup(func() { h.stop() })
+	h.start()
+	return h
+}
+
+func (h *house) start() {
+	t := h.t
+	t.Helper()
+	c, err := config.Parse("rooms.yaml", []byte(h.yaml), all.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.Open(context.Background(), agent.Options{Config: c, Buses: h.world, DataDir: h.dir, SystemKey: "key", Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Agent = a
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	h.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := errors.Join(<-ended, a.Close(), store.Verify(filepath.Join(h.dir, agent.Database))); err != nil {
+			t.Errorf("the building ended with an error: %v", err)
+		}
+	})
+	h.pass(5 * time.Second)
+}
+
+func (h *house) restart() { h.stop(); h.start() }
+
+// pass lets virtual time go by.
+func (h *house) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// at lets it go by until a time of the day, UTC.
+func (h *house) at(clock string) {
+	h.t.Helper()
+	of, err := time.Parse("15:04:05", clock)
+	if err != nil {
+		of, err = time.Parse("15:04", clock)
+	}
+	now := time.Now().UTC()
+	to := time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), 0, time.UTC)
+	if err != nil || to.Before(now) {
+		h.t.Fatalf("it cannot become %s: it is %s", clock, now)
+	}
+	h.pass(to.Sub(now))
+}
+
+// book books a space today from one time of the day to the other.
+func (h *house) book(space, from, to string) string {
+	h.t.Helper()
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	clock := func(s string) time.Time {
+		of, err := time.Parse("15:04", s)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return day.Add(time.Duration(of.Hour())*time.Hour + time.Duration(of.Minute())*time.Minute)
+	}
+	b, _, err := h.CreateBooking(context.Background(), booking.Booking{SpaceID: space, Start: clock(from), End: clock(to)}, agent.BookingOptions{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b.ID
+}
+
+func (h *house) checkIn(id string) {
+	h.t.Helper()
+	if _, err := h.CheckIn(context.Background(), id, agent.BookingOptions{}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pass(3 * time.Second)
+}
+
+func (h *house) end(id string) {
+	h.t.Helper()
+	if _, err := h.EndBooking(context.Background(), id, agent.BookingOptions{}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pass(3 * time.Second)
+}
+
+// hold sets the state of a space.
+func (h *house) hold(space string, status booking.Status) {
+	h.t.Helper()
+	if _, err := h.HoldSpace(context.Background(), space, booking.Hold{Status: status}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pass(3 * time.Second)
+}
+
+// is moves the simulated world and waits until it was noticed.
+func (h *house) is(space, subject, what string) {
+	h.t.Helper()
+	if _, err := h.world.Control(space, subject, what); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pass(2 * time.Second)
+}
+
+// orders gives an order as a person, and waits for the outcome.
+func (h *house) orders(space, deviceType, sub, action string, value any) {
+	h.t.Helper()
+	c := agent.Command{Space: space, DeviceType: deviceType, SubDevice: sub, Action: action, Via: agent.ViaHTTP}
+	if value != nil {
+		c.Value, _ = json.Marshal(value)
+	}
+	r, err := h.Do(context.Background(), c)
+	if err != nil || r.State != agent.Done {
+		h.t.Fatalf("%s of %s: %+v, %v", action, deviceType, r, err)
+	}
+	h.pass(3 * time.Second)
+}
+
+// sees wants a device's value now; for a ring that is its colour.
+func (h *house) sees(space, deviceType, sub, want string) {
+	h.t.Helper()
+	r, err := h.Status(space, deviceType, sub)
+	got := r.Value
+	if color, ok := r.Details["color"].(string); sub == drivers.SubRing && r.Value == drivers.On && ok {
+		got = color
+	}
+	if r.Status == agent.Offline {
+		got = r.Status
+	}
+	if err != nil || got != want {
+		h.t.Errorf("%s: %s %s is %q, %v, want %q (%s)", time.Now().UTC().Format("15:04:05"), deviceType, sub, got, err, want, r.Reason)
+	}
+}
+
+func (h *house) ring(space, want string) {
+	h.t.Helper()
+	h.sees(space, drivers.TypeO3, drivers.SubRing, want)
+}
+func (h *house) light(space, want string) { h.t.Helper(); h.sees(space, drivers.TypeLight, "", want) }
+func (h *house) door(space, want string)  { h.t.Helper(); h.sees(space, drivers.TypeLock, "", want) }
+
+// given are the orders of the schedule to a device of a space so far.
+func (h *house) given(space, deviceType string) (all []string) {
+	h.t.Helper()
+	f := agent.EventFilter{SpaceID: space, Type: "commandCompleted", Limit: 1000}
+	if deviceType != "" {
+		f.DeviceType = deviceType
+	}
+	events, _, err := h.Events(f)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, e := range events {
+		var record struct {
+			Details struct{ Action, Via, State string }
+		}
+		if err := json.Unmarshal(e.Record, &record); err != nil {
+			h.t.Fatal(err)
+		}
+		if record.Details.Via == agent.ViaSchedule {
+			all = append(all, strings.TrimSpace(e.SubDevice+" "+record.Details.Action))
+		}
+	}
+	return all
+}
+
+// gave wants these orders of the schedule to a device of a space since the
+// start of the test.
+func (h *house) gave(space, deviceType string, want ...string) {
+	h.t.Helper()
+	if got := h.given(space, deviceType); !slices.Equal(got, want) {
+		h.t.Errorf("the schedule ordered %q of %s, want %q", got, deviceType, want)
+	}
+}
+
+const (
+	green = "#00ff00"
+	amber = "#ff6600"
+	red   = "#ff0000"
+)
+
+func TestRingThroughADay(t *testing.T) {
+	for space, yaml := range map[string]string{aurora: rooms + mqttHub, borealis: rooms} {
+		synctest.Test(t, func(t *testing.T) {
+			h := follows(t, yaml)
+			id := h.book(space, "00:15", "00:30")
+			h.ring(space, green)
+			h.at("00:04:59")
+			h.ring(space, green)
+			h.at("00:05:02")
+			h.ring(space, amber)
+			h.at("00:17")
+			h.checkIn(id)
+			h.ring(space, red)
+			h.at("00:30:02")
+			h.ring(space, green)
+			h.hold(space, booking.Disabled)
+			h.ring(space, drivers.Off)
+			h.hold(space, booking.Available)
+			h.ring(space, green)
+			h.gave(space, drivers.TypeO3, "ring-light color", "ring-light color", "ring-light color", "ring-light color", "ring-light off", "ring-light color")
+		})
+	}
+}

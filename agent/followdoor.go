@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/drivers"
+)
+
+const (
+	// doorLife is how old a check-in may be, and how long a lock that is away is
+	// waited for, until the door stays locked: who checked in a minute ago may
+	// have gone.
+	doorLife = time.Minute
+	// doorTries is how often a lock is told to open.
+	doorTries = 3
+	// doorMemory is how long a check-in is remembered beyond its meeting.
+	doorMemory = time.Hour
+)
+
+// door unlocks for the meeting that is checked in, and locks behind it.
+//
+// It opens once for each check-in, and only if all of this is so: the check-in
+// came under the eyes of this run of the process, not more than doorLife after
+// it was made by its own time; the clock is trusted; it is its turn, from the
+// start minus the time that check-in opens before until the end, with no other
+// meeting in the room; and the space is not disabled. So no replayed or late
+// message opens it, and no restart, not even in the middle of a meeting. A
+// failed order is repeated for doorLife at the most.
+//
+// What "open" does is the lock's own: one that pulses locks by itself and gets
+// its one pulse, one that holds stays open.
+//
+// It locks an open door when the meeting is over, whoever opened it meanwhile; when
+// the room is seen empty for closeAfter during it; when the space is disabled,
+// and when the clock is not trusted any more. It is not opened again for that
+// meeting: a sensor lets nobody in, a code or the phone does. It also locks what
+// it finds open after a start and nobody may use, for it may be the one who
+// opened it. Locking is tried until the lock says that it is locked. Other
+// doors that people open outside of meetings are theirs.
+type door struct {
+	closeAfter time.Duration
+
+	seen   map[string]*checkIn // by booking
+	open   time.Time           // since when it is seen open; zero: it is not
+	guards bool                // it has to be locked when nobody may come in
+}
+
+// checkIn is one that was judged.
+type checkIn struct {
+	last  time.Time // it was seen
+	owed  bool      // the door is to be opened for it
+	until time.Time // then it is not owed any more; zero: its turn has not come
+}
+
+func newDoor(offAfter time.Duration) *door {
+	return &door{closeAfter: max(offAfter, doorLife), seen: map[string]*checkIn{}}
+}
+
+func (d *door) observe(v sight, r Reading) {
+	switch {
+	case r.offline():
+	case r.Value != drivers.Open:
+		d.open = time.Time{}
+	case d.open.IsZero():
+		d.open = v.now
+	}
+	d.judge(v)
+	guest := v.guest()
+	d.guards = d.guards || v.first || guest != nil
+	if guest == nil {
+		return
+	}
+	c := d.seen[guest.ID]
+	if c.until.IsZero() {
+		c.until = v.now.Add(doorLife)
+	}
+	if v.now.After(c.until) {
+		c.owed = false
+	}
+}
+
+// judge takes the check-ins that are new.
+func (d *door) judge(v sight) {
+	for _, b := range v.checkedIn() {
+		c := d.seen[b.ID]
+		if c == nil {
+			age := v.now.Sub(b.CheckedInAt)
+			c = &checkIn{owed: !v.first && v.trusted && age.Abs() <= doorLife}
+			d.seen[b.ID] = c
+		}
+		c.last = v.now
+	}
+	for id, c := range d.seen {
+		if v.now.Sub(c.last) > doorMemory {
+			delete(d.seen, id)
+		}
+	}
+}
+
+// guest is the meeting for which the door may be open now.
+func (v sight) guest() *booking.Booking {
+	if !v.trusted || v.sign.Status == booking.Disabled {
+		return nil
+	}
+	b := v.sign.Current
+	if b == nil {
+		b = v.sign.Next // they came early
+	}
+	if b == nil || b.State != booking.CheckedIn || v.now.Before(b.Start.Add(-v.rules.Opens)) || !v.now.Before(b.End) {
+		return nil
+	}
+	return b
+}
+
+func (d *door) wish(v sight, r Reading) wish {
+	guest := v.guest()
+	isOpen := r.Value == drivers.Open
+	switch {
+	case guest == nil && d.guards && isOpen:
+		return wish{action: drivers.ActClose, goal: "nobody's", always: true}
+	case guest == nil:
+		d.guards = false // it is locked
+	case d.seen[guest.ID].owed && isOpen:
+		d.seen[guest.ID].owed = false
+	case d.seen[guest.ID].owed:
+		return wish{action: drivers.ActOpen, goal: guest.ID, tries: doorTries}
+	case isOpen && v.presence == Vacant:
+		if since := latest(v.since, d.open, guest.Start); v.now.Sub(since) >= d.closeAfter {
+			return wish{action: drivers.ActClose, goal: "empty", always: true}
+		}
+	}
+	return wish{}
+}
+
+func (d *door) granted(w wish, at time.Time) {
+	if w.action == drivers.ActOpen {
+		d.open = at
+		if c := d.seen[w.goal]; c != nil {
+			c.owed = false
+		}
+	}
+}
+
+func (d *door) lost() {}

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"time"
+
+	"roomgate/drivers"
+)
+
+// lamp is a light or a fan that is on while people meet.
+//
+// On: once for each meeting, when it checks in or walks up; where nobody has to
+// check in, when it runs and the room is not seen empty. Who switches it off
+// during the meeting, for a film, keeps it off. A device that is offline then is
+// switched on when it is back. After a restart during a meeting it is on again
+// if it was on before, and left off if somebody had it off.
+//
+// Off: never while a meeting is checked in, for people sit still and sensors
+// miss them. Else
+//
+//   - in a room that is seen empty for offAfter, whoever switched it on: nobody
+//     is there whom it serves, and that is what people expect of a room that
+//     watches. The time counts anew from when it was switched on or somebody
+//     gave it an order, so that neither a cloud that prepares a room nor a
+//     person whom the sensor misses has to fight;
+//   - in a room of which nothing is known, without a sensor or with one that is
+//     silent, offAfter the end, and only if the schedule switched it on and
+//     nobody has ordered it since: without a witness nobody is left in the dark
+//     whom the schedule has not lit.
+type lamp struct {
+	device   *device
+	offAfter time.Duration
+
+	served string    // the meeting for which it was switched on, or left as it is
+	on     time.Time // since when it is seen on; zero: it is off
+	free   time.Time // since when nobody is here; zero: somebody is
+	ours   bool      // the schedule switched it on, and nobody has ordered it since
+
+	last  *storedCommand // the last order to it
+	other time.Time      // when somebody else was seen to have ordered it
+}
+
+func (l *lamp) observe(v sight, r Reading) {
+	here := v.here()
+	switch {
+	case here != nil:
+		l.free = time.Time{}
+	case l.free.IsZero():
+		l.free = v.now
+	}
+	if v.first && here != nil {
+		l.resume(here.ID, r.Value)
+	}
+	if r.offline() {
+		return // what it was last is not what it is
+	}
+	switch {
+	case r.Value != drivers.On:
+		l.on, l.ours = time.Time{}, false
+	case l.on.IsZero():
+		l.on = v.now
+	}
+	if last := l.device.last.Load(); last != l.last {
+		l.last = last
+		if last.Command.Via != ViaSchedule && last.Receipt.State != Rejected {
+			l.other, l.ours = v.now, false
+		}
+	}
+}
+
+// resume goes on with a meeting that was under way when the process ended, from
+// what the device was before.
+func (l *lamp) resume(id, before string) {
+	if l.ours = before == drivers.On; !l.ours {
+		l.served = id
+	}
+}
+
+func (l *lamp) wish(v sight, r Reading) wish {
+	if here := v.here(); here != nil {
+		if r.Value == drivers.On {
+			l.served = here.ID
+		}
+		if l.served == here.ID {
+			return wish{}
+		}
+		return wish{action: drivers.ActOn, goal: here.ID}
+	}
+	since, due := l.idleSince(v)
+	if r.Value != drivers.On || !due || v.now.Sub(since) < l.offAfter {
+		return wish{}
+	}
+	return wish{action: drivers.ActOff, goal: "off since " + since.String()}
+}
+
+// idleSince is since when nobody needs it; false if that cannot be told.
+func (l *lamp) idleSince(v sight) (since time.Time, ok bool) {
+	switch v.presence {
+	case Vacant:
+		return latest(v.since, l.on, l.other), true
+	case Unknown:
+		return latest(v.since, l.free), l.ours
+	}
+	return since, false
+}
+
+func (l *lamp) granted(w wish, at time.Time) {
+	if w.action == drivers.ActOn {
+		l.served, l.ours, l.on = w.goal, true, at
+		return
+	}
+	l.served = "" // where nobody checks in, it is on again for who comes back
+	l.on, l.ours = time.Time{}, false
+}
+
+func (l *lamp) lost() {}
