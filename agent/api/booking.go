@@ -135,7 +135,7 @@ func (s *Server) createOrUpdate(ctx context.Context, f bookingFields, o agent.Bo
 }
 
 func (s *Server) create(ctx context.Context, f bookingFields, o agent.BookingOptions) (int, booking.Booking, error) {
-	asked, err := f.asked(time.Now())
+	asked, err := f.asked(s.agent.Now())
 	if err != nil {
 		return 0, asked, err
 	}

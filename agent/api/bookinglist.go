@@ -57,7 +57,7 @@ func listBookings(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	f, err := newBookingFilter(q, time.Now())
+	f, err := newBookingFilter(q, s.agent.Now())
 	if err != nil {
 		return err
 	}
