@@ -43,8 +43,9 @@ import (
 // gives way to the one that began later, on paper and without a new revision:
 // once the building's word is there, that outranks it.
 //
-// Merge applies both to what was heard. It tells the other side only what
-// outranks what was said, so the answers come to an end.
+// Merge applies both to what was heard. It tells the other side what outranks
+// what was said, and who has to yield when that is news here. So the answers
+// come to an end.
 //
 // Equal sides need no order of messages. A fair outcome does: the cloud's
 // messages are applied in the order of their schedule revision (a gap asks for a
@@ -136,7 +137,7 @@ func Same(a, b Booking) bool { return a == b || slices.Equal(encode(a), encode(b
 // Merge takes what the other side says into what this side has of one space.
 // store are the bookings that are new or other than this side had them; tell
 // are those of which the other side is to hear: they outrank what it said, or
-// had to yield to it. live are all live bookings of the space; no two of them
+// now have to yield. live are all live bookings of the space; no two of them
 // overlap, nor will they once store is stored.
 func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking) (store, tell []Booking) {
 	changed := make(map[string]Booking, len(said))
@@ -152,14 +153,18 @@ func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking)
 		}
 		changed[s.ID] = joined
 	}
+	lost := map[string]bool{}
 	for _, loser := range Resolve(overlay(live, changed)) {
-		changed[loser.ID] = loser
+		changed[loser.ID], lost[loser.ID] = loser, true
 	}
 	for id, b := range changed {
-		if mine, ok := have(id); !ok || !Same(mine, b) {
+		mine, ok := have(id)
+		news := !ok || !Same(mine, b)
+		if news {
 			store = append(store, b)
 		}
-		if theirs, ok := heard[id]; !ok || !Same(theirs, Join(theirs, b)) {
+		theirs, ok := heard[id]
+		if !ok || !Same(theirs, Join(theirs, b)) || lost[id] && news {
 			tell = append(tell, b)
 		}
 	}

@@ -103,7 +103,7 @@ func (r *replica) merge(said []Booking) (store, tell []Booking) {
 	r.plan.Put(store...)
 	r.disjoint()
 	for _, b := range store {
-		if b.State != Displaced || !b.CheckedInAt.IsZero() {
+		if b.State != Displaced {
 			continue
 		}
 		r.told[b.ID] = true
