@@ -211,3 +211,9 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+func TestSpan(t *testing.T) {
+	if got := span(at(10, 0), at(34, 30)); got != "2026-03-02 10:00 to 2026-03-03 10:30 UTC" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -3,6 +3,7 @@ package booking
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,5 +143,29 @@ func TestNewScheduleTakesAnIDOnce(t *testing.T) {
 	s := NewSchedule([]Booking{meeting(Booked), moved})
 	if live := s.Live(); len(live) != 1 || live[0] != moved {
 		t.Fatalf("got %+v", live)
+	}
+}
+
+// Signs are read while bookings come and go.
+func TestScheduleIsReadWhileItChanges(t *testing.T) {
+	s := NewSchedule(booked([2]int{600, 660}, [2]int{700, 760}))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 300 {
+			b := meeting(Booked)
+			b.ID, b.Start, b.End = "moving", at(12, i), at(12, i+1)
+			s.Put(b)
+			s.Forget("m1")
+			s.Put(booked([2]int{0, 1}, [2]int{700, 760})[1])
+		}
+	})
+	for range 300 {
+		if g := Default().SignAt(at(10, 5), s, nil); g.Status != Reserved || g.Current.ID != "m0" {
+			t.Fatalf("got %+v", g)
+		}
+	}
+	wg.Wait()
+	if got := s.Live(); len(got) != 3 {
+		t.Fatalf("got %+v", got)
 	}
 }
