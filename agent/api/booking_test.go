@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/config"
 )
 
 // booked is a booking as a client reads it.
@@ -326,4 +328,29 @@ func TestWalkUp(t *testing.T) {
 		}
 		checkProblem(t, "occupied", b.ask("POST", "/bookings", `{"meeting_space_id":"`+borealis+`","source":"walk_up","minutes":10}`), 409, "conflict", "start_time")
 	})
+}
+
+// TestFullStore: what cannot be kept is refused by that name, is not there,
+// and what was kept is still answered.
+func TestFullStore(t *testing.T) {
+	const budget = 1 << 20
+	inBuilding(t, func(t *testing.T, b *building) {
+		title := strings.Repeat("x", 500)
+		day := time.Now().UTC().Truncate(24 * time.Hour)
+		for i := range 4000 {
+			start := day.Add(24*time.Hour + time.Duration(i)*time.Hour).Format(time.RFC3339)
+			got := b.ask("POST", "/bookings", fmt.Sprintf(`{"id":"b%d","meeting_space_id":"%s","start_time":"%s","minutes":60,"title":"%s"}`, i, aurora, start, title))
+			if got.StatusCode == 201 {
+				continue
+			}
+			checkProblem(t, "full", got, 507, "storage_full", "")
+			checkProblem(t, "what was refused", b.ask("GET", fmt.Sprintf("/bookings/b%d", i)), 404, "not_found", "booking_id")
+			b.done(200, "GET", fmt.Sprintf("/bookings/b%d", i-1))
+			if got := b.sign("/meetingspace/" + aurora + "/state"); got.Next == nil || got.Next.ID != "b0" {
+				t.Errorf("the state is %+v", got)
+			}
+			return
+		}
+		t.Error("it is never full")
+	}, func(c *config.Config) { c.Store.MaxSize = budget })
 }

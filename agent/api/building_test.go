@@ -45,9 +45,9 @@ type building struct {
 
 // inBuilding runs f in virtual time, with a building whose devices have all
 // been observed.
-func inBuilding(t *testing.T, f func(t *testing.T, b *building)) {
+func inBuilding(t *testing.T, f func(t *testing.T, b *building), change ...func(*config.Config)) {
 	synctest.Test(t, func(t *testing.T) {
-		b := openBuilding(t)
+		b := openBuilding(t, change...)
 		defer func() { b.end() }()
 		b.serve()
 		f(t, b)
@@ -55,8 +55,8 @@ func inBuilding(t *testing.T, f func(t *testing.T, b *building)) {
 }
 
 // openBuilding starts a building, without its doors.
-func openBuilding(t testing.TB) *building {
-	b := prepare(t)
+func openBuilding(t testing.TB, change ...func(*config.Config)) *building {
+	b := prepare(t, change...)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.agent.Run(ctx) }()
@@ -77,12 +77,16 @@ func openBuilding(t testing.TB) *building {
 	return b
 }
 
-// prepare opens a building that does not run.
-func prepare(t testing.TB) *building {
+// prepare opens a building that does not run. Its configuration may be
+// changed before.
+func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	b := &building{t: t, log: &syncBuffer{}, net: newPipes("192.0.2.7"), socket: newPipes("")}
 	c, err := config.Load("testdata/building.yaml", all.All())
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range change {
+		f(c)
 	}
 	world, err := os.ReadFile("testdata/world.yaml")
 	if err != nil {
