@@ -67,6 +67,7 @@ type Agent struct {
 	spaces    map[string]*space
 	order     []*space
 	keys      keys
+	ids       claims
 	inflight  inflight
 	wheelTurn chan struct{} // holds a token when a plan has changed
 
@@ -185,6 +186,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer stopDevices()
 	context.AfterFunc(upper, stopDevices) // a fatal loop ends the devices too
 	var devices errgroup.Group
+	devices.Go(func() error { <-lower.Done(); return nil }) // a building without any runs too
 	devices.Go(func() error { a.followSchedules(lower); return nil })
 	for _, s := range a.order {
 		for _, d := range s.devices {

@@ -67,6 +67,12 @@ func (a *Agent) SetAvailability(ctx context.Context, spaceID string, v Availabil
 		return v, err
 	}
 	defer s.plan.unlock()
+	switch {
+	case v.Hours != nil && v.AroundTheClock == nil: // hours mean that it closes
+		v.AroundTheClock = new(bool)
+	case v.Hours != nil && *v.AroundTheClock && *v.Hours != (config.Hours{}):
+		return v, refuse(Invalid, "hours", "are there and 24_hr_available is true: send one of them")
+	}
 	kept := s.plan.terms.Load().storedPlan
 	kept.Availability = kept.Availability.and(v)
 	if err := kept.Availability.check(s.Space); err != nil {
@@ -111,7 +117,7 @@ func (a *Agent) HoldSpace(ctx context.Context, spaceID string, h booking.Hold) (
 	if h.From.IsZero() {
 		h.From = now
 	}
-	h.From, h.Until = h.From.UTC(), h.Until.UTC()
+	h.From, h.Until = h.From.UTC().Truncate(time.Millisecond), h.Until.UTC().Truncate(time.Millisecond)
 	if err := checkHold(h, now); err != nil {
 		return h, err
 	}
@@ -132,6 +138,10 @@ func checkHold(h booking.Hold, now time.Time) error {
 	switch {
 	case !slices.Contains(known, h.Status):
 		return refuse(Invalid, "status", "is not known: want available, reserved, occupied or disabled")
+	case !storable(h.From):
+		return refuse(Invalid, "from", "is out of range: want a year from 1970 to 9999")
+	case !storable(h.Until):
+		return refuse(Invalid, "until", "is out of range: want a year from 1970 to 9999")
 	case !h.Until.IsZero() && !h.Until.After(h.From):
 		return refuse(Invalid, "until", "is not after from")
 	case !h.Until.IsZero() && !h.Until.After(now):

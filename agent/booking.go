@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"time"
 
@@ -35,9 +34,10 @@ func (a *Agent) CreateBooking(ctx context.Context, asked booking.Booking, o Book
 	}
 	defer s.plan.unlock()
 	switch {
+	case asked.ID != "": // it makes the request the same one by itself
 	case o.Key != "":
 		asked.ID = keyedID(o.Key)
-	case asked.ID == "":
+	default:
 		asked.ID = ulid.Make().String()
 	}
 	if other, _, err := a.findBooking(asked.ID); err == nil {
@@ -50,10 +50,10 @@ func (a *Agent) CreateBooking(ctx context.Context, asked booking.Booking, o Book
 	if err != nil {
 		return b, false, err
 	}
-	if s.plan.bookings.Len() >= maxBookings {
-		return b, false, refuse(Full, "", "the space has %d bookings already: cancel some, or wait until old ones are forgotten", maxBookings)
+	if err := a.commit(ctx, s, []edit{{Booking: b, event: bookingCreated, more: by(o)}}, nil); err != nil {
+		return booking.Booking{}, false, err
 	}
-	return b, true, a.commit(ctx, s, []edit{{Booking: b, event: bookingCreated, more: by(o)}}, nil)
+	return b, true, nil
 }
 
 // keyedID is the id of the booking that a repeated request is about.
@@ -65,7 +65,12 @@ func keyedID(key string) string {
 // repeats says whether what is asked for is what was booked. A walk-up that
 // names no times is what it was.
 func repeats(asked, b booking.Booking) bool {
+	if asked.Source == "" {
+		asked.Source = booking.Local
+	}
 	return asked.SpaceID == b.SpaceID && asked.Title == b.Title && asked.Organizer == b.Organizer &&
+		asked.Private == b.Private && asked.OrganizationID == b.OrganizationID && asked.ExternalID == b.ExternalID &&
+		asked.Source == b.Source &&
 		(asked.Start.IsZero() || asked.Start.Equal(b.Start)) &&
 		(asked.End.IsZero() || asked.End.Equal(b.End) || asked.End.Equal(b.PlannedEnd))
 }
@@ -85,18 +90,27 @@ func (s *space) book(asked booking.Booking, now time.Time) (booking.Booking, err
 		asked.Source = booking.Local
 	case booking.WalkUp:
 		s.walkUp(&asked, now)
-	case booking.Local, booking.Calendar:
+	case booking.Local:
 	default:
 		return asked, refuse(Invalid, "source", "is %q: want local or walk_up", asked.Source)
 	}
-	b, err := booking.New(asked, t.rules, now)
+	b, err := booking.New(fresh(asked), t.rules, now)
 	if err != nil {
 		return b, err
 	}
-	return b, s.free(b)
+	return b, s.free(b.Start, b.End, b.ID)
 }
 
-// walkUp fills in what somebody who stands in the room need not say.
+// fresh is what of a booking may be asked for; the rest is its life, and ours.
+func fresh(b booking.Booking) booking.Booking {
+	return booking.Booking{ID: b.ID, SpaceID: b.SpaceID, OrganizationID: b.OrganizationID, Title: b.Title, Private: b.Private,
+		Organizer: b.Organizer, Start: b.Start.UTC().Truncate(time.Millisecond), End: b.End.UTC().Truncate(time.Millisecond),
+		Source: b.Source, ExternalID: b.ExternalID}
+}
+
+// walkUp fills in what somebody who stands in the room need not say. What ends
+// the free time ends the walk-up, unless nothing worth while is left: then the
+// refusal says what is in the way.
 func (s *space) walkUp(b *booking.Booking, now time.Time) {
 	if b.Start.IsZero() {
 		b.Start = now.UTC().Truncate(time.Second)
@@ -104,26 +118,47 @@ func (s *space) walkUp(b *booking.Booking, now time.Time) {
 	if !b.End.IsZero() {
 		return
 	}
-	b.End = b.Start.Add(walkUpLength)
-	if _, next := s.plan.bookings.Now(b.Start); next != nil && next.Start.Before(b.End) {
-		b.End = next.Start
+	rules := s.plan.terms.Load().rules
+	b.End = b.Start.Add(min(walkUpLength, rules.WalkUp))
+	g := s.sign(b.Start)
+	ends := []time.Time{g.AvailableUntil}
+	if g.Next != nil {
+		ends = append(ends, g.Next.Start)
+	}
+	for _, at := range ends {
+		if !at.Before(b.Start.Add(rules.Minimum)) && at.Before(b.End) {
+			b.End = at
+		}
 	}
 }
 
-// free refuses a time at which the space cannot be had.
-func (s *space) free(b booking.Booking) error {
+// free refuses a time at which the space cannot be had for the booking of that
+// id.
+func (s *space) free(start, end time.Time, id string) error {
 	t := s.plan.terms.Load()
 	if !t.enabled {
 		return refuse(Conflict, "meeting_space_id", "is out of use")
 	}
 	for _, h := range t.Holds {
-		if h.Status != booking.Available && h.Overlaps(b.Start, b.End) {
+		if h.Status != booking.Available && h.Overlaps(start, end) {
 			e := refuse(Conflict, "start_time", "is not free: the space is set to %s then", h.Status)
-			e.Busy = &booking.Interval{Start: h.From, End: h.Until}
+			e.Busy = &booking.Interval{Start: h.From, End: h.Until} // zero: it has no end
 			return e
 		}
 	}
-	return s.plan.bookings.Free(b.Start, b.End, b.ID)
+	return s.plan.bookings.Free(start, end, id)
+}
+
+// freeFor refuses times that a booking did not have before, if the space cannot
+// be had then.
+func (s *space) freeFor(b, was booking.Booking) error {
+	switch {
+	case !b.Start.Before(was.Start) && !b.End.After(was.End):
+		return nil
+	case b.Start.Equal(was.Start):
+		return s.free(was.End, b.End, b.ID)
+	}
+	return s.free(b.Start, b.End, b.ID)
 }
 
 // findBooking returns a booking and the space that it is in.
@@ -195,8 +230,11 @@ func (a *Agent) decide(ctx context.Context, id string, o BookingOptions, f decis
 func (a *Agent) ChangeBooking(ctx context.Context, id string, e booking.Edit, o BookingOptions) (booking.Booking, error) {
 	return a.decide(ctx, id, o, func(s *space, b booking.Booking, now time.Time) (booking.Booking, string, error) {
 		after, err := b.Change(e, s.plan.terms.Load().rules, now)
-		if err == nil && (!after.Start.Equal(b.Start) || !after.End.Equal(b.End)) {
-			err = s.free(after)
+		if err == nil {
+			err = s.freeFor(after, b)
+		}
+		if after.Start.Equal(b.Start) {
+			err = endField(err)
 		}
 		return after, bookingUpdated, err
 	})
@@ -228,9 +266,9 @@ func (a *Agent) ExtendBooking(ctx context.Context, id string, until time.Time, b
 		if until.IsZero() {
 			until = b.End.Add(by)
 		}
-		after, err := b.Extend(until, s.plan.terms.Load().rules, now)
+		after, err := b.Extend(until.Truncate(time.Millisecond), s.plan.terms.Load().rules, now)
 		if err == nil {
-			err = s.free(after)
+			err = s.freeFor(after, b)
 		}
 		return after, bookingUpdated, endField(err)
 	})
@@ -238,10 +276,11 @@ func (a *Agent) ExtendBooking(ctx context.Context, id string, until time.Time, b
 
 // endField names the field that was asked for, where the start was not.
 func endField(err error) error {
-	if p := new(booking.Problem); errors.As(err, &p) && p.Kind == booking.Taken {
-		e := *p
-		e.Field = "end_time"
-		return &e
+	if err == nil {
+		return nil
+	}
+	if e := AsError(err); e.Busy != nil {
+		return &Error{Code: e.Code, Field: "end_time", Message: e.Message, Busy: e.Busy}
 	}
 	return err
 }

@@ -25,10 +25,10 @@ type plan struct {
 	turn     chan struct{} // holds a token while somebody changes the plan
 	bookings *booking.Schedule
 	terms    atomic.Pointer[terms]
-	shown    atomic.Pointer[booking.Status] // what the sign last said; nil: nothing yet
+	shown    atomic.Pointer[shownSign] // what the sign last said; nil: nothing yet
 
 	// What follows belongs to who has the turn.
-	marks    map[string]booking.Marks // of live bookings
+	marks    map[string]booking.Marks // the steps that were taken; no entry: none
 	spared   map[string]time.Time     // the room is occupied: look again then
 	vacant   time.Time                // since when the room was seen empty; zero: it is not
 	pastDays int                      // the day on which past bookings were last forgotten
@@ -59,11 +59,19 @@ func (p *plan) load(stored []storedBooking) {
 	all := make([]booking.Booking, len(stored))
 	for i, s := range stored {
 		all[i] = s.Booking
-		if s.Live() {
-			p.marks[s.ID] = s.Marks
-		}
+		p.mark(s.ID, s.Marks)
 	}
 	p.bookings = booking.NewSchedule(all)
+}
+
+// mark remembers the steps that were taken. Those of a booking that is not
+// live stay: the cloud may give its time back to it.
+func (p *plan) mark(id string, m booking.Marks) {
+	if m == (booking.Marks{}) {
+		delete(p.marks, id)
+		return
+	}
+	p.marks[id] = m
 }
 
 // lock waits for the turn to change the plan.
@@ -90,8 +98,16 @@ type edit struct {
 // commit stores edits with their events in one transaction, and only then
 // shows them. The caller has the turn.
 func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*store.Tx) error) error {
+	if err := s.plan.room(edits); err != nil {
+		return err
+	}
+	moved, err := a.claim(s, edits)
+	if err != nil {
+		return err
+	}
+	defer a.ids.release(edits)
 	now := a.Now()
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		for _, e := range edits {
 			if err := a.storeEdit(tx, s, e, now); err != nil {
 				return err
@@ -105,20 +121,37 @@ func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*s
 	if err != nil {
 		return err
 	}
-	p := s.plan
+	for id, from := range moved {
+		from.plan.bookings.Forget(id)
+	}
+	s.plan.show(edits)
+	a.planChanged(s)
+	return nil
+}
+
+// room refuses more bookings than a space keeps.
+func (p *plan) room(edits []edit) error {
+	more := 0
+	for _, e := range edits {
+		if _, known := p.bookings.Get(e.ID); !known {
+			more++
+		}
+	}
+	if more > 0 && p.bookings.Len()+more > maxBookings {
+		return refuse(Full, "", "the space would have more than %d bookings, past ones among them: send fewer, or wait until old ones are forgotten", maxBookings)
+	}
+	return nil
+}
+
+// show takes over what was stored.
+func (p *plan) show(edits []edit) {
 	shown := make([]booking.Booking, len(edits))
 	for i, e := range edits {
 		shown[i] = e.Booking
 		delete(p.spared, e.ID)
-		if e.Live() {
-			p.marks[e.ID] = e.marks
-		} else {
-			delete(p.marks, e.ID)
-		}
+		p.mark(e.ID, e.marks)
 	}
 	p.bookings.Put(shown...)
-	a.planChanged(s)
-	return nil
 }
 
 func (a *Agent) storeEdit(tx *store.Tx, s *space, e edit, now time.Time) error {
@@ -188,7 +221,8 @@ func (a *Agent) setTerms(ctx context.Context, s *space, kept storedPlan) error {
 	return nil
 }
 
-// bearPlans notes when a space was first seen.
+// bearPlans notes when a space was first seen. A full disk is no reason not to
+// start: then it is noted at the next start.
 func (a *Agent) bearPlans(ctx context.Context) error {
 	for _, s := range a.order {
 		kept := s.plan.terms.Load().storedPlan
@@ -196,7 +230,13 @@ func (a *Agent) bearPlans(ctx context.Context) error {
 			continue
 		}
 		kept.CreatedAt = a.Now().UTC().Truncate(time.Millisecond)
-		if err := a.setTerms(ctx, s, kept); err != nil {
+		err := a.setTerms(ctx, s, kept)
+		if errors.Is(err, store.ErrFull) {
+			a.log.Error("when the space was first seen cannot be stored: free space on the disk", "meeting_space", s.Name)
+			s.plan.terms.Store(newTerms(s.Space, kept))
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"roomgate/agent/booking"
@@ -33,14 +37,11 @@ const (
 // takeSchedule lays what the cloud says over the plan of a space. What it
 // cannot apply changes nothing and is answered with the reason.
 func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
-	var d downSchedule
-	if err := json.Unmarshal(e.Data, &d); err != nil {
-		return a.refuseMessage(ctx, e, refuse(Invalid, "data", "is no schedule: %v", err))
+	d, err := readSchedule(e.Data)
+	if err != nil {
+		return a.refuseMessage(ctx, e, AsError(err))
 	}
 	s, err := a.space(d.Space)
-	if err == nil {
-		err = d.complete(e.Time)
-	}
 	if err != nil {
 		return a.refuseMessage(ctx, e, AsError(err))
 	}
@@ -48,6 +49,9 @@ func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
 		return err
 	}
 	defer s.plan.unlock()
+	if err := d.complete(e.Time, s.plan.bookings.Get); err != nil {
+		return a.refuseMessage(ctx, e, AsError(err))
+	}
 	have := s.plan.terms.Load().Revision
 	switch {
 	case d.Kind == kindDelta && d.Revision <= have:
@@ -57,11 +61,49 @@ func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
 	case d.Revision < have:
 		return a.refuseMessage(ctx, e, refuse(Conflict, "revision", "is %d and the space has %d already: send a later one", d.Revision, have))
 	}
-	return a.applySchedule(ctx, e, s, d)
+	err = a.applySchedule(ctx, e, s, d)
+	if refusal := new(Error); errors.As(err, &refusal) { // it would not be better the second time
+		return a.refuseMessage(ctx, e, refusal)
+	}
+	return err
 }
 
-// complete checks a schedule and fills in what a cloud need not say.
-func (d *downSchedule) complete(at time.Time) error {
+// readSchedule decodes the data of down/schedule. The error names the field.
+func readSchedule(data []byte) (d downSchedule, err error) {
+	if err = json.Unmarshal(data, &d); err == nil {
+		return d, nil
+	}
+	var parts struct {
+		Bookings []json.RawMessage `json:"bookings"`
+	}
+	_ = json.Unmarshal(data, &parts) // what is wrong elsewhere, err says
+	for i, part := range parts.Bookings {
+		if field := wrongField(part); field != "" {
+			return d, refuse(Invalid, fmt.Sprintf("bookings[%d]%s", i, field), "is not of its type, times are like 2026-11-22T09:00:00Z")
+		}
+	}
+	return d, refuse(Invalid, "data", "is no schedule: %v", err)
+}
+
+// wrongField names, with a dot before it, the member of a booking that cannot
+// be decoded; empty: all can.
+func wrongField(part json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(part, &members) != nil {
+		return "."
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		one, _ := json.Marshal(map[string]json.RawMessage{name: members[name]})
+		if json.Unmarshal(one, new(booking.Booking)) != nil {
+			return "." + name
+		}
+	}
+	return ""
+}
+
+// complete checks a schedule and fills in what a cloud need not say: of a
+// booking that is known here, what is known.
+func (d *downSchedule) complete(at time.Time, have func(id string) (booking.Booking, bool)) error {
 	switch {
 	case d.Revision == 0:
 		return refuse(Invalid, "revision", "is missing: want 1 or more")
@@ -78,7 +120,7 @@ func (d *downSchedule) complete(at time.Time) error {
 		if b.SpaceID != d.Space {
 			return refuse(Invalid, fmt.Sprintf("bookings[%d].meeting_space_id", i), "is another space than the schedule's")
 		}
-		if err := b.Complete(d.Revision, at); err != nil {
+		if err := complete(b, d.Revision, at, have); err != nil {
 			p := AsError(err)
 			p.Field = fmt.Sprintf("bookings[%d].%s", i, p.Field)
 			return p
@@ -87,16 +129,87 @@ func (d *downSchedule) complete(at time.Time) error {
 	return nil
 }
 
+// complete fills in what the cloud did not say of one booking. If that is all
+// in which it differs from ours, it is ours: the same snapshot again changes
+// nothing.
+func complete(b *booking.Booking, revision uint64, at time.Time, have func(id string) (booking.Booking, bool)) error {
+	if err := checkTimes(b); err != nil {
+		return err
+	}
+	if mine, known := have(b.ID); known {
+		recall(b, mine)
+		said := *b
+		said.CloudRevision = cmp.Or(mine.CloudRevision, b.CloudRevision)
+		said.Revision = cmp.Or(b.Revision, mine.Revision)
+		said.UpdatedAt = cmp.Or(b.UpdatedAt, mine.UpdatedAt)
+		if err := said.Complete(revision, at); err == nil && booking.Same(said, mine) {
+			*b = said
+			return nil
+		}
+	}
+	if err := b.Complete(revision, at); err != nil {
+		return err
+	}
+	if b.State == booking.CheckedIn && b.CheckedInAt.IsZero() {
+		b.CheckedInAt = b.UpdatedAt
+	}
+	return nil
+}
+
+// recall fills in from our record what the cloud need not say again.
+func recall(b *booking.Booking, mine booking.Booking) {
+	b.Source = cmp.Or(b.Source, mine.Source)
+	b.CreatedAt = cmp.Or(b.CreatedAt, mine.CreatedAt)
+	if b.State != mine.State {
+		return
+	}
+	for _, t := range []struct{ said, known *time.Time }{{&b.CheckedInAt, &mine.CheckedInAt}, {&b.ReleasedAt, &mine.ReleasedAt},
+		{&b.EndedAt, &mine.EndedAt}} {
+		*t.said = cmp.Or(*t.said, *t.known)
+	}
+	if b.End.Equal(mine.End) {
+		b.PlannedEnd = cmp.Or(b.PlannedEnd, mine.PlannedEnd)
+		b.Reason = cmp.Or(b.Reason, mine.Reason)
+	}
+}
+
+// checkTimes refuses times that cannot be stored.
+func checkTimes(b *booking.Booking) error {
+	for _, f := range [...]struct {
+		name string
+		at   time.Time
+	}{{"start_time", b.Start}, {"end_time", b.End}, {"created_at", b.CreatedAt}, {"updated_at", b.UpdatedAt},
+		{"checked_in_at", b.CheckedInAt}, {"released_at", b.ReleasedAt}, {"ended_at", b.EndedAt}, {"planned_end_time", b.PlannedEnd}} {
+		if !storable(f.at) {
+			return refuse(Invalid, f.name, "is out of range: want a year from 1970 to 9999")
+		}
+	}
+	return nil
+}
+
+// storable says whether a time can be written as RFC 3339 does.
+func storable(t time.Time) bool {
+	year := t.UTC().Year()
+	return t.IsZero() || year >= 1970 && year <= 9999
+}
+
 // applySchedule merges what the cloud says and stores the outcome with the
 // revision in one transaction. The caller has the turn.
 func (a *Agent) applySchedule(ctx context.Context, e cloud.Envelope, s *space, d downSchedule) error {
 	now := a.Now()
-	said := append(d.Bookings, s.plan.removed(d, now)...)
+	said, err := a.settled(s, d.Bookings)
+	if err != nil {
+		return err
+	}
+	said = append(said, s.plan.removed(d, now)...)
 	changed, tell := booking.Merge(s.plan.bookings.Get, s.plan.bookings.Live(), said)
 	edits := s.plan.edits(changed, tell)
+	if d.Kind == kindSnapshot {
+		edits = append(edits, s.plan.unheard(said, edits)...)
+	}
 	kept := s.plan.terms.Load().storedPlan
 	kept.Revision = d.Revision
-	err := a.commit(ctx, s, edits, func(tx *store.Tx) error {
+	err = a.commit(ctx, s, edits, func(tx *store.Tx) error {
 		if err := plans.Put(tx, s.ID, kept); err != nil {
 			return err
 		}
@@ -106,9 +219,48 @@ func (a *Agent) applySchedule(ctx context.Context, e cloud.Envelope, s *space, d
 		return err
 	}
 	s.plan.terms.Store(newTerms(s.Space, kept))
+	s.changed()
 	a.log.Info("a schedule was applied", "meeting_space", s.Name, "kind", d.Kind, "revision", d.Revision,
 		"bookings", len(d.Bookings), "changed", len(changed))
 	return nil
+}
+
+// settled are the bookings that are this space's: one that lives elsewhere is
+// refused by its field, and of one that was moved to another space the old
+// record is left out.
+func (a *Agent) settled(s *space, said []booking.Booking) ([]booking.Booking, error) {
+	mine := make([]booking.Booking, 0, len(said))
+	for i, b := range said {
+		old, from := a.elsewhere(s, b.ID)
+		switch {
+		case from != nil && old.Live() && b.Live():
+			e := inAnotherSpace(b.ID)
+			e.Field = fmt.Sprintf("bookings[%d].id", i)
+			return nil, e
+		case from == nil || b.Live():
+			mine = append(mine, b)
+		}
+	}
+	return mine, nil
+}
+
+// unheard are the bookings made here that a snapshot shows the cloud does not
+// have: what told of them was lost, or is still on its way.
+func (p *plan) unheard(said []booking.Booking, edits []edit) (more []edit) {
+	done := map[string]bool{}
+	for _, b := range said {
+		done[b.ID] = true
+	}
+	for _, e := range edits {
+		done[e.ID] = true
+	}
+	p.bookings.Walk(func(b *booking.Booking) bool {
+		if b.CloudRevision == 0 && !done[b.ID] {
+			more = append(more, edit{Booking: *b, marks: p.marks[b.ID]})
+		}
+		return true
+	})
+	return more
 }
 
 // removed are the bookings that the cloud no longer has, as it says them: the

@@ -75,6 +75,38 @@ func ringOf(s booking.Status) string {
 	return RingOff
 }
 
+// shownSign is what a display shows of a sign and does not count by itself.
+type shownSign struct {
+	status        booking.Status
+	current, next *booking.Booking // replaced when they change
+	until         time.Time        // when it is taken or free next
+	hold          string
+	trust         Trust
+}
+
+// shows is what of the sign at a moment has to be told when it changes.
+func (s *space) shows(now time.Time, trust Trust) shownSign {
+	g := s.sign(now)
+	v := shownSign{status: g.Status, current: g.Current, next: g.Next, until: g.AvailableUntil, trust: trust}
+	if g.Status != booking.Available {
+		v.until = g.NextAvailable
+	}
+	if h := s.hold(now); h != nil {
+		v.hold = h.ID
+	}
+	return v
+}
+
+// hold is the one in force; nil: none.
+func (s *space) hold(now time.Time) *booking.Hold {
+	for _, h := range s.plan.terms.Load().Holds {
+		if !now.Before(h.From) && (h.Until.IsZero() || now.Before(h.Until)) {
+			return &h
+		}
+	}
+	return nil
+}
+
 // sign reads the space's door sign at a moment.
 func (s *space) sign(now time.Time) booking.Sign {
 	t := s.plan.terms.Load()
@@ -100,13 +132,7 @@ func (a *Agent) stateOf(s *space, now time.Time) SpaceState {
 	out := SpaceState{SpaceID: s.ID, Name: s.Name, Status: g.Status, Timezone: s.Timezone, Time: stamp(now),
 		TimeTrust: a.clock.Trust(), Current: s.meeting(g.Current), Next: s.meeting(g.Next),
 		AvailableUntil: stampOrNil(g.AvailableUntil), NextAvailable: stampOrNil(g.NextAvailable),
-		Occupancy: s.presence(), Ring: ringOf(g.Status), ScheduleRevision: t.Revision}
-	for _, h := range t.Holds {
-		if !now.Before(h.From) && (h.Until.IsZero() || now.Before(h.Until)) {
-			out.Hold = &h
-			break
-		}
-	}
+		Occupancy: s.presence(), Ring: ringOf(g.Status), ScheduleRevision: t.Revision, Hold: s.hold(now)}
 	return out
 }
 

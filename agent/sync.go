@@ -121,7 +121,11 @@ func (a *Agent) receive(ctx context.Context, m cloud.Message) error {
 		a.log.Warn("a message on an unknown topic was dropped", "topic", m.Topic)
 		return nil
 	}
-	e, err := cloud.Decode(m.Payload)
+	decode := cloud.Decode
+	if level == "schedule" {
+		decode = cloud.DecodeSchedule
+	}
+	e, err := decode(m.Payload)
 	if err != nil {
 		a.log.Warn("a message that cannot be understood was dropped", "topic", m.Topic, "error", err)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/drivers"
 	"roomgate/store"
 )
 
@@ -93,7 +94,7 @@ func (s *space) due(now time.Time) (next booking.Booking, step booking.Step, at 
 		if what == booking.Release {
 			if spared := s.plan.spared[b.ID]; spared.After(when) {
 				when = spared
-				if b.End.Before(when) {
+				if !b.End.After(when) {
 					what, when = booking.End, b.End
 				}
 			}
@@ -111,14 +112,18 @@ func (a *Agent) takeStep(ctx context.Context, s *space, b booking.Booking, step 
 	e := edit{Booking: b, marks: s.plan.marks[b.ID]}
 	switch step {
 	case booking.Start:
-		e.marks.Started, e.event, e.known = true, bookingStarted, true
+		e.marks, e.event, e.known = e.marks.Took(step, b), bookingStarted, true
 	case booking.Warn:
-		e.marks.Warned, e.known = true, true
+		e.marks, e.known = e.marks.Took(step, b), true
 		a.log.Info("a booking will be released unless somebody checks in", "meeting_space", s.Name, "booking", b.ID)
 	case booking.Release:
 		seen := s.presence()
-		if seen.Value == Occupied {
+		switch {
+		case seen.Value == Occupied:
 			s.plan.spared[b.ID] = now.Add(spareTime)
+			return nil
+		case s.blind() && time.Since(a.started) < spareTime:
+			s.plan.spared[b.ID] = now.Add(time.Second)
 			return nil
 		}
 		e.Booking = b.ReleaseNow("nobody checked in and the room is "+seenAs(seen), now)
@@ -137,6 +142,13 @@ func (a *Agent) takeStep(ctx context.Context, s *space, b booking.Booking, step 
 		s.warn(b)
 	}
 	return nil
+}
+
+// blind says that the space's sensor has not answered since the start, so that
+// nobody can tell whether the room is empty.
+func (s *space) blind() bool {
+	d := s.byType[drivers.TypeO3]
+	return d != nil && d.Enabled && !d.seen.Load()
 }
 
 // seenAs words what is known of people in the room.
@@ -202,6 +214,9 @@ func (a *Agent) forgetPast(ctx context.Context, s *space, now time.Time) error {
 			return errors.Join(errors.New("forget past bookings"), err)
 		}
 		s.plan.bookings.Forget(old...)
+		for _, id := range old {
+			delete(s.plan.marks, id)
+		}
 	}
 	s.plan.pastDays = day
 	return nil
@@ -209,10 +224,10 @@ func (a *Agent) forgetPast(ctx context.Context, s *space, now time.Time) error {
 
 // showSigns tells whoever follows a sign that it has changed.
 func (a *Agent) showSigns() {
-	now, changed := a.Now(), false
+	now, trust, changed := a.Now(), a.clock.Trust(), false
 	for _, s := range a.order {
-		status := s.sign(now).Status
-		if old := s.plan.shown.Swap(&status); old == nil || *old != status {
+		shows := s.shows(now, trust)
+		if old := s.plan.shown.Swap(&shows); old == nil || *old != shows {
 			s.changed()
 			changed = true
 		}

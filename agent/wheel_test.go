@@ -1,0 +1,407 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"roomgate/agent/booking"
+	"roomgate/drivers"
+)
+
+func TestWheelTakesEachStepOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: strings.Replace(planned, "name: Aurora", "name: Aurora, slot_size: 5", 1)})
+		r.book("nobody", on(9, 0), on(9, 30))
+		r.book("short", on(9, 30), on(9, 40)) // is over when it would be released
+		r.book("next", on(10, 0), on(11, 0))
+		r.book("cancelled", on(12, 0), on(13, 0))
+		r.until(on(9, 5))
+		if _, err := r.CancelBooking(t.Context(), "cancelled", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.until(on(9, 9))
+		r.turn(func() {
+			if marks := r.spaces[room].plan.marks["nobody"]; !marks.Started || !marks.Warned {
+				t.Errorf("marks at +9 min: %+v, want started and warned", marks)
+			}
+		})
+		r.until(on(9, 55))
+		if _, err := r.CheckIn(t.Context(), "next", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.until(on(23, 0))
+		r.wantHappenings("09:00:00 nobody start", "09:05:00 cancelled cancelled", "09:10:00 nobody released",
+			"09:30:00 short start", "09:40:00 short end", "09:55:00 next checked_in", "10:00:00 next start", "11:00:00 next end")
+		if b := r.booking("next"); b.State != booking.Ended || !b.EndedAt.Equal(on(11, 0)) || !b.PlannedEnd.IsZero() {
+			t.Errorf("ended in its time: %+v", b)
+		}
+		r.wantStored()
+	})
+}
+
+// Who books a meeting that has begun has as long to check in as others.
+func TestLateBookingHasItsFullGrace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		r.until(on(9, 7))
+		r.book("late", on(9, 0), on(10, 0))
+		s, err := r.SpaceState(room)
+		if err != nil || s.Current == nil || *s.Current.CheckInUntil != "2000-01-01T09:17:00.000Z" {
+			t.Errorf("the sign says %+v, %v", s.Current, err)
+		}
+		r.until(on(10, 0))
+		r.wantHappenings("09:07:00 late start", "09:17:00 late released")
+	})
+}
+
+func TestWheelAfterAPowerOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		yaml := strings.Replace(planned, "name: Aurora", "name: Aurora, slot_size: 5", 1)
+		r := startRig(t, rigOptions{yaml: yaml, dir: dir})
+		r.book("missed", on(9, 0), on(10, 0))
+		r.book("held", on(10, 0), on(11, 0))
+		r.book("short", on(11, 0), on(11, 10))
+		r.book("running", on(11, 45), on(12, 45))
+		r.until(on(9, 52))
+		r.wantHappenings("09:00:00 missed start", "09:10:00 missed released")
+		if _, err := r.CheckIn(t.Context(), "held", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.stop()
+		r.until(on(11, 50))
+		r = startRig(t, rigOptions{yaml: yaml, dir: dir})
+		r.wait(time.Second)
+		r.wantHappenings("09:00:00 missed start", "09:10:00 missed released", "09:52:00 held checked_in",
+			"11:50:00 held start", "11:50:00 held end", "11:50:00 short start", "11:50:00 short end", "11:50:00 running start")
+		if b := r.booking("held"); !b.EndedAt.Equal(on(11, 0)) || !b.End.Equal(on(11, 0)) {
+			t.Errorf("ended while the power was off: %+v", b)
+		}
+		r.wantStored()
+	})
+}
+
+func TestUntrustedClockReleasesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: strings.Replace(planned, "trust: always", "trust: never", 1)})
+		r.book("a", on(9, 0), on(10, 0))
+		r.book("b", on(10, 0), on(11, 0))
+		r.until(on(10, 5))
+		r.wantHappenings()
+		s, err := r.SpaceState(room)
+		if err != nil || s.TimeTrust != Untrusted || s.Status != booking.Reserved || s.Current.ID != "b" {
+			t.Errorf("the sign says %+v, %v", s, err)
+		}
+		r.clock.trusted.Store(true) // until the clock is judged again
+		r.planChanged(r.spaces[room])
+		synctest.Wait()
+		r.wantHappenings("10:05:00 a start", "10:05:00 a released", "10:05:00 b start")
+		r.wantStored()
+	})
+}
+
+// A clock that is set back an hour takes no step a second time.
+func TestClockSetBackDuringAMeeting(t *testing.T) {
+	dir := t.TempDir()
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned, dir: dir})
+		r.book("held", on(9, 0), on(10, 0))
+		r.book("free", on(8, 30), on(9, 0))
+		r.until(on(8, 55))
+		if _, err := r.CheckIn(t.Context(), "held", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.until(on(9, 30))
+		r.wantHappenings("08:30:00 free start", "08:40:00 free released", "08:55:00 held checked_in", "09:00:00 held start")
+	})
+	bubble(t, func(t *testing.T) { // a bubble begins at midnight
+		time.Sleep(time.Until(on(8, 35)))
+		r := startRig(t, rigOptions{yaml: planned, dir: dir})
+		r.wait(time.Second)
+		if s, err := r.SpaceState(room); err != nil || s.Status == booking.Occupied || s.Next == nil || s.Next.ID != "held" {
+			t.Errorf("the sign says %+v, %v", s, err)
+		}
+		r.until(on(8, 55))
+		if s, _ := r.SpaceState(room); s.Status != booking.Occupied {
+			t.Errorf("the sign says %s, want occupied: they are there", s.Status)
+		}
+		r.until(on(10, 30))
+		r.wantHappenings("08:30:00 free start", "08:40:00 free released", "08:55:00 held checked_in", "09:00:00 held start", "10:00:00 held end")
+		r.wantStored()
+	})
+}
+
+func TestOccupiedRoomIsNotReleased(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: watched})
+		hub := r.bench["hub-1"]
+		r.book("spared", on(9, 0), on(10, 0))
+		r.book("whole", on(10, 0), on(11, 0))
+		r.book("unseen", on(11, 0), on(12, 0))
+		r.until(on(8, 50))
+		hub.show(drivers.SubOccupancy, Occupied)
+		r.until(on(9, 25).Add(20 * time.Second))
+		r.wantHappenings("09:00:00 spared start")
+		hub.show(drivers.SubOccupancy, drivers.Vacant)
+		r.wait(time.Minute)
+		r.wantHappenings("09:00:00 spared start", "09:26:00 spared released")
+		hub.show(drivers.SubOccupancy, Occupied)
+		r.until(on(11, 5)) // all through the second
+		r.wantHappenings("09:00:00 spared start", "09:26:00 spared released", "10:00:00 whole start", "11:00:00 whole end", "11:00:00 unseen start")
+		hub.set("vanish") // what was seen before is no evidence
+		r.until(on(12, 30))
+		all := r.happenings()
+		last := all[len(all)-1]
+		evidence, _ := last.details["evidence"].(map[string]any)
+		if last.String() != "11:10:00 unseen released" || evidence["value"] != Unknown || last.details["reason"] != "nobody checked in and the room is not watched" {
+			t.Errorf("last %v %v", last, last.details)
+		}
+		for _, h := range all {
+			if evidence, _ := h.details["evidence"].(map[string]any); h.id == "spared" && h.event == bookingReleased &&
+				(evidence["value"] != drivers.Vacant || evidence["observed_at"] == nil || evidence["source"] != "script") {
+				t.Errorf("released by %v", h.details)
+			}
+		}
+	})
+}
+
+// A gateway that starts while a release is due looks at the room first.
+func TestReleaseWaitsForTheSensorAtTheStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		bench := newBench()
+		r := startRig(t, rigOptions{yaml: watched, dir: dir, bench: bench})
+		r.book("here", on(9, 0), on(10, 0))
+		r.stop()
+		r.until(on(9, 20))
+		bench["hub-1"].show(drivers.SubOccupancy, Occupied)
+		bench["hub-1"].set("hang")
+		r = startRig(t, rigOptions{yaml: watched, dir: dir, bench: bench})
+		time.Sleep(500 * time.Millisecond)
+		bench["hub-1"].set("")
+		close(bench["hub-1"].release)
+		r.until(on(9, 40))
+		r.wantHappenings("09:20:00 here start")
+	})
+}
+
+func TestEmptyRoomIsGivenBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: watched})
+		hub := r.bench["hub-1"]
+		r.book("left", on(9, 0), on(11, 0))
+		r.book("unseen", on(12, 0), on(13, 0))
+		r.until(on(8, 55))
+		if _, err := r.CheckIn(t.Context(), "left", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.until(on(9, 10)) // seen empty, and not for long enough since the start
+		hub.show(drivers.SubOccupancy, Occupied)
+		r.until(on(9, 50))
+		hub.show(drivers.SubOccupancy, drivers.Vacant)
+		r.until(on(10, 0))
+		hub.show(drivers.SubOccupancy, Occupied) // somebody is back
+		r.until(on(10, 10))
+		hub.show(drivers.SubOccupancy, drivers.Vacant)
+		r.until(on(10, 24))
+		if b := r.booking("left"); b.State != booking.CheckedIn {
+			t.Errorf("after 14 minutes: %+v", b)
+		}
+		r.until(on(10, 26))
+		b := r.booking("left")
+		if b.State != booking.Ended || b.End.Before(on(10, 25)) || !b.PlannedEnd.Equal(on(11, 0)) || !strings.HasPrefix(b.Reason, "the room is empty since 2000-01-01T10:10") {
+			t.Errorf("after 16 minutes: %+v", b)
+		}
+		all := r.happenings()
+		evidence, _ := all[len(all)-1].details["evidence"].(map[string]any)
+		if evidence["value"] != drivers.Vacant || evidence["observed_at"] == nil {
+			t.Errorf("given back by %v", all[len(all)-1].details)
+		}
+		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, BookingOptions{}); err != nil {
+			t.Errorf("the time that was given back: %v", err)
+		}
+		hub.set("vanish")
+		r.until(on(12, 0))
+		if _, err := r.CheckIn(t.Context(), "unseen", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.until(on(12, 59)) // a room that nobody watches is not empty
+		if b := r.booking("unseen"); b.State != booking.CheckedIn {
+			t.Errorf("unseen: %+v", b)
+		}
+	})
+}
+
+func TestPastBookingsAreForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		r.book("old", on(9, 0), on(10, 0))
+		r.book("kept", on(11, 0), on(12, 0))
+		r.until(on(13, 0))
+		for _, c := range []struct {
+			at   time.Time
+			want []string
+		}{
+			{on(9, 59).Add(keepPast), []string{"kept 11 released", "old 9 released"}},
+			{on(10, 1).Add(keepPast), []string{"kept 11 released"}},
+			{on(12, 10).Add(keepPast), nil},
+		} {
+			s := r.spaces[room]
+			r.turn(func() {
+				s.plan.pastDays = 0
+				if err := r.forgetPast(t.Context(), s, c.at); err != nil {
+					t.Fatal(err)
+				}
+				if len(s.plan.marks) != len(r.plan(room)) {
+					t.Errorf("%v: marks %v", c.at, s.plan.marks)
+				}
+			})
+			if got := r.plan(room); !slices.Equal(got, c.want) {
+				t.Errorf("%v: %q, want %q", c.at, got, c.want)
+			}
+			r.wantStored()
+		}
+	})
+}
+
+// turn does something while nobody else changes the first room's plan.
+func (r *rig) turn(f func()) {
+	p := r.spaces[room].plan
+	if err := p.lock(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	defer p.unlock()
+	f()
+}
+
+func TestStepThatCannotBeStoredIsTakenLater(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		r.book("a", on(9, 0), on(10, 0))
+		r.until(on(8, 59))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.turn(func() {
+			s := r.spaces[room]
+			err := r.takeStep(gone, s, r.booking("a"), booking.Start, on(9, 0), on(9, 0))
+			if err == nil || len(s.plan.marks) > 0 {
+				t.Errorf("a step that was not stored: %v, marks %v", err, s.plan.marks)
+			}
+		})
+		r.until(on(9, 1))
+		r.wantHappenings("09:00:00 a start")
+	})
+}
+
+// moment is something that happens on a random day.
+type moment struct {
+	at   time.Duration // since midnight
+	what string        // book, check in, stop
+	b    booking.Booking
+	off  time.Duration // of a stop
+}
+
+// randomDay draws bookings that do not overlap, who checks in, and when the
+// gateway is off.
+func randomDay(t *rapid.T) (day []moment) {
+	at := time.Duration(0)
+	second := rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Second, 7 * time.Second})
+	for i := range rapid.IntRange(1, 4).Draw(t, "bookings") {
+		at += 15 * time.Minute * time.Duration(rapid.IntRange(1, 4).Draw(t, "gap"))
+		length := 15 * time.Minute * time.Duration(rapid.IntRange(1, 4).Draw(t, "length"))
+		b := meeting(fmt.Sprint("m", i), on(0, 0).Add(at), on(0, 0).Add(at+length))
+		made := max(0, at-time.Minute*time.Duration(rapid.IntRange(-14, 30).Draw(t, "ahead")))
+		day = append(day, moment{at: made, what: "book", b: b})
+		if rapid.Bool().Draw(t, "comes") {
+			in := at + time.Minute*time.Duration(rapid.IntRange(-10, 15).Draw(t, "in"))
+			day = append(day, moment{at: in, what: "check in", b: b})
+		}
+		at += length
+	}
+	for range rapid.IntRange(1, 5).Draw(t, "stops") {
+		when := 5*time.Minute*time.Duration(rapid.IntRange(0, int(at/(5*time.Minute))).Draw(t, "stop")) + second.Draw(t, "second")
+		off := time.Minute*time.Duration(rapid.SampledFrom([]int{0, 0, 1, 5, 90}).Draw(t, "off")) + second.Draw(t, "off second")
+		day = append(day, moment{at: when, what: "stop", off: off})
+	}
+	slices.SortStableFunc(day, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	return append(day, moment{at: at + time.Hour})
+}
+
+// TestRestartsTakeNoStepTwiceAndSkipNone stops the gateway at random moments
+// of random days: what has happened to each booking is what its life asks for.
+func TestRestartsTakeNoStepTwiceAndSkipNone(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		day := randomDay(rt)
+		var fault string
+		synctest.Test(t, func(t *testing.T) { fault = liveThrough(t, day) })
+		if fault != "" {
+			rt.Fatal(fault)
+		}
+	})
+}
+
+func liveThrough(t *testing.T, day []moment) string {
+	dir := t.TempDir()
+	r := startRig(t, rigOptions{yaml: planned, dir: dir})
+	want := map[string][]string{}
+	for _, m := range day {
+		if at := on(0, 0).Add(m.at); time.Now().Before(at) {
+			r.until(at)
+		}
+		switch m.what {
+		case "book":
+			if _, created, _ := r.CreateBooking(t.Context(), m.b, BookingOptions{}); created {
+				want[m.b.ID] = nil
+			}
+		case "check in":
+			synctest.Wait()
+			if b, err := r.CheckIn(t.Context(), m.b.ID, BookingOptions{}); err == nil {
+				want[b.ID] = []string{bookingCheckedIn}
+			}
+		case "stop":
+			r.stop()
+			time.Sleep(m.off)
+			r = startRig(t, rigOptions{yaml: planned, dir: dir})
+		}
+	}
+	r.wait(time.Minute) // it may have started just now
+	got := map[string][]string{}
+	for _, h := range r.happenings() {
+		if h.event != bookingCreated {
+			got[h.id] = append(got[h.id], h.event)
+		}
+	}
+	for id, events := range want {
+		b := r.booking(id)
+		late := b.CreatedAt.After(b.Start)
+		switch grace := b.Start.Add(10 * time.Minute); {
+		case len(events) > 0 || !late && !grace.Before(b.End) || late && !b.CreatedAt.Add(10*time.Minute).Before(b.End):
+			events = append(events, bookingStarted, bookingEnded)
+		default:
+			events = append(events, bookingStarted, bookingReleased)
+		}
+		slices.Sort(events)
+		order := slices.Clone(got[id])
+		if last := len(order) - 1; last < 0 || order[last] != bookingEnded && order[last] != bookingReleased {
+			return fmt.Sprintf("%s: happened %q, want its end last", id, order)
+		}
+		slices.Sort(order)
+		if !slices.Equal(order, events) {
+			return fmt.Sprintf("%s: happened %q, want %q", id, order, events)
+		}
+	}
+	if strangers := len(got) - len(want); strangers != 0 {
+		return fmt.Sprintf("%d bookings too many: %q", strangers, slices.Collect(maps.Keys(got)))
+	}
+	r.stop()
+	return ""
+}
