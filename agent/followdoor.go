@@ -86,10 +86,11 @@ func (d *door) judge(v sight) {
 		c := d.seen[b.ID]
 		if c == nil {
 			age := v.now.Sub(b.CheckedInAt)
-			c = &checkIn{owed: !v.first && v.trusted && age.Abs() <= doorLife}
+			c = &checkIn{owed: !v.first && age.Abs() <= doorLife}
 			d.seen[b.ID] = c
 		}
 		c.last = v.now
+		c.owed = c.owed && v.mayOpen() // it is refused, not put off
 	}
 	for id, c := range d.seen {
 		if v.now.Sub(c.last) > doorMemory {
@@ -98,9 +99,12 @@ func (d *door) judge(v sight) {
 	}
 }
 
+// mayOpen says whether the door may be open for anybody.
+func (v sight) mayOpen() bool { return v.trusted && v.sign.Status != booking.Disabled }
+
 // guest is the meeting for which the door may be open now.
 func (v sight) guest() *booking.Booking {
-	if !v.trusted || v.sign.Status == booking.Disabled {
+	if !v.mayOpen() {
 		return nil
 	}
 	b := v.sign.Current

@@ -63,6 +63,7 @@ func TestDoorForgetsNoRefusal(t *testing.T) {
 	for name, spoil := range map[string]func(*sight){
 		"a start":    func(v *sight) { v.first = true },
 		"no trust":   func(v *sight) { v.trusted = false },
+		"disabling":  func(v *sight) { v.sign.Status = booking.Disabled },
 		"an old one": func(v *sight) { v.sign.Current.CheckedInAt = v.now.Add(-time.Hour) },
 	} {
 		d := newDoor(5 * time.Minute)
@@ -70,7 +71,7 @@ func TestDoorForgetsNoRefusal(t *testing.T) {
 		good := *v.sign.Current
 		spoil(&v)
 		d.observe(v, lockIs(drivers.Closed))
-		v.first, v.trusted, v.sign.Current = false, true, &good
+		v.first, v.trusted, v.sign.Status, v.sign.Current = false, true, booking.Occupied, &good
 		v.now = v.now.Add(time.Second)
 		d.observe(v, lockIs(drivers.Closed))
 		if w := d.wish(v, lockIs(drivers.Closed)); w.action != "" {
