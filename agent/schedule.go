@@ -318,9 +318,10 @@ func (p *plan) edits(stored, tell []booking.Booking) []edit {
 	return edits
 }
 
-// onlyHeardOf says that nothing has changed but that the cloud knows it now.
+// onlyHeardOf says that nothing has changed but that the cloud knows it now, or
+// has said it again.
 func onlyHeardOf(was, is booking.Booking) bool {
-	was.CloudRevision = is.CloudRevision
+	was.CloudRevision, was.CreatedAt, was.UpdatedAt = is.CloudRevision, is.CreatedAt, is.UpdatedAt
 	return booking.Same(was, is)
 }
 

@@ -84,6 +84,11 @@ func (s *Server) wrongKey(c *call) error {
 	if first {
 		s.log.Warn("too many wrong keys from one address", "address", address)
 	}
+	return s.slowDown(c)
+}
+
+// slowDown tells an address with too many wrong keys to wait.
+func (s *Server) slowDown(c *call) error {
 	c.w.Header().Set("Retry-After", retryTries)
 	return &agent.Error{Code: tooManyRequests, Message: "too many wrong keys from this address: correct the key, then try again"}
 }

@@ -127,7 +127,7 @@ func TestPageShowsEveryOperation(t *testing.T) {
 			t.Errorf("schema %s is not shown", name)
 		}
 	}
-	if strings.Contains(p, "<pre></pre>") || strings.Contains(p, "<2>") || strings.Contains(p, "http://") || strings.Contains(p, "https://") {
+	if strings.Contains(p, "<pre></pre>") || strings.Contains(p, "<2>") || strings.Contains(p, `="http`) || strings.Contains(p, "url(") {
 		t.Error("the page has an empty part, raw text, or a link outside")
 	}
 }
@@ -148,8 +148,8 @@ func TestExamplesWork(t *testing.T) {
 				if s.at(o, "operationId") == "instruction" {
 					path += "?device_type=lock"
 				}
-				if strings.HasSuffix(path, "shot") || strings.Contains(path, "{") {
-					continue // pictures, and keys that would have to exist
+				if strings.HasSuffix(path, "shot") || strings.HasSuffix(path, ".ics") || strings.Contains(path, "{") {
+					continue // pictures, and keys and tokens that would have to exist
 				}
 				got := b.ask(method, path, e...)
 				b.clear()
@@ -222,6 +222,9 @@ func (b *building) clear() {
 
 func (s spec) checkAnswer(t *testing.T, name string, o any, got answer) {
 	t.Helper()
+	if got.StatusCode == 204 && s.at(o, "responses", "204") != nil {
+		return
+	}
 	media, _, _ := mime.ParseMediaType(got.Header.Get("Content-Type"))
 	described := s.at(o, "responses", fmt.Sprint(got.StatusCode), "content", media)
 	if described == nil {

@@ -25,6 +25,13 @@ func routes() []route {
 		{"GET", "/meetingspace/{meeting_space_id}/state/send", permitSpacesWrite, sendState, "Send meeting space state by meeting space ID"},
 		{"POST", "/meetingspace/{meeting_space_id}/availability", permitSpacesWrite, storeAvailability, "Store meeting space availability"},
 
+		{"POST", "/meetingspace/{meeting_space_id}/calendar", permitSpacesWrite, linkCalendar, "Create external calendar"},
+		{"GET", "/meetingspace/{meeting_space_id}/calendar", permitSpaces, calendarLink, "How the external calendar is"},
+		{"DELETE", "/meetingspace/{meeting_space_id}/calendar", permitSpacesWrite, unlinkCalendar, "End the link to an external calendar"},
+		{"POST", "/meetingspace/{meeting_space_id}/calendar/feed", permitSpacesWrite, newFeed, "Make a calendar feed of a meeting space"},
+		{"DELETE", "/meetingspace/{meeting_space_id}/calendar/feed", permitSpacesWrite, revokeFeed, "Revoke the calendar feed"},
+		{"GET", "/meetingspace/{meeting_space_id}/calendar.ics", permitAll, calendarFeed, "The calendar feed of a meeting space"},
+
 		{"GET", "/bookings", permitBookings, listBookings, "List bookings"},
 		{"POST", "/bookings", permitBookingsWrite, createBooking, "Create or update booking"},
 		{"POST", "/bookings/bulk", permitBookingsWrite, bulkBookings, "Bulk booking operation"},

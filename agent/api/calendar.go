@@ -1,0 +1,93 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// linkCalendar makes a space follow an external calendar.
+func linkCalendar(s *Server, c *call) error {
+	var link string
+	if err := c.decode(member{"url", true, &link}); err != nil {
+		return err
+	}
+	if link == "" {
+		return invalid("url", "is empty: DELETE ends the link")
+	}
+	return s.link(c, link)
+}
+
+// unlinkCalendar ends that, and takes the calendar's bookings back.
+func unlinkCalendar(s *Server, c *call) error { return s.link(c, "") }
+
+func (s *Server) link(c *call, link string) error {
+	state, err := s.agent.LinkCalendar(c.r.Context(), c.params[0], link)
+	if err != nil {
+		return err
+	}
+	return c.response(state)
+}
+
+// calendarLink says how a space stands with its external calendar.
+func calendarLink(s *Server, c *call) error {
+	state, err := s.agent.CalendarLink(c.params[0])
+	if err != nil {
+		return err
+	}
+	return c.response(state)
+}
+
+// feedAnswer is a calendar feed that was made just now.
+type feedAnswer struct {
+	Token string `json:"token"`
+	Path  string `json:"path"` // on this gateway; with the token it needs no key
+}
+
+// newFeed gives a space a calendar feed of its own.
+func newFeed(s *Server, c *call) error {
+	space := c.params[0]
+	token, err := s.agent.NewFeed(c.r.Context(), space)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusCreated, struct {
+		Response feedAnswer `json:"response"`
+	}{feedAnswer{token, "/meetingspace/" + url.PathEscape(space) + "/calendar.ics?token=" + token}})
+}
+
+// revokeFeed ends it.
+func revokeFeed(s *Server, c *call) error {
+	if err := s.agent.RevokeFeed(c.r.Context(), c.params[0]); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}
+
+// calendarFeed is the feed itself. A calendar program sends no key, so the
+// token in the URL is one, and wrong ones are counted like wrong keys.
+func calendarFeed(s *Server, c *call) error {
+	q, err := c.query("token")
+	if err != nil {
+		return err
+	}
+	feed, err := s.agent.Feed(c.params[0], q.text("token"))
+	if err != nil {
+		if allowed, _ := s.tries.take(clientAddress(c.r), time.Now()); !allowed {
+			return s.slowDown(c)
+		}
+		return err
+	}
+	sum := sha256.Sum256(feed)
+	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	c.w.Header().Set("ETag", tag)
+	if c.r.Header.Get("If-None-Match") == tag {
+		c.begin(http.StatusNotModified, []string{"text/calendar"})
+		return nil
+	}
+	return c.text("text/calendar; charset=utf-8", feed)
+}
