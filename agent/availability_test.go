@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+)
+
+func TestSetAvailability(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		yes, no, ten, half, two := true, false, 10, 30, 2
+		weekend := config.Hours{Saturday: "08:00-18:00", Sunday: "closed"}
+		for _, c := range []struct {
+			what string
+			set  Availability
+			want string
+		}{
+			{"nothing", Availability{}, ""},
+			{"slots of half an hour", Availability{SlotSize: &half}, ""},
+			{"slots of two minutes", Availability{SlotSize: &two}, "invalid slot_size"},
+			{"closed, and no hours", Availability{AroundTheClock: &no}, "invalid hours"},
+			{"wrong hours", Availability{Hours: &config.Hours{Monday: "8 to 5"}}, "invalid hours"},
+			{"no hours", Availability{Hours: &config.Hours{}}, "invalid hours"},
+			{"both", Availability{Hours: &weekend, AroundTheClock: &yes}, "invalid hours"},
+			{"hours", Availability{Hours: &weekend}, ""},
+			{"no current bookings", Availability{AllowCurrentTimeBooking: &no}, ""},
+			{"slots", Availability{SlotSize: &ten}, ""},
+		} {
+			before := *r.spaces[room].plan.terms.Load()
+			_, err := r.SetAvailability(t.Context(), room, c.set)
+			if got := refusal(err); got != c.want {
+				t.Errorf("%s: %q (%v), want %q", c.what, got, err, c.want)
+			}
+			if after := *r.spaces[room].plan.terms.Load(); err != nil && !after.UpdatedAt.Equal(before.UpdatedAt) {
+				t.Errorf("%s: changed", c.what)
+			}
+			r.wait(time.Minute)
+		}
+		now := r.spaces[room].availability()
+		if *now.SlotSize != 10 || *now.AroundTheClock || *now.AllowCurrentTimeBooking || *now.Hours != weekend || !*now.Enabled {
+			t.Errorf("in force: %+v", now)
+		}
+		m := r.MeetingSpaces()[0]
+		if m.SlotSize != 10 || m.AroundTheClock || m.AllowCurrentTimeBooking || m.UpdatedAt != stamp(on(0, 9)) || m.Status != booking.Disabled ||
+			m.NextAvailableTime != stamp(on(8, 0)) {
+			t.Errorf("the record says %+v", m)
+		}
+		for what, c := range map[string]struct {
+			from, to time.Time
+			want     string
+		}{
+			"before opening": {on(7, 0), on(9, 0), "invalid start_time"},
+			"after closing":  {on(17, 0), on(19, 0), "invalid end_time"},
+			"on Sunday":      {on(9, 0).AddDate(0, 0, 1), on(10, 0).AddDate(0, 0, 1), "invalid start_time"},
+			"on Monday":      {on(9, 0).AddDate(0, 0, 2), on(10, 0).AddDate(0, 0, 2), "invalid start_time"},
+			"open":           {on(9, 0), on(9, 50), ""},
+		} {
+			_, _, err := r.CreateBooking(t.Context(), meeting("", c.from, c.to), BookingOptions{})
+			if got := refusal(err); got != c.want {
+				t.Errorf("%s: %q (%v), want %q", what, got, err, c.want)
+			}
+		}
+		if _, err := r.SetAvailability(t.Context(), "x", Availability{}); refusal(err) != "not_found meeting_space_id" {
+			t.Error(err)
+		}
+	})
+}
+
+func TestHoldSpaceRefuses(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		r.until(on(9, 0))
+		far := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+		for what, c := range map[string]struct {
+			hold booking.Hold
+			want string
+		}{
+			"nothing":      {booking.Hold{}, "invalid status"},
+			"unknown":      {booking.Hold{Status: "open"}, "invalid status"},
+			"backwards":    {booking.Hold{Status: booking.Disabled, From: on(10, 0), Until: on(9, 30)}, "invalid until"},
+			"over":         {booking.Hold{Status: booking.Disabled, From: on(7, 0), Until: on(8, 0)}, "invalid until"},
+			"long note":    {booking.Hold{Status: booking.Disabled, Note: string(make([]byte, 501))}, "invalid note"},
+			"year 10 000":  {booking.Hold{Status: booking.Disabled, Until: far}, "invalid until"},
+			"from 10 000":  {booking.Hold{Status: booking.Disabled, From: far}, "invalid from"},
+			"from 1 BC":    {booking.Hold{Status: booking.Disabled, From: time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)}, "invalid from"},
+			"lifting what": {booking.Hold{Status: booking.Available}, ""},
+		} {
+			_, err := r.HoldSpace(t.Context(), room, c.hold)
+			if got := refusal(err); got != c.want {
+				t.Errorf("%s: %q (%v), want %q", what, got, err, c.want)
+			}
+		}
+		var err error
+		for i := 0; err == nil; i++ {
+			from := on(10, 0).Add(time.Duration(i) * time.Hour)
+			_, err = r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Reserved, From: from, Until: from.Add(time.Minute)})
+		}
+		if n := len(r.spaces[room].plan.terms.Load().Holds); n != maxHolds || refusal(err) != "conflict" {
+			t.Errorf("%d states are scheduled, then %v", n, err)
+		}
+	})
+}
+
+// At each minute the last state that was set for it is in force, and there is
+// one at most.
+func TestLaterHoldsLieOverEarlierOnes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var holds []booking.Hold
+		want := make([]booking.Status, 60)
+		for range rapid.IntRange(1, 12).Draw(t, "holds") {
+			from := rapid.IntRange(0, 58).Draw(t, "from")
+			until := rapid.IntRange(from+1, 61).Draw(t, "until")
+			h := booking.Hold{Status: rapid.SampledFrom([]booking.Status{booking.Available, booking.Reserved, booking.Occupied, booking.Disabled}).Draw(t, "status"),
+				From: on(0, 0).Add(time.Duration(from) * time.Minute)}
+			if until <= 60 {
+				h.Until = on(0, 0).Add(time.Duration(until) * time.Minute)
+			}
+			h.ID = fmt.Sprint(h)
+			var err error
+			if holds, err = laid(holds, h, on(0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			for m := from; m < min(until, 60); m++ {
+				want[m] = h.Status
+				if h.Status == booking.Available {
+					want[m] = ""
+				}
+			}
+		}
+		for m := range want {
+			at := on(0, 0).Add(time.Duration(m) * time.Minute)
+			got := slices.DeleteFunc(slices.Clone(holds), func(h booking.Hold) bool { return !h.Overlaps(at, at.Add(time.Second)) })
+			if len(got) > 1 || len(got) == 0 && want[m] != "" || len(got) == 1 && got[0].Status != want[m] {
+				t.Fatalf("minute %d: %v, want %q", m, got, want[m])
+			}
+		}
+	})
+}
