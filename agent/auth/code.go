@@ -1,0 +1,99 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+)
+
+const (
+	// CodeLife is how long a one-time password can be used.
+	CodeLife = 10 * time.Minute
+	// CodeTries is how often one may be tried.
+	CodeTries = 5
+	codeSize  = 6 // digits
+)
+
+// CodeRate is how many one-time passwords an address gets. With CodeTries for
+// each of them who guesses day and night has 1 chance in 4000 a day, and its
+// owner 48 letters.
+var CodeRate = Rate{Burst: 5, Every: 30 * time.Minute}
+
+var codes = big.NewInt(1_000_000)
+
+// NewCode makes a one-time password of six random digits.
+func NewCode() string {
+	n, err := rand.Int(rand.Reader, codes)
+	if err != nil { // never (crypto/rand)
+		panic(err)
+	}
+	return fmt.Sprintf("%0*d", codeSize, n)
+}
+
+// ParseCode reads a one-time password as a person types it: digits, perhaps
+// with space around or in the middle.
+func ParseCode(text string) (code string, ok bool) {
+	if len(text) > 4*codeSize {
+		return "", false
+	}
+	code = strings.ReplaceAll(strings.TrimSpace(text), " ", "")
+	if len(code) != codeSize {
+		return "", false
+	}
+	for _, c := range []byte(code) {
+		if c < '0' || c > '9' {
+			return "", false
+		}
+	}
+	return code, true
+}
+
+// Account is how an address stands with its one-time passwords. It is kept for
+// every address that somebody typed, whether it belongs to a user or not, so
+// that no answer and no delay tells which.
+type Account struct {
+	Codes  Budget `json:"c,omitzero"` // spent on one-time passwords
+	Hash   []byte `json:"h,omitempty"`
+	Issued Moment `json:"i,omitzero"`
+	Tries  int    `json:"t,omitempty"` // of the one under way
+}
+
+// Issue takes the hash of a new one-time password, which is the only one from
+// now on. If the address had too many it says after which time to ask again.
+func (a *Account) Issue(hash []byte, now Moment) (wait time.Duration, ok bool) {
+	if wait, ok = a.Codes.Take(CodeRate, now); ok {
+		a.Hash, a.Issued, a.Tries = hash, now, 0
+	}
+	return wait, ok
+}
+
+// Try says whether hash is that of the one-time password under way. It can be
+// right once, and wrong CodeTries times. Who was right has shown that the
+// mailbox is his: his budget is whole again.
+func (a *Account) Try(hash []byte, now Moment) bool {
+	right := hmac.Equal(hash, a.Hash)
+	if !a.live(now) {
+		a.drop()
+		return false
+	}
+	if right {
+		*a = Account{}
+		return true
+	}
+	if a.Tries++; a.Tries >= CodeTries {
+		a.drop()
+	}
+	return false
+}
+
+// Idle says whether the account may be forgotten.
+func (a *Account) Idle(now Moment) bool { return !a.live(now) && a.Codes.Whole(CodeRate, now) }
+
+func (a *Account) live(now Moment) bool {
+	return len(a.Hash) > 0 && now.Within(a.Issued, CodeLife)
+}
+
+func (a *Account) drop() { a.Hash, a.Issued, a.Tries = nil, Moment{}, 0 }

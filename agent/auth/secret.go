@@ -1,0 +1,52 @@
+package auth
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// Prefixes of the secrets of API keys, by which people and scanners know them.
+const (
+	SystemPrefix       = "rgsys_"
+	OrganizationPrefix = "rgorg_"
+)
+
+// shownOfSecret is how much of a secret behind its prefix is kept to recognize
+// it by.
+const shownOfSecret = 4
+
+var secretText = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// NewAPISecret makes the secret of an API key: a prefix, 256 random bits, and a
+// checksum that tells a typing error from a wrong key.
+func NewAPISecret(prefix string) string {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // never fails (crypto/rand)
+	body := strings.ToLower(secretText.EncodeToString(random))
+	return fmt.Sprintf("%s%s_%08x", prefix, body, crc32.ChecksumIEEE([]byte(body)))
+}
+
+// Mistyped says whether a secret is one of ours of which something was lost or
+// changed. Of one that somebody made up nothing can be said.
+func Mistyped(secret string) bool {
+	body, ours := strings.CutPrefix(secret, SystemPrefix)
+	if !ours {
+		body, ours = strings.CutPrefix(secret, OrganizationPrefix)
+	}
+	body, sum, _ := strings.Cut(body, "_")
+	return ours && sum != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body)))
+}
+
+// ShownPrefix is what a secret is recognized by: nothing of one that somebody
+// made up, a little of one that has random bits to spare.
+func ShownPrefix(secret string) string {
+	for _, prefix := range []string{SystemPrefix, OrganizationPrefix} {
+		if n := len(prefix) + shownOfSecret; strings.HasPrefix(secret, prefix) && len(secret) > 4*n {
+			return secret[:n]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,12 @@
+// Package mail hands a letter to a mail relay (RFC 5321, RFC 6409). It keeps
+// no queue and starts nothing: who has letters to send stores them, and asks
+// Backoff when to try again.
+//
+// # Why
+//
+// It is net/smtp of the standard library with what that leaves to its callers,
+// because a gateway sends short texts to one relay: encryption is demanded
+// before anything is said and never fallen back from, one letter has one
+// deadline, what a relay may say is bounded, and every failure is sorted into
+// "again later" and "never".
+package mail
