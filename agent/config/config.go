@@ -19,13 +19,15 @@ import (
 type Config struct {
 	Gateway Gateway `yaml:"gateway"`
 	// Data is the folder of the database and the control socket.
-	Data   string  `yaml:"data"`
-	HTTP   HTTP    `yaml:"http"`
-	Cloud  Cloud   `yaml:"cloud"`
-	Broker Broker  `yaml:"broker"`
-	Clock  Clock   `yaml:"clock"`
-	Store  Store   `yaml:"store"`
-	Spaces []Space `yaml:"spaces"`
+	Data   string `yaml:"data"`
+	HTTP   HTTP   `yaml:"http"`
+	Cloud  Cloud  `yaml:"cloud"`
+	Broker Broker `yaml:"broker"`
+	Clock  Clock  `yaml:"clock"`
+	Store  Store  `yaml:"store"`
+	// Webhooks says where notifications may go.
+	Webhooks Webhooks `yaml:"webhooks"`
+	Spaces   []Space  `yaml:"spaces"`
 
 	origins map[string]Origin
 }
@@ -123,6 +125,15 @@ type Store struct {
 	MaxSize Size `yaml:"max_size"`
 	// Events is how many events the log keeps before it drops the oldest.
 	Events int `yaml:"events"`
+}
+
+// Webhooks says where notifications may go besides https in the internet.
+// Loopback, link-local and metadata addresses are never reached.
+type Webhooks struct {
+	// AllowPrivate lets them go to 10/8, 172.16/12, 192.168/16 and fc00::/7.
+	AllowPrivate bool `yaml:"allow_private"`
+	// AllowHTTP lets them go without TLS, readable to whoever is on the way.
+	AllowHTTP bool `yaml:"allow_http"`
 }
 
 // Space is a meeting space with the devices in it. The names of its fields are
