@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -29,27 +30,42 @@ const (
 	labKey   = "lab-key-0123456789abcdef0123456789"
 )
 
-// lab is a gateway in the machine of drivers/host/lab, seen from outside: over
+// lab is a machine of drivers/host/lab with a gateway, seen from outside: over
 // HTTP, over MQTT, and in the world to which its wires lead.
 type lab struct {
 	*testing.T
-	script, image string
-	web, world    string // addresses
-	up            *backend.Backend
+	script, dir string   // of the machine
+	env         []string // of the script
+	web, world  string   // addresses
+	up          *backend.Backend
+	journal     string // the command that shows what the gateway said last
 
 	mu       sync.Mutex
 	received []cloud.Envelope
 }
 
-func newLab(t *testing.T) *lab {
-	l := &lab{T: t, script: os.Getenv("LAB_SCRIPT"), image: os.Getenv("LAB_IMAGE"), web: labPort(t), world: labPort(t)}
+// newLab boots one of the images of `make lab`.
+func newLab(t *testing.T, image string, env ...string) *lab {
+	l := &lab{T: t, script: os.Getenv("LAB_SCRIPT"), web: labPort(t), world: labPort(t), journal: "tail -n 20 /data/log"}
 	if l.script == "" {
 		t.Skip("make lab runs this")
 	}
-	l.startCloud()
-	l.lab("boot", l.image, port(l.web)+":8080", port(l.world)+":7000")
-	t.Cleanup(func() { l.lab("cut") })
+	images := os.Getenv("LAB_IMAGES")
+	l.dir = filepath.Join(images, image+".run")
+	l.env = append(env, "LAB_RUN="+l.dir)
+	t.Cleanup(func() { l.T = t; l.lab("cut") })
+	l.lab("boot", filepath.Join(images, image), port(l.web)+":8080", port(l.world)+":7000")
 	return l
+}
+
+// row is a row of the table that `make lab` prints: device/bus/operation/fault.
+func (l *lab) row(name string, f func(l *lab)) {
+	outer := l.T
+	outer.Run(name, func(t *testing.T) {
+		l.T = t
+		defer func() { l.T = outer }()
+		f(l)
+	})
 }
 
 func labPort(t *testing.T) string {
@@ -71,12 +87,19 @@ func port(address string) string {
 func (l *lab) lab(args ...string) string {
 	l.Helper()
 	c := exec.Command(l.script, args...)
+	c.Env = append(os.Environ(), l.env...)
 	c.WaitDelay = time.Second // the machine goes on and has our output
 	out, err := c.Output()
 	if err != nil && c.ProcessState != nil && !c.ProcessState.Success() {
 		l.Fatalf("lab %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// sh is what a command in the machine prints.
+func (l *lab) sh(command string) string {
+	l.Helper()
+	return strings.TrimSpace(l.lab("sh", command))
 }
 
 // startCloud starts the broker and the backend that the gateway connects to.
@@ -109,14 +132,18 @@ func (l *lab) start() {
 	l.Helper()
 	l.lab("sh", "sed 's/CLOUD_PORT/"+os.Getenv("LAB_CLOUD")+"/' /etc/gateway.yaml > /data/gateway.yaml; "+
 		"ROOMGATE_SYSTEM_KEY="+labKey+" setsid roomgate run --config /data/gateway.yaml </dev/null >>/data/log 2>&1 & echo $! > /data/pid")
-	l.await("the gateway is ready", func() bool {
-		r, err := http.Get("http://" + l.web + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = r.Body.Close()
-		return r.StatusCode == http.StatusOK
-	})
+	l.await("the gateway is ready", l.ready)
+}
+
+// ready asks the gateway whether it is.
+func (l *lab) ready() bool {
+	asks := http.Client{Timeout: 5 * time.Second} // a machine that stands still does not refuse
+	r, err := asks.Get("http://" + l.web + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = r.Body.Close()
+	return r.StatusCode == http.StatusOK
 }
 
 // end ends the gateway's process with a signal, and waits until it is gone.
@@ -127,9 +154,15 @@ func (l *lab) end(signal string) {
 
 func (l *lab) await(what string, check func() bool) {
 	l.Helper()
-	for end := time.Now().Add(20 * time.Second); !check(); time.Sleep(100 * time.Millisecond) {
+	l.within(20*time.Second, what, check)
+}
+
+// within waits until something is so, for as long as no machine takes.
+func (l *lab) within(limit time.Duration, what string, check func() bool) {
+	l.Helper()
+	for end := time.Now().Add(limit); !check(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
-			l.Fatalf("20 s have passed and it is not so: %s\n%s", what, l.lab("sh", "tail -n 20 /data/log"))
+			l.Fatalf("%v have passed and it is not so: %s\n%s", limit, what, l.lab("sh", l.journal))
 		}
 	}
 }

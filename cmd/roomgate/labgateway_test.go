@@ -3,8 +3,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -15,38 +18,55 @@ import (
 	"roomgate/cloud/backend"
 )
 
-// The whole gateway in the lab's machine, reached from outside. Each test is a
-// row of the table that `make lab` prints: device/bus/operation/fault.
+// The whole gateway in the lab's machine, reached from outside.
 func TestLab(t *testing.T) {
-	l := newLab(t)
+	l := newLab(t, "gateway")
+	l.startCloud()
 	l.lab("sh", "setsid lab.test world /etc/world.yaml </dev/null >/data/world.log 2>&1 &")
-	l.await("the world is there", func() bool {
-		line, err := l.ask("lab lock").ReadString('\n')
-		return err == nil && strings.HasPrefix(line, "lock")
-	})
-	row := func(name string, f func(l *lab)) {
-		t.Run(name, func(t *testing.T) {
-			l.T = t
-			defer func() { l.T = nil }()
-			f(l)
-		})
-		l.T = t
+	l.await("the world is there", l.wired)
+	l.row("gateway/all/start/none", labStart)
+	l.row("lock/http, gpio/open/none", labOpen)
+	l.row("lock/mqtt, gpio/open/none", labCommand)
+	l.row("lock/gpio, mqtt/event/door forced", labForced)
+	l.row("lock/http, gpio/open/bolt jammed", labJammed)
+	l.row("light/http, pwm/intensity/none", labLight)
+	l.row("fan/http, pwm+gpio/on/none", labFan)
+	l.row("fan/http, gpio/status/tachometer stuck", labStall)
+	l.row("o3-sensor/http, i2c/temperature/none", labTemperature)
+	l.row("o3-sensor/http, i2c/temperature/chip unplugged", labUnplugged)
+	l.row("o3-sensor/http, i2c/status/bus error for ten seconds", labBusError)
+	l.row("o3-sensor/http, gpio/occupancy/none", labOccupancy)
+	l.row("o3-sensor/http, spi/ring color/none", labRing)
+	l.row("camera/http, v4l2/snapshot/none", labPicture)
+	l.row("display/http, gpio/off, on/none", labBacklight)
+	l.diagnoses()
+	l.row("gateway/all/stop/none", labStop)
+	l.diagnosesStopped()
+	l.row("gateway/all/start/kill -9", labKill)
+}
+
+// wired says whether the world at the end of the wires is there.
+func (l *lab) wired() bool {
+	c, err := net.Dial("tcp", l.world)
+	if err != nil {
+		return false
 	}
-	row("gateway/all/start/none", labStart)
-	row("lock/http, gpio/open/none", labOpen)
-	row("lock/mqtt, gpio/open/none", labCommand)
-	row("lock/gpio, mqtt/event/door forced", labForced)
-	row("lock/http, gpio/open/bolt jammed", labJammed)
-	row("light/http, pwm/intensity/none", labLight)
-	row("fan/http, pwm+gpio/on/none", labFan)
-	row("fan/http, gpio/status/tachometer stuck", labStall)
-	row("o3-sensor/http, i2c/temperature/none", labTemperature)
-	row("o3-sensor/http, i2c/temperature/chip unplugged", labUnplugged)
-	row("o3-sensor/http, i2c/status/bus error for ten seconds", labBusError)
-	row("o3-sensor/http, gpio/occupancy/none", labOccupancy)
-	row("o3-sensor/http, spi/ring color/none", labRing)
-	row("gateway/all/stop/none", labStop)
-	row("gateway/all/start/kill -9", labKill)
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	fmt.Fprintln(c, "lab lock")
+	line, err := bufio.NewReader(c).ReadString('\n')
+	return err == nil && strings.HasPrefix(line, "lock")
+}
+
+// labOutputs are what the board drives, as its log names them.
+var labOutputs = []string{"gpio relay", "gpio buzzer", "gpio backlight", "pwm 0", "pwm 1"}
+
+// safeLevel is where an output rests: a display is lit, all else is off.
+func safeLevel(output string) string {
+	if output == "gpio backlight" {
+		return "1"
+	}
+	return "0"
 }
 
 // labStart: nothing moves at start that nobody ordered.
@@ -55,17 +75,31 @@ func labStart(l *lab) {
 	for _, device := range []string{"lock", "light", "fan"} {
 		l.await(device+" is online", func() bool { return strings.HasSuffix(l.status(device, ""), " online") })
 	}
-	if levels := l.log("gpio relay"); !slices.Equal(levels, []string{"0"}) {
-		l.Errorf("the relay's log is %v, want 0 only", levels)
-	}
-	if levels := l.log("gpio buzzer"); !slices.Equal(levels, []string{"0"}) {
-		l.Errorf("the buzzer's log is %v, want 0 only", levels)
-	}
-	for _, channel := range []string{"pwm 0", "pwm 1"} {
-		if slices.ContainsFunc(l.log(channel), func(duty string) bool { return duty != "0" }) {
-			l.Errorf("%s has %v at start", channel, l.log(channel))
+	l.onlySafe("at start", nil)
+}
+
+// onlySafe wants that since the marks no output took a level but its safe one.
+func (l *lab) onlySafe(when string, since map[string]int) {
+	l.Helper()
+	for _, output := range labOutputs {
+		moves := l.log(output)[since[output]:]
+		if slices.ContainsFunc(moves, func(level string) bool { return level != safeLevel(output) }) {
+			l.Errorf("%s %s has %v", when, output, moves)
+		}
+		if strings.HasPrefix(output, "gpio") && len(moves) > 1 {
+			l.Errorf("%s %s has %v, want its safe level once", when, output, moves)
 		}
 	}
+}
+
+// marks are how long the log of each output is.
+func (l *lab) marks() map[string]int {
+	l.Helper()
+	all := map[string]int{}
+	for _, output := range labOutputs {
+		all[output] = len(l.log(output))
+	}
+	return all
 }
 
 func labOpen(l *lab) {
@@ -202,14 +236,37 @@ func labRing(l *lab) {
 	}
 }
 
+// labPicture: a browser gets a picture of what the camera sees.
+func labPicture(l *lab) {
+	began := time.Now()
+	if got := l.order("camera", "", "snapshot", nil); got != "done" {
+		l.Errorf("the receipt says %s", got)
+	}
+	l.Logf("note: receipt after %v", time.Since(began).Round(time.Millisecond))
+	l.becomes("camera", "", "on online")
+}
+
+// labBacklight: the screen is lit and dark by its line, whether or not a
+// browser shows the page.
+func labBacklight(l *lab) {
+	for _, c := range []struct{ action, want string }{{"off", "at 0 %"}, {"on", "at 100 %"}} {
+		if got := l.order("meeting-room-display", "", c.action, nil); got != "done" {
+			l.Errorf("the receipt says %s", got)
+		}
+		if state := l.sim("lab display"); !strings.Contains(state, c.want) {
+			l.Errorf("after %s the display says %s", c.action, state)
+		}
+	}
+}
+
 // labStop: what was on is safe when the process is gone.
 func labStop(l *lab) {
 	if got := l.order("o3-sensor", "buzzer", "on", nil); got != "done" {
 		l.Errorf("the receipt says %s", got)
 	}
 	l.end("TERM")
-	for _, output := range []string{"gpio relay", "gpio buzzer", "pwm 0", "pwm 1"} {
-		if levels := l.log(output); levels[len(levels)-1] != "0" {
+	for _, output := range labOutputs {
+		if levels := l.log(output); levels[len(levels)-1] != safeLevel(output) {
 			l.Errorf("after the stop %s has %v", output, levels)
 		}
 	}

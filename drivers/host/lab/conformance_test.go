@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/drivers"
+	"roomgate/drivers/display"
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/fan"
 	"roomgate/drivers/hub"
@@ -16,8 +17,9 @@ import (
 )
 
 const (
-	noCable = "a PWM channel or an SPI port has no wire back: the kernel cannot know"
-	noHang  = "reading a line or a channel of this chip cannot hang: the kernel answers from its registers"
+	noCable   = "a PWM channel or an SPI port has no wire back: the kernel cannot know"
+	noSilence = "a page is away after 15 s of silence, which is longer than three polls: see browser closed"
+	noHang    = "reading a line or a channel of this chip cannot hang: the kernel answers from its registers"
 )
 
 // with are a kind's options after a change.
@@ -52,9 +54,16 @@ func hubOptions() drivers.Options {
 	})()
 }
 
+func displayOptions() drivers.Options {
+	return with(display.Kind(), func(o *display.Options) { o.Page, o.Backlight = "room", "backlight" })()
+}
+
 func newDoor() *sim.Door { return &sim.Door{Relay: "relay", Sense: "sense", Contact: "contact"} }
 func newFan() *sim.Fan   { return &sim.Fan{PWM: "pwmchip0/1", Tach: "tach"} }
 func newLamp() *sim.Lamp { return &sim.Lamp{PWM: "pwmchip0/0"} }
+func newDisplay() []sim.Part {
+	return []sim.Part{&sim.Backlight{Line: "backlight"}, &sim.Tablet{Page: "room"}}
+}
 func newHub() []sim.Part {
 	return []sim.Part{&sim.TMP102{Bus: i2cBus}, &sim.PIR{Line: "pir"},
 		&sim.Buzzer{Line: "buzzer"}, &sim.APA102{SPI: spiPort, LEDs: 12}}
@@ -100,6 +109,24 @@ func TestConformance(t *testing.T) {
 			Confirm: func(t *testing.T, c drivers.Command, s drivers.Status) {
 				if s.Value == drivers.On && rotor.RPM() < 300 {
 					t.Errorf("%s: told as on at %g rpm", c.Action, rotor.RPM())
+				}
+			},
+		})
+	})
+	var light *sim.Backlight
+	t.Run("display/gpio", func(t *testing.T) {
+		drivertest.Run(t, drivertest.Case{
+			Kind: display.Kind(), Options: displayOptions, Rig: newRig, Blocking: true,
+			Parts: func() []sim.Part {
+				parts := newDisplay()
+				light = parts[0].(*sim.Backlight)
+				return parts
+			},
+			Safe: map[string]float64{"backlight": 1},
+			Skip: map[string]string{"unplug": noSilence},
+			Confirm: func(t *testing.T, c drivers.Command, s drivers.Status) {
+				if s.Details["backlight"] != drivers.OnOff(light.Brightness() > 0) {
+					t.Errorf("%s: told as %v, the light is at %g", c.Action, s.Details, light.Brightness())
 				}
 			},
 		})

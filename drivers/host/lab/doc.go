@@ -12,6 +12,12 @@
 // the world for a whole gateway, which is then reached from outside: see
 // cmd/roomgate/lab_test.go.
 //
+// Two more machines follow. One has Debian's systemd, with unit, udev rules and
+// watchdog as a package installs them: there the gateway hangs and crashes, and
+// the whole machine stands still with its interrupts off, until the card resets
+// it. The other is a board of 32 bits, an AST2600, whose GPIO and watchdog are
+// those of the chip as qemu has them, without code of ours.
+//
 // Each test is named for a row of the table that `make lab` prints:
 // Test/device/bus/operation/fault.
 package lab

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/drivers"
+	"roomgate/drivers/display"
 	"roomgate/drivers/sim"
 )
 
@@ -34,7 +35,7 @@ func newRoom(t *testing.T, parts ...sim.Part) *room {
 
 func (r *room) open(o drivers.Options) drivers.Driver {
 	r.Helper()
-	d, err := o.Open(r.Context(), r.Board)
+	d, err := o.Open(r.Context(), r.rig)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -89,6 +90,7 @@ func TestFaults(t *testing.T) {
 	t.Run("lock/gpio/watch/stale edges", staleEdges)
 	t.Run("fan/pwm+gpio/poll/tachometer stuck", tachStuck)
 	t.Run("light/pwm/order/chip refuses", pwmRefuses)
+	t.Run("display/gpio/poll, off/browser closed", browserClosed)
 }
 
 func chipAppearsLate(t *testing.T) {
@@ -301,4 +303,27 @@ func pwmRefuses(t *testing.T) {
 	if err := order(d, "on"); err != nil {
 		t.Errorf("after it: %v", err)
 	}
+}
+
+// browserClosed: a display is offline without its page, and its backlight still
+// takes orders.
+func browserClosed(t *testing.T) {
+	tablet := &sim.Tablet{Page: "room"}
+	light := &sim.Backlight{Line: "backlight"}
+	r := newRoom(t, tablet, light)
+	o := displayOptions().(*display.Options)
+	o.Stale = 4 * time.Second
+	d := r.open(o)
+	r.within("at first", d, "", fine)
+	tablet.Unplug()
+	time.Sleep(o.Stale)
+	r.within("closed", d, "", func(s drivers.Status) bool { return errors.Is(s.Err, drivers.ErrOffline) })
+	if err := order(d, "off"); err != nil {
+		t.Errorf("without a page the backlight refuses: %v", err)
+	}
+	if r.sync(); light.Brightness() > 0 {
+		t.Error("the backlight is lit")
+	}
+	tablet.Plug()
+	r.within("open again", d, "", fine)
 }

@@ -48,6 +48,7 @@ func take(args []string) error {
 func drive(args []string) error {
 	opened := map[string]func() drivers.Options{
 		"lock": lockOptions, "lock-low": lowLockOptions, "light": lightOptions, "fan": fanOptions, "o3-sensor": hubOptions,
+		"display": displayOptions,
 	}[args[0]]
 	d, err := opened().Open(context.Background(), host.New())
 	if err != nil {

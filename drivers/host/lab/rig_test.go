@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/drivers"
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/host"
 	"roomgate/drivers/sim"
@@ -31,6 +32,9 @@ func wireUp(t *testing.T, w *sim.World) *rig {
 	}
 	return &rig{host.New(), o}
 }
+
+// Page is the one that the world's tablets show: no wire leads there.
+func (r *rig) Page(name string) *drivers.Page { return r.world.Page(name) }
 
 // Close gives the buses back and takes the world away.
 func (r *rig) Close() {

@@ -26,8 +26,8 @@ type output struct {
 	role        string // of the child that drives it
 	parts       func() []sim.Part
 	line        string // in the board's log
-	on          string // the order that energises it
-	safe        string // "0", or "1" where low is on
+	on          string // the order that takes it from its safe level
+	safe        string // "0", or "1" where low is on or light is safe
 }
 
 func outputs() []output {
@@ -43,6 +43,7 @@ func outputs() []output {
 		{"light", "pwm", "light", func() []sim.Part { return []sim.Part{newLamp()} }, "pwm 0", "on", "0"},
 		{"fan", "pwm", "fan", func() []sim.Part { return []sim.Part{newFan()} }, "pwm 1", "on", "0"},
 		{"buzzer", "gpio", "o3-sensor", newHub, "gpio buzzer", "buzzer/on", "0"},
+		{"display", "gpio", "display", newDisplay, "gpio backlight", "off", "1"},
 	}
 }
 

@@ -22,6 +22,7 @@
  *   reset                    outputs become inputs, as after a loss of power
  *   mark TEXT
  *   wait MICROSECONDS        before the next line of the same write
+ *   hang                     the whole machine stands still, interrupts off
  *
  * While nobody has the device open no chip acknowledges. Kernel 6.1.
  */
@@ -34,6 +35,7 @@
 #include <linux/pwm.h>
 #include <linux/slab.h>
 #include <linux/spi/spi.h>
+#include <linux/stop_machine.h>
 
 #include "labhw.h"
 
@@ -204,6 +206,13 @@ static const struct pwm_ops pops = {
 };
 
 /* ---- /dev/labhw ---- */
+static int stand_still(void *unused)
+{
+	for (;;)
+		cpu_relax();
+	return 0;
+}
+
 static int command(char *s)
 {
 	char *w = strsep(&s, " "), *a = s ? strsep(&s, " ") : NULL, *b = s ? strsep(&s, " ") : NULL;
@@ -214,6 +223,8 @@ static int command(char *s)
 		reset();
 		return 0;
 	}
+	if (!strcmp(w, "hang"))
+		return stop_machine(stand_still, NULL, NULL);
 	if (!strcmp(w, "mark") && a) {
 		note("mark %s", a);
 		return 0;
