@@ -13,6 +13,8 @@ QUICK   := ./agent/... ./store/... ./drivers/... ./cloud
 FORKS   := OnlyACrashOfTheChild|KilledWriter|SuiteFindsFlaws
 # The names that tests of what goes wrong carry.
 FAULTS  := Crash|Kill|Cut|Damage|Lost|Full|Fault|Broken|Panic|Hang|Interrupted|Unplug|Stuck|Garbled|Vanish|Jam|Stall|Bounded
+# What is behind the build tag lab.
+LAB     := ./drivers/host/lab ./cmd/roomgate
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Runs go test and prints its plain lines, the whole output of what failed, and
@@ -38,7 +40,7 @@ test: ## all tests that need no extra installs; says which were skipped and why
 	@grep -rl --include='*_test.go' '^//go:build .*integration' . | sed 's/^/  /' || true
 	@$(call gotest,$(RACE) ./...)
 
-test-all: ## installs what the other tests need, runs everything, also on emulated ARM
+test-all: ## installs what the other tests need, runs everything, also on emulated ARM and in the lab
 	.ci/install
 	go vet -tags integration ./...
 	@$(call gotest,$(RACE) -tags integration -timeout 15m ./...)
@@ -46,6 +48,7 @@ test-all: ## installs what the other tests need, runs everything, also on emulat
 	@export GOARCH=arm64; $(call emulated,qemu-aarch64-static)
 	@echo 'linux/arm (GOARM=7) under qemu (without the same):'
 	@export GOARCH=arm GOARM=7; $(call emulated,qemu-arm-static)
+	@$(MAKE) --no-print-directory lab
 
 bench: ## speed, size and wear, each beside its limit in the same run
 	go test -run '^$$' -bench . -benchtime 1s ./...
@@ -53,8 +56,8 @@ bench: ## speed, size and wear, each beside its limit in the same run
 faults: ## power cuts, crashes, full disks, broken devices
 	@$(call gotest,$(RACE) -tags integration -run '$(FAULTS)' ./...)
 
-lab: ## the drivers and a whole gateway on an ARM kernel with a simulated board, as a table
-	go vet -tags lab ./drivers/host/lab ./cmd/roomgate
+lab: ## drivers, a gateway, the service and its watchdogs on ARM kernels with simulated boards, as a table
+	go vet -tags lab $(LAB)
 	@drivers/host/lab/run
 
 build: ## bin/roomgate for this machine
@@ -70,6 +73,8 @@ lint: ## gofmt, go vet, staticcheck, the unit file
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
 	go vet -tags integration ./...
 	go run $(STATICCHECK) -tags integration ./...
+	go vet -tags lab $(LAB)
+	go run $(STATICCHECK) -tags lab $(LAB)
 	@if command -v systemd-analyze >/dev/null; then .ci/units; else echo 'no systemd-analyze: the units are not checked'; fi
 
 clean: ## removes what was built
