@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // # The merge
@@ -132,7 +133,15 @@ func encode(b Booking) []byte {
 }
 
 // Same says whether two records of a booking say the same.
-func Same(a, b Booking) bool { return a == b || slices.Equal(encode(a), encode(b)) }
+func Same(a, b Booking) bool { return a == b || inUTC(a) == inUTC(b) }
+
+// inUTC is b with times that compare by ==.
+func inUTC(b Booking) Booking {
+	for _, t := range [...]*time.Time{&b.Start, &b.End, &b.CheckedInAt, &b.ReleasedAt, &b.EndedAt, &b.PlannedEnd, &b.CreatedAt, &b.UpdatedAt} {
+		*t = t.UTC()
+	}
+	return b
+}
 
 // Merge takes what the other side says into what this side has of one space.
 // store are the bookings that are new or other than this side had them; tell

@@ -2,6 +2,7 @@ package booking
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,8 @@ import (
 // Schedule holds the bookings of one space in memory. Readers hold its lock
 // for a search only, never while anything is written to a disk.
 type Schedule struct {
+	writing sync.Mutex // held by the one who changes it
+
 	mu   sync.RWMutex
 	byID map[string]*Booking
 	live []*Booking // sorted by start; disjoint, so by end too
@@ -36,12 +39,14 @@ func earlier(a, b *Booking) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Co
 // Put adds bookings, or replaces them by their ids. The caller has seen to it
 // that no live ones overlap.
 func (s *Schedule) Put(all ...Booking) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	if len(all) > 100 {
 		s.putMany(all)
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, b := range all {
 		s.drop(b.ID)
 		s.byID[b.ID] = &b
@@ -53,26 +58,34 @@ func (s *Schedule) Put(all ...Booking) {
 	}
 }
 
-// putMany sorts once instead of moving the tail for each.
+// putMany sorts once instead of moving the tail for each, and beside what is
+// read meanwhile.
 func (s *Schedule) putMany(all []Booking) {
+	byID := make(map[string]*Booking, len(s.byID)+len(all))
+	maps.Copy(byID, s.byID)
 	for _, b := range all {
-		s.byID[b.ID] = &b
+		byID[b.ID] = &b
 	}
-	s.live = s.live[:0]
-	for _, b := range s.byID {
+	live := make([]*Booking, 0, len(byID))
+	for _, b := range byID {
 		if b.Live() {
-			s.live = append(s.live, b)
+			live = append(live, b)
 		}
 	}
-	slices.SortFunc(s.live, earlier)
-	s.when = s.when[:0]
-	for _, b := range s.live {
-		s.when = append(s.when, b.millis())
+	slices.SortFunc(live, earlier)
+	when := make([]millis, len(live))
+	for i, b := range live {
+		when[i] = b.millis()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byID, s.live, s.when = byID, live, when
 }
 
 // Forget removes bookings by their ids.
 func (s *Schedule) Forget(ids ...string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
