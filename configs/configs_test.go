@@ -163,12 +163,13 @@ func TestExampleShowsDefaults(t *testing.T) {
 	off, on := parse(t, "gateway.yaml", configs.Gateway), parse(t, "gateway.yaml", text)
 	cmp.Equal(*off, *on, cmpopts.IgnoreUnexported(config.Config{}, room.Options{}), cmp.Reporter(&d))
 	want := []string{"Broker.Listen", "Cloud.CAFile", "Cloud.ClientCertificate", "Cloud.ClientKey", "Cloud.PasswordFile",
-		"Cloud.URL", "Cloud.Username", "HTTP.TLS.Certificate", "HTTP.TLS.Key", "Spaces.AroundTheClock", "Spaces.Booking.Hours.Friday",
+		"Cloud.URL", "Cloud.Username", "HTTP.TLS.Certificate", "HTTP.TLS.Key",
+		"SMTP.CAFile", "SMTP.From", "SMTP.PasswordFile", "SMTP.URL", "SMTP.Username", "Spaces.AroundTheClock", "Spaces.Booking.Hours.Friday",
 		"Spaces.Booking.Hours.Monday", "Spaces.Booking.Hours.Saturday", "Spaces.Booking.Hours.Sunday", "Spaces.Booking.Hours.Thursday",
 		"Spaces.Booking.Hours.Tuesday", "Spaces.Booking.Hours.Wednesday", "Spaces.BookingAppURL", "Spaces.Calendar.URL", "Spaces.CreatedBy",
 		"Spaces.CustomerID", "Spaces.Devices.Options.CAFile",
 		"Spaces.Devices.Options.Fingerprint", "Spaces.Devices.Options.Prefix", "Spaces.ExternalCalendarID", "Spaces.ExternalName",
-		"Spaces.Logo", "Spaces.ScreenSaverURL"}
+		"Spaces.Logo", "Spaces.OrganizationID", "Spaces.ScreenSaverURL", "Users.OrganizationID"}
 	if slices.Sort(d.found); !slices.Equal(d.found, want) {
 		t.Errorf("these are not defaults: %q\nexpected: %q", d.found, want)
 	}

@@ -55,6 +55,9 @@ func (r *reader) check(c *Config) {
 	span(r, "store.flush", c.Store.Flush, 0, time.Minute)
 	span(r, "store.max_size", c.Store.MaxSize, 8<<20, 1<<30)
 	span(r, "store.events", c.Store.Events, 100, 10_000_000)
+	r.smtp(c.SMTP)
+	r.auth(c.Auth)
+	r.users(c.Users)
 	r.spaces(c.Spaces)
 }
 
@@ -162,6 +165,7 @@ func (r *reader) space(key string, s Space) {
 			r.refuse(key+"."+f.name, "is %q: want a UUID in small letters", short(f.value))
 		}
 	}
+	r.organization(key, s.OrganizationID)
 	for _, f := range []struct{ name, value string }{{"booking_app_url", s.BookingAppURL}, {"screen_saver_url", s.ScreenSaverURL}} {
 		if u, err := url.Parse(f.value); f.value != "" && (err != nil || !u.IsAbs()) {
 			r.refuse(key+"."+f.name, "is not a URL: want one like https://example.com/")

@@ -27,7 +27,13 @@ type Config struct {
 	Store  Store  `yaml:"store"`
 	// Webhooks says where notifications may go.
 	Webhooks Webhooks `yaml:"webhooks"`
-	Spaces   []Space  `yaml:"spaces"`
+	// SMTP is the relay for mail, Auth how long people stay signed in, Users
+	// who they are.
+	SMTP  SMTP     `yaml:"smtp"`
+	Auth  Auth     `yaml:"auth"`
+	Users []Person `yaml:"users"`
+
+	Spaces []Space `yaml:"spaces"`
 
 	origins map[string]Origin
 }
@@ -152,9 +158,10 @@ type Space struct {
 	Room                    string `yaml:"room"`
 	AdditionalAddressInfo   string `yaml:"additional_address_info"`
 	Type                    string `yaml:"type"`
-	Capacity                int    `yaml:"capacity"`    // people
-	CustomerID              string `yaml:"customer_id"` // a UUID
-	CreatedBy               string `yaml:"created_by"`  // a UUID
+	Capacity                int    `yaml:"capacity"`        // people
+	CustomerID              string `yaml:"customer_id"`     // a UUID
+	CreatedBy               string `yaml:"created_by"`      // a UUID
+	OrganizationID          string `yaml:"organization_id"` // a UUID; empty: CustomerID
 	ExternalCalendarID      string `yaml:"external_cal_id"`
 	Timezone                string `yaml:"timezone"` // an IANA name
 	Logo                    string `yaml:"logo"`
@@ -207,6 +214,7 @@ func Default() Config {
 		Broker: Broker{HomeAssistant: HomeAssistant{Prefix: "homeassistant"}},
 		Clock:  Clock{Trust: TrustAuto},
 		Store:  Store{Flush: time.Second, MaxSize: 256 << 20, Events: 100_000},
+		Auth:   Auth{JWT: JWT{Lifetime: 12 * time.Hour, Rotation: 30 * 24 * time.Hour}},
 	}
 }
 
