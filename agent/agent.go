@@ -38,6 +38,8 @@ type Options struct {
 	Dial Dialer
 	// Calendars fetches external calendars; nil: as usual.
 	Calendars *http.Client
+	// Webhooks sends notifications; nil: as the configuration allows.
+	Webhooks *http.Client
 }
 
 // Dialer opens a connection.
@@ -72,6 +74,7 @@ type Agent struct {
 	wheelTurn chan struct{} // holds a token when a plan has changed
 
 	calendars *http.Client
+	hooks     *hooks
 
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud
@@ -93,6 +96,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	a.db = db
+	a.hooks = newHooks(o.Config, o.Webhooks)
 	if err := a.load(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -117,6 +121,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	}
 	if err := a.loadSpaces(); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
+	}
+	if err := a.db.View(a.loadHooks); err != nil {
+		return fmt.Errorf("load the webhooks: %w", err)
 	}
 	if err := a.bearPlans(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
@@ -178,6 +185,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return newDiscovery(a).run(upper) })
 	loops.Go(func() error { return a.runWheel(upper) })
+	loops.Go(func() error { return a.runHooks(upper) })
 	for _, s := range a.order {
 		loops.Go(func() error { return a.followCalendar(upper, s) })
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/webhook"
 	"roomgate/store"
 )
 
@@ -16,7 +17,7 @@ var (
 	// the cloud has not acknowledged of it is the outbox. When it is full the
 	// oldest row goes, and the gap is visible in the sequence.
 	logQueue = func(rows int) store.Queue[row] { return store.NewQueue[row]("log", rows, store.DropOldest) }
-	// cursors holds named positions in the log: "acked".
+	// cursors holds named positions in the log: "acked", "webhooks".
 	cursors = store.NewTable[uint64]("cursors")
 	// readings is the last known state by device id, for a restart.
 	readings = store.NewTable[[]storedReading]("readings")
@@ -32,6 +33,13 @@ var (
 	plans = store.NewTable[storedPlan]("plans")
 	// apiKeys holds the API keys by id, hashed.
 	apiKeys = store.NewTable[storedKey]("api-keys")
+	// webhooks holds the webhooks by id, with the secrets that they sign with.
+	webhooks = store.NewTable[storedWebhook]("webhooks")
+	// deliveries holds what webhooks were and will be told, by webhook and
+	// delivery id. Of one webhook at most maxWaiting wait, then the oldest goes,
+	// and keepDelivered are kept for the log; of the building maxDeliveries, and
+	// at most a quarter of store.max_size.
+	deliveries = store.NewTable[webhook.Delivery]("deliveries")
 )
 
 // maxCommands is how many command ids are remembered. An id that has been
@@ -50,6 +58,15 @@ type storedReading struct {
 type storedCommand struct {
 	Command Command `json:"command"`
 	Receipt Receipt `json:"receipt"`
+}
+
+// webhookCursor is how far the log has been turned into deliveries.
+const webhookCursor = "webhooks"
+
+// storedWebhook is a webhook with what is never shown of it.
+type storedWebhook struct {
+	webhook.Webhook
+	Secrets webhook.Secrets `json:"secrets"`
 }
 
 type storedKey struct {

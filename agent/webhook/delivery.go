@@ -36,11 +36,13 @@ type Delivery struct {
 	State     DeliveryState `json:"state"`
 	CreatedAt time.Time     `json:"created_at"`
 	// NextAt is when it is sent next, while it is pending.
-	NextAt      time.Time       `json:"next_attempt_at,omitzero"`
-	DeliveredAt time.Time       `json:"delivered_at,omitzero"`
-	Count       int             `json:"attempt_count"`
-	Attempts    []Attempt       `json:"attempts"` // the latest, oldest first
-	Payload     json.RawMessage `json:"payload"`
+	NextAt      time.Time `json:"next_attempt_at,omitzero"`
+	DeliveredAt time.Time `json:"delivered_at,omitzero"`
+	// Attempts are the latest, oldest first. Those that never left, because the
+	// gateway has no network, are not among them.
+	Count    int             `json:"attempt_count"`
+	Attempts []Attempt       `json:"attempts"`
+	Payload  json.RawMessage `json:"payload"`
 
 	// Tries are the attempts that count since QueuedAt.
 	Tries    int       `json:"tries"`
@@ -103,4 +105,10 @@ func Pause(failures int, a Answer) time.Duration {
 	}
 	const first, longest = time.Second, time.Minute
 	return max(min(first<<min(failures-1, 10), longest), a.RetryAfter)
+}
+
+// GivenUp is a delivery that is not sent again by itself.
+func (d Delivery) GivenUp() Delivery {
+	d.State, d.NextAt = Failed, time.Time{}
+	return d
 }

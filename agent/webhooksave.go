@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"roomgate/agent/webhook"
+	"roomgate/store"
+)
+
+// maxTold is how many events about webhooks wait for a disk that takes none.
+const maxTold = 1000
+
+// saveDeliveries writes what came of the deliveries: at once when it was
+// quiet, else once per interval, so that a thousand of them do not wear the
+// card out. What a power cut takes is sent again, with the same webhook-id.
+func (a *Agent) saveDeliveries(ctx context.Context) error {
+	pause := a.config.Store.Flush
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // runHooks writes the last
+		case <-a.hooks.save:
+		}
+		err := a.saveHooks(ctx)
+		switch {
+		case errors.Is(err, store.ErrFailed):
+			return err
+		case err != nil && ctx.Err() == nil:
+			a.log.Error("what came of deliveries to webhooks cannot be stored, it waits in memory: free space on the disk", "error", err)
+			pause = min(2*max(pause, time.Second), time.Minute)
+			poke(a.hooks.save)
+		default:
+			pause = a.config.Store.Flush
+		}
+		sleep(ctx, pause)
+	}
+}
+
+// unsavedHooks is what the store does not have yet.
+type unsavedHooks struct {
+	hooks      map[string]storedWebhook
+	deliveries map[string]webhook.Delivery
+	erase      []string
+	told       []row
+}
+
+func (u unsavedHooks) empty() bool {
+	return len(u.hooks)+len(u.deliveries)+len(u.erase)+len(u.told) == 0
+}
+
+// saveHooks writes all that the store does not have yet in one transaction.
+func (a *Agent) saveHooks(ctx context.Context) error {
+	h := a.hooks
+	if err := h.lock(ctx); err != nil {
+		return err
+	}
+	defer h.unlock()
+	u := h.takeUnsaved()
+	if u.empty() {
+		return nil
+	}
+	err := a.db.Update(ctx, func(tx *store.Tx) error { return u.write(tx, a.logRows) })
+	if err != nil {
+		h.giveBack(u)
+		return err
+	}
+	h.settle(u)
+	if len(u.told) > 0 {
+		a.logGrown()
+	}
+	return nil
+}
+
+// takeUnsaved takes everything but the deliveries themselves, which are read
+// from memory until the store has them.
+func (h *hooks) takeUnsaved() unsavedHooks {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u := unsavedHooks{hooks: map[string]storedWebhook{}, deliveries: maps.Clone(h.unsaved),
+		erase: slices.Collect(maps.Keys(h.erase)), told: h.told}
+	for id := range h.dirty {
+		u.hooks[id] = h.byID[id].storedWebhook
+	}
+	clear(h.erase)
+	clear(h.dirty)
+	h.told = nil
+	return u
+}
+
+func (u unsavedHooks) write(tx *store.Tx, log store.Queue[row]) error {
+	for id, w := range u.hooks {
+		if err := webhooks.Put(tx, id, w); err != nil {
+			return err
+		}
+	}
+	for key, d := range u.deliveries {
+		if err := deliveries.Put(tx, key, d); err != nil {
+			return err
+		}
+	}
+	for _, key := range u.erase {
+		if err := deliveries.Delete(tx, key); err != nil {
+			return err
+		}
+	}
+	for _, r := range u.told {
+		if _, err := log.Push(tx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBack keeps what could not be written for the next time.
+func (h *hooks) giveBack(u unsavedHooks) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id := range u.hooks {
+		h.dirty[id] = true
+	}
+	for _, key := range u.erase {
+		h.erase[key] = true
+	}
+	h.told = append(u.told, h.told...)
+	h.told = h.told[max(0, len(h.told)-maxTold):]
+}
+
+// settle forgets the deliveries that the store has now, unless they are newer
+// by now.
+func (h *hooks) settle(u unsavedHooks) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, written := range u.deliveries {
+		now, ok := h.unsaved[key]
+		if ok && now.Count == written.Count && now.QueuedAt.Equal(written.QueuedAt) && now.State == written.State {
+			delete(h.unsaved, key)
+		}
+	}
+}
