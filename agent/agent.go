@@ -147,7 +147,7 @@ func (a *Agent) loadSpaces() error {
 			a.spaces[s.ID] = s
 			a.order = append(a.order, s)
 		}
-		return a.loadPlans(tx)
+		return errors.Join(a.loadPlans(tx), a.loadSettings(tx))
 	})
 }
 
@@ -238,7 +238,7 @@ func (a *Agent) Progress() error {
 	for _, s := range a.order {
 		for _, d := range s.devices {
 			moved := time.Unix(0, d.moved.Load())
-			if limit := orderTimeout + d.Timeout + d.Poll + maxPause + stuckAfter; d.Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
+			if limit := orderTimeout + d.Timeout + d.live().Poll + maxPause + stuckAfter; d.live().Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
 				return fmt.Errorf("the loop of %s in %s has not moved since %s", d.Type, s.Name, moved.UTC().Format(time.RFC3339))
 			}
 		}

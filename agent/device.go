@@ -2,9 +2,9 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,9 +39,14 @@ type device struct {
 	seen        atomic.Bool  // it had its first verdict
 	moved       atomic.Int64 // unix nanoseconds of the loop's last turn
 
-	lane chan *order   // accepted orders, in order
-	kick chan struct{} // the hardware asks for a poll
-	busy chan struct{} // holds one token while a call is inside the driver
+	terms    atomic.Pointer[deviceTerms]
+	changing sync.Mutex // held by who changes the terms
+	showing  sync.Mutex // held by who sets known
+
+	lane   chan *order   // accepted orders, in order
+	turned chan struct{} // holds a token when the terms have changed
+	kick   chan struct{} // the hardware asks for a poll
+	busy   chan struct{} // holds one token while a call is inside the driver
 
 	// What follows belongs to the loop.
 	view    *view
@@ -57,13 +62,15 @@ type takenPicture struct {
 func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *device {
 	d := &device{
 		Device: c, agent: a, space: s,
-		log:  a.log.With("meeting_space", s.Name, "device", c.ID),
-		lane: make(chan *order, laneLength),
-		kick: make(chan struct{}, 1),
-		busy: make(chan struct{}, 1),
+		log:    a.log.With("meeting_space", s.Name, "device", c.ID),
+		lane:   make(chan *order, laneLength),
+		turned: make(chan struct{}, 1),
+		kick:   make(chan struct{}, 1),
+		busy:   make(chan struct{}, 1),
 	}
+	d.terms.Store(&deviceTerms{Device: c})
 	d.view = newView(d, stored)
-	d.known.Store(d.view.snapshot(time.Time{}, "not observed since the start"))
+	d.show(d.view.snapshot(time.Time{}, "not observed since the start"))
 	return d
 }
 
@@ -78,12 +85,11 @@ func (d *device) describe() drivers.Description {
 // run opens the device and serves it until ctx ends. It always returns nil: a
 // broken device must not end the building.
 func (d *device) run(ctx context.Context) error {
-	if !d.Enabled {
-		d.lost(errors.New("disabled by configuration"))
-		<-ctx.Done()
-		return nil
-	}
 	for ctx.Err() == nil {
+		if !d.live().Enabled {
+			d.rest(ctx)
+			continue
+		}
 		driver, err := call(ctx, d, orderTimeout, func(ctx context.Context) (drivers.Driver, error) {
 			return d.Options.Open(ctx, d.agent.buses)
 		})
@@ -111,22 +117,30 @@ func (d *device) idle(ctx context.Context, pause time.Duration) {
 			return
 		case <-timer.C:
 			return
+		case <-d.turned:
+			return
 		case o := <-d.lane:
 			d.finish(o, nil, refuse(Unavailable, "", "device is not opened: %s", d.known.Load().readings[0].Reason))
 		}
 	}
 }
 
-// serve polls, obeys and listens until ctx ends.
+// serve polls, obeys and listens until ctx ends or the device is disabled.
 func (d *device) serve(ctx context.Context, driver drivers.Driver) {
+	ctx, stop := context.WithCancel(ctx)
 	watched := d.watch(ctx, driver)
-	defer d.leave(watched)
+	defer func() { stop(); d.leave(watched) }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
 		d.moved.Store(time.Now().UnixNano())
 		select {
 		case <-ctx.Done():
+		case <-d.turned:
+			if !d.live().Enabled {
+				return
+			}
+			timer.Reset(0)
 		case o := <-d.lane:
 			d.obey(ctx, driver, o)
 		case <-d.kick:
@@ -153,14 +167,14 @@ func (d *device) leave(watched <-chan struct{}) {
 func (d *device) poll(ctx context.Context, driver drivers.Driver) time.Duration {
 	statuses, err := call(ctx, d, d.Timeout, driver.Poll)
 	if ctx.Err() != nil {
-		return d.Poll
+		return d.live().Poll
 	}
 	if err != nil {
 		d.lost(err)
 		if d.view.offline() {
 			return d.backOff()
 		}
-		return d.Poll
+		return d.live().Poll
 	}
 	d.pause = 0
 	if d.failing {
@@ -168,7 +182,7 @@ func (d *device) poll(ctx context.Context, driver drivers.Driver) time.Duration 
 		d.log.Info("device answers again")
 	}
 	d.publish(d.view.observe(statuses))
-	return d.Poll
+	return d.live().Poll
 }
 
 // lost counts a failed try.
@@ -182,8 +196,8 @@ func (d *device) lost(err error) {
 
 // publish shows the new view to readers, and hands what changed to the log.
 func (d *device) publish(c change) {
-	fresh := time.Now().Add(strikes*(d.Poll+d.Timeout) + orderTimeout)
-	d.known.Store(d.view.snapshot(fresh, ""))
+	fresh := time.Now().Add(strikes*(d.live().Poll+d.Timeout) + orderTimeout)
+	d.show(d.view.snapshot(fresh, ""))
 	d.seen.Store(true)
 	if c.any() {
 		d.space.changed()
@@ -194,7 +208,7 @@ func (d *device) publish(c change) {
 // backOff doubles the pause between tries, with jitter so that a building
 // after a power cut does not knock at every device in step.
 func (d *device) backOff() time.Duration {
-	d.pause = min(max(2*d.pause, d.Poll), maxPause)
+	d.pause = min(max(2*d.pause, d.live().Poll), maxPause)
 	return d.pause/2 + rand.N(d.pause/2+1)
 }
 
@@ -221,6 +235,9 @@ func (d *device) watch(ctx context.Context, driver drivers.Driver) <-chan struct
 
 // report takes what the hardware says by itself.
 func (d *device) report(e drivers.Event) {
+	if !d.live().Enabled {
+		return
+	}
 	if e.Type != drivers.EventChanged {
 		d.agent.recorder.add(change{rows: []row{d.event(e.Type, e.Sub, e.Time, e.Details)}})
 	}

@@ -30,7 +30,7 @@ var notInTopic = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 func (a *Agent) entities() (all []*entity) {
 	for _, s := range a.order {
 		for _, d := range s.devices {
-			if !d.Enabled {
+			if !d.Enabled && !d.live().Enabled {
 				continue
 			}
 			subs := drivers.SubDevices(d.Type)

@@ -71,7 +71,7 @@ func (d *device) event(kind, sub string, at time.Time, details map[string]any) r
 func (d *device) alert(kind string, r Reading) row {
 	celsius, _ := strconv.ParseFloat(r.Value, 64)
 	return d.event(kind, r.SubDevice, r.ObservedAt, map[string]any{
-		"temperature": celsius, "status": r.Status, "low": d.Alert.Low, "high": d.Alert.High,
+		"temperature": celsius, "status": r.Status, "low": d.live().Alert.Low, "high": d.live().Alert.High,
 	})
 }
 

@@ -62,7 +62,7 @@ func newFollower(a *Agent, s *space) *follower {
 
 // add takes a device in hand, if it is to follow and there is one.
 func (f *follower) add(follows bool, deviceType, sub string, by func(*device) rule) {
-	if d := f.space.byType[deviceType]; follows && d != nil && d.Enabled {
+	if d := f.space.byType[deviceType]; follows && d != nil {
 		f.hands = append(f.hands, &hand{device: d, sub: sub, rule: by(d)})
 	}
 }

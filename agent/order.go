@@ -167,6 +167,9 @@ func (a *Agent) check(o *order) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !d.live().Enabled {
+		return nil, errDisabled()
+	}
 	if o.args, err = d.parse(*c); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (d *device) prove(s drivers.Status) change {
 		s.Details = nil // they are of the picture, not of the device
 	}
 	c := d.view.prove(s)
-	d.known.Store(d.view.snapshot(time.Now().Add(strikes*(d.Poll+d.Timeout)+orderTimeout), ""))
+	d.show(d.view.snapshot(time.Now().Add(strikes*(d.live().Poll+d.Timeout)+orderTimeout), ""))
 	d.space.changed()
 	return c
 }
@@ -94,7 +94,7 @@ func outcome(failure error) (State, Code, string) {
 	switch e.Code {
 	case Expired:
 		return ExpiredUnused, e.Code, e.Error()
-	case Invalid, NotFound, Conflict, Forbidden:
+	case Invalid, NotFound, Conflict, Forbidden, NotNow:
 		return Rejected, e.Code, e.Error()
 	}
 	return Failed, e.Code, e.Error()

@@ -29,7 +29,8 @@ type SpaceInfo struct {
 	Devices  []DeviceInfo `json:"devices"`
 }
 
-// DeviceInfo is a device as the building was configured.
+// DeviceInfo is a device as the building was configured, with what was set of
+// it since.
 type DeviceInfo struct {
 	ID          string              `json:"id"`
 	Type        string              `json:"type"`
@@ -37,7 +38,17 @@ type DeviceInfo struct {
 	SpaceID     string              `json:"meeting_space_id"`
 	SpaceName   string              `json:"meeting_space"`
 	Enabled     bool                `json:"enabled"`
+	Poll        string              `json:"poll"` // from one observation to the next, as "5s"
+	Alert       AlertRange          `json:"alert"`
 	Description drivers.Description `json:"description"`
+}
+
+// AlertRange is the range of temperatures in °C outside of which an alert is
+// raised, until the value is back inside by the hysteresis.
+type AlertRange struct {
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Hysteresis float64 `json:"hysteresis"`
 }
 
 func newSpace(c config.Space) *space {
@@ -124,9 +135,15 @@ func (a *Agent) Devices(spaceID string) ([]DeviceInfo, error) {
 func (s *space) infos() []DeviceInfo {
 	infos := make([]DeviceInfo, len(s.devices))
 	for i, d := range s.devices {
-		infos[i] = DeviceInfo{d.ID, d.Type, d.Driver, s.ID, s.Name, d.Enabled, d.describe()}
+		infos[i] = d.info()
 	}
 	return infos
+}
+
+func (d *device) info() DeviceInfo {
+	t := d.live()
+	return DeviceInfo{d.ID, d.Type, d.Driver, d.space.ID, d.space.Name, t.Enabled, t.Poll.String(),
+		AlertRange(t.Alert), d.describe()}
 }
 
 // Describe says which actions a device takes.

@@ -31,6 +31,8 @@ var (
 	bookings = store.NewTable[storedBooking]("bookings")
 	// plans holds what is set for a space at run time, by its id.
 	plans = store.NewTable[storedPlan]("plans")
+	// deviceSettings holds what was set of a device at run time, by its id.
+	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
 	// apiKeys holds the API keys by id, hashed.
 	apiKeys = store.NewTable[storedKey]("api-keys")
 	// webhooks holds the webhooks by id, with the secrets that they sign with.

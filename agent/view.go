@@ -134,7 +134,8 @@ func (p *part) take(d *device, s drivers.Status) {
 	p.now.Value, p.now.ObservedAt, p.now.Source, p.now.Details = s.Value, s.ObservedAt, s.Source, s.Details
 	p.now.Reason = ""
 	if p.sub == drivers.SubTemperature {
-		p.now.Status = level(s.Value, p.now.Status, d.Alert.Low, d.Alert.High, d.Alert.Hysteresis)
+		alert := d.live().Alert
+		p.now.Status = level(s.Value, p.now.Status, alert.Low, alert.High, alert.Hysteresis)
 	} else {
 		p.now.Status = Online
 	}

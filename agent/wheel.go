@@ -148,7 +148,7 @@ func (a *Agent) takeStep(ctx context.Context, s *space, b booking.Booking, step 
 // nobody can tell whether the room is empty.
 func (s *space) blind() bool {
 	d := s.byType[drivers.TypeO3]
-	return d != nil && d.Enabled && !d.seen.Load()
+	return d != nil && d.live().Enabled && !d.seen.Load()
 }
 
 // seenAs words what is known of people in the room.
