@@ -201,7 +201,7 @@ func (b *building) example(ahead bool) string {
 	return booked.ID
 }
 
-// clear takes every booking and every state back.
+// clear takes every booking, every state and every change of a device back.
 func (b *building) clear() {
 	b.t.Helper()
 	all, err := b.agent.Bookings("", time.Time{}, time.Time{})
@@ -215,9 +215,14 @@ func (b *building) clear() {
 		_, e := b.agent.HoldSpace(b.t.Context(), space, booking.Hold{Status: booking.Available})
 		err = errors.Join(err, e)
 	}
+	for _, d := range b.devices() {
+		_, e := b.agent.SetDevice(b.t.Context(), d.ID, agent.DeviceSettings{}, true, "test")
+		err = errors.Join(err, e)
+	}
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	time.Sleep(5 * time.Second) // until what was disabled is there again
 }
 
 func (s spec) checkAnswer(t *testing.T, name string, o any, got answer) {

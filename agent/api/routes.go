@@ -13,6 +13,10 @@ func routes() []route {
 		{"GET", "/devices/types", permitRead, types, "Fetch associated device types"},
 		{"GET", "/devices/{meeting_space_id}/snapshot", permitRead, snapshot, "Get the last picture of a camera"},
 
+		{"PATCH", "/devices/{device_id}", permitSystem, changeDevice, "Change a device"},
+		{"POST", "/devices/{device_id}/enable", permitSystem, enableDevice, "Enable a device"},
+		{"POST", "/devices/{device_id}/disable", permitSystem, disableDevice, "Disable a device"},
+
 		{"POST", "/edge/heartbeat", permitWrite, edgeHeartbeat, "Heartbeat of a room display's page"},
 		{"POST", "/meetingspace/{meeting_space_id}/screenshot", permitWrite, screenshot, "Upload a meeting space screenshot"},
 		{"GET", "/meetingspace/{meeting_space_id}/screenshot", permitRead, lastScreenshot, "Get the last meeting space screenshot"},

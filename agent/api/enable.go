@@ -1,0 +1,73 @@
+package api
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"roomgate/agent"
+)
+
+// enableDevice takes a device into use again, disableDevice out of use, until
+// the other is asked for, also over restarts.
+func enableDevice(s *Server, c *call) error  { return s.enable(c, true) }
+func disableDevice(s *Server, c *call) error { return s.enable(c, false) }
+
+func (s *Server) enable(c *call, enabled bool) error {
+	if err := c.decodeAny(); err != nil {
+		return err
+	}
+	return s.setDevice(c, c.params[0], agent.DeviceSettings{Enabled: &enabled}, false)
+}
+
+func (s *Server) setDevice(c *call, id string, set agent.DeviceSettings, reset bool) error {
+	info, err := s.agent.SetDevice(c.r.Context(), id, set, reset, c.who.name)
+	if err != nil {
+		return err
+	}
+	return c.response(info)
+}
+
+// changeDevice sets what of a device can be changed while it is in use. What
+// is not named stays; reset drops what was set before.
+func changeDevice(s *Server, c *call) error {
+	var set agent.DeviceSettings
+	var reset bool
+	err := c.decode(member{"enabled", false, given(&set.Enabled)}, member{"poll", false, decodePoll(&set)},
+		member{"alert", false, []member{{"low", false, decodeNumber(&set.AlertLow)},
+			{"high", false, decodeNumber(&set.AlertHigh)}, {"hysteresis", false, decodeNumber(&set.AlertHysteresis)}}},
+		member{"reset", false, &reset})
+	if err != nil {
+		return err
+	}
+	if set == (agent.DeviceSettings{}) && !reset {
+		return invalid("", "nothing is to be changed: send enabled, poll, alert or reset")
+	}
+	return s.setDevice(c, c.params[0], set, reset)
+}
+
+func decodePoll(set *agent.DeviceSettings) decoder {
+	return func(field string, value []byte) error {
+		s, err := decodeText(field, value)
+		if err != nil {
+			return err
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return invalid(field, `is not a duration: want one like "5s"`)
+		}
+		set.Poll = &d
+		return nil
+	}
+}
+
+func decodeNumber(into **float64) decoder {
+	return func(field string, value []byte) error {
+		var f float64
+		if err := json.Unmarshal(value, &f); err != nil || math.IsInf(f, 0) {
+			return invalid(field, "is not a number")
+		}
+		*into = &f
+		return nil
+	}
+}
