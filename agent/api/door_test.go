@@ -111,7 +111,7 @@ func TestPathsAndMethods(t *testing.T) {
 		}{
 			{"GET", "/devices/" + aurora + "/status", 405, "POST"},
 			{"PUT", "/meetingspace/" + aurora + "/screenshot", 405, "GET, HEAD, POST"},
-			{"DELETE", "/devices/events", 405, "GET, HEAD"},
+			{"DELETE", "/devices/events", 405, "GET, HEAD, PATCH"},
 			{"OPTIONS", "/gateway/keys", 405, "GET, HEAD, POST"},
 			{"HEAD", "/healthz", 200, ""},
 			{"GET", "/v1.0/devices/types", 200, ""},

@@ -93,15 +93,10 @@ func (t *router) find(c *call) (*route, error) {
 	}
 	segments, n := split(path)
 	var allowed []string
-	var values int
 	for _, p := range t.patterns[n] {
-		if allowed != nil && p.values() > values { // what is spelled out is not also somebody's id
-			break
-		}
 		if versioned && !p.versioned || !p.match(segments, c) {
 			continue
 		}
-		values = p.values()
 		for _, r := range p.routes {
 			if r.method == c.r.Method || r.method == http.MethodGet && c.r.Method == http.MethodHead {
 				return r, nil
