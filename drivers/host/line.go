@@ -139,8 +139,16 @@ func (i input) Edges(ctx context.Context, f func(drivers.Edge)) error {
 	if err := i.drain(); err != nil {
 		return i.fault(err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = i.file.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
+	woken := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(woken)
+		_ = i.file.SetReadDeadline(time.Unix(1, 0))
+	})
+	defer func() {
+		if !stop() { // a deadline that comes late would end the next listener
+			<-woken
+		}
+	}()
 	for ctx.Err() == nil {
 		events, err := i.events()
 		if err != nil && ctx.Err() == nil {
