@@ -36,6 +36,8 @@ type Options struct {
 	Log       *slog.Logger // nil: silent
 	// Dial reaches the cloud's broker; nil: the network.
 	Dial Dialer
+	// MailDial reaches the mail relay; nil: the network.
+	MailDial Dialer
 	// Calendars fetches external calendars; nil: as usual.
 	Calendars *http.Client
 	// Webhooks sends notifications; nil: as the configuration allows.
@@ -69,6 +71,7 @@ type Agent struct {
 	spaces    map[string]*space
 	order     []*space
 	keys      keys
+	signIn    signIn
 	ids       claims
 	inflight  inflight
 	wheelTurn chan struct{} // holds a token when a plan has changed
@@ -115,6 +118,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	a.recorder = newRecorder(a.db, a.logRows, a.config.Store.Flush, a.log, a.logGrown)
 	if err := a.loadKeys(ctx, o.SystemKey); err != nil {
 		return fmt.Errorf("load the keys: %w", err)
+	}
+	if err := a.loadSignIn(ctx, o); err != nil {
+		return fmt.Errorf("prepare signing in: %w", err)
 	}
 	if err := a.failInterrupted(ctx); err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
@@ -186,6 +192,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return newDiscovery(a).run(upper) })
 	loops.Go(func() error { return a.runWheel(upper) })
 	loops.Go(func() error { return a.runHooks(upper) })
+	loops.Go(func() error { return a.runSignIn(upper) })
 	for _, s := range a.order {
 		loops.Go(func() error { return a.followCalendar(upper, s) })
 	}

@@ -2,21 +2,17 @@ package agent
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base32"
 	"errors"
-	"fmt"
-	"hash/crc32"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
+	"roomgate/agent/auth"
 	"roomgate/store"
 )
 
@@ -27,8 +23,6 @@ const (
 	maxKeys = 1000
 	// keepUse is how often the last use of a key is written down.
 	keepUse = time.Hour
-	// secretPrefix begins every secret that we make.
-	secretPrefix = "rgsys_"
 )
 
 // Key is an API key without its secret.
@@ -40,7 +34,16 @@ type Key struct {
 	Expires  time.Time `json:"expires_at,omitzero"`
 	LastUsed time.Time `json:"last_used_at,omitzero"`
 	Revoked  bool      `json:"revoked"`
+
+	// Kind is KindOrganization, or empty: a key of the building, which may do
+	// everything.
+	Kind           string   `json:"kind,omitempty"`
+	OrganizationID string   `json:"organization_id,omitempty"`
+	Permissions    auth.Set `json:"permissions,omitempty"`
 }
+
+// system says whether the key may do everything. Anything that bounds it does.
+func (k Key) system() bool { return k.Kind == "" && k.OrganizationID == "" && k.Permissions == 0 }
 
 // keyring holds the keys in memory, so that checking one costs a hash and a
 // look-up. It is replaced whole, never changed.
@@ -60,18 +63,32 @@ type keys struct {
 	change sync.Mutex
 }
 
-// Authenticate says whose secret this is. It takes the same time for a wrong
-// secret as for a right one: the look-up is by the hash of 256 bits, which
-// tells nothing about the secret.
+// Authenticate says whose secret this is, of the keys that may do everything. It
+// takes the same time for a wrong secret as for a right one.
 func (a *Agent) Authenticate(secret string) (Key, bool) {
-	held := a.keys.ring.Load().byHash[sha256.Sum256([]byte(secret))]
-	if held == nil || !a.good(held) {
+	held := a.heldBy(secret)
+	if held == nil || !held.system() {
 		return Key{}, false
 	}
-	if seconds := time.Now().Unix(); held.used.Load() != seconds {
-		held.used.Store(seconds)
-	}
 	return held.Key, true
+}
+
+// heldBy is the good key with that secret, or nil. The look-up is by the hash
+// of 256 bits, which tells nothing about the secret.
+func (a *Agent) heldBy(secret string) *heldKey {
+	held := a.keys.ring.Load().byHash[sha256.Sum256([]byte(secret))]
+	if held == nil || !a.good(held) {
+		return nil
+	}
+	held.touch()
+	return held
+}
+
+// touch notes that a key was used.
+func (k *heldKey) touch() {
+	if seconds := time.Now().Unix(); k.used.Load() != seconds {
+		k.used.Store(seconds)
+	}
 }
 
 // Revoked says whether a key that was good has been revoked or has expired
@@ -87,32 +104,33 @@ func (a *Agent) good(k *heldKey) bool {
 	return !k.Revoked && !expired
 }
 
-// Keys returns every key, oldest first.
-func (a *Agent) Keys() []Key {
-	var all []Key
+// Keys returns the keys that may do everything, oldest first.
+func (a *Agent) Keys() []Key { return a.keysOf(Key.system) }
+
+func (a *Agent) keysOf(which func(Key) bool) []Key {
+	all := []Key{}
 	for _, held := range a.keys.ring.Load().byID {
 		k := held.Key
 		if used := held.used.Load(); used > 0 {
 			k.LastUsed = time.Unix(used, 0).UTC()
 		}
-		all = append(all, k)
+		if which(k) {
+			all = append(all, k)
+		}
 	}
 	slices.SortFunc(all, func(x, y Key) int { return x.Created.Compare(y.Created) })
 	return all
 }
 
-// CreateKey makes a key. The secret is returned once and stored hashed only.
-// A zero expires means never.
+// CreateKey makes a key that may do everything. The secret is returned once and
+// stored hashed only. A zero expires means never.
 func (a *Agent) CreateKey(ctx context.Context, name string, expires time.Time) (Key, string, error) {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == "" || len(name) > 100:
-		return Key{}, "", refuse(Invalid, "name", "must have 1 to 100 characters")
-	case !expires.IsZero() && !expires.After(time.Now()):
-		return Key{}, "", refuse(Invalid, "expires_at", "is in the past")
+	name, err := keyName(name, expires)
+	if err != nil {
+		return Key{}, "", err
 	}
-	secret := newSecret()
-	k, err := a.putKey(ctx, ulid.Make().String(), name, secret, expires)
+	secret := auth.NewAPISecret(auth.SystemPrefix)
+	k, err := a.putKey(ctx, Key{ID: ulid.Make().String(), Name: name, Expires: expires}, secret)
 	return k, secret, err
 }
 
@@ -126,41 +144,57 @@ func (a *Agent) RevokeKey(ctx context.Context, id string) error {
 	}
 	s := held.storedKey
 	s.Revoked = true
-	return a.replaceKey(ctx, s)
-}
-
-func (a *Agent) putKey(ctx context.Context, id, name, secret string, expires time.Time) (Key, error) {
-	a.keys.change.Lock()
-	defer a.keys.change.Unlock()
-	if len(a.keys.ring.Load().byID) >= maxKeys {
-		return Key{}, refuse(Full, "", "there are %d keys, the most that a gateway keeps", maxKeys)
-	}
-	hash := sha256.Sum256([]byte(secret))
-	k := Key{ID: id, Name: name, Prefix: prefix(secret), Created: time.Now().UTC(), Expires: expires.UTC()}
-	if expires.IsZero() {
-		k.Expires = time.Time{}
-	}
-	return k, a.replaceKey(ctx, storedKey{k, hash[:]})
-}
-
-// replaceKey stores a key and then lets it take effect.
-func (a *Agent) replaceKey(ctx context.Context, s storedKey) error {
-	if err := a.db.Update(ctx, func(tx *store.Tx) error { return apiKeys.Put(tx, s.ID, s) }); err != nil {
+	if err := a.replaceKey(ctx, s, ""); err != nil {
 		return err
 	}
-	byID := maps.Clone(a.keys.ring.Load().byID)
-	byID[s.ID] = hold(s)
-	a.keys.ring.Store(newKeyring(byID))
+	a.signIn.changed.wake()
 	return nil
 }
 
-// prefix is what a key is recognized by: nothing of a secret that somebody
-// made up, a little of one that has random bits to spare.
-func prefix(secret string) string {
-	if !strings.HasPrefix(secret, secretPrefix) {
-		return ""
+func (a *Agent) putKey(ctx context.Context, k Key, secret string) (Key, error) {
+	a.keys.change.Lock()
+	defer a.keys.change.Unlock()
+	var forget string
+	if ring := a.keys.ring.Load(); len(ring.byID) >= maxKeys && ring.byID[k.ID] == nil {
+		if forget = ring.oldestRevoked(); forget == "" {
+			return Key{}, refuse(Full, "", "there are %d keys, the most that a gateway keeps: revoke one", maxKeys)
+		}
 	}
-	return secret[:len(secretPrefix)+4]
+	hash := sha256.Sum256([]byte(secret))
+	k.Prefix, k.Created, k.Expires = auth.ShownPrefix(secret), time.Now().UTC(), k.Expires.UTC()
+	return k, a.replaceKey(ctx, storedKey{k, hash[:]}, forget)
+}
+
+// oldestRevoked is the id of the revoked key that is forgotten when there is
+// no room for another one, or empty.
+func (r *keyring) oldestRevoked() (id string) {
+	for _, held := range r.byID {
+		if held.Key.Revoked && (id == "" || held.Created.Before(r.byID[id].Created)) {
+			id = held.ID
+		}
+	}
+	return id
+}
+
+// replaceKey stores a key, forgets another one if it is named, and then lets
+// both take effect.
+func (a *Agent) replaceKey(ctx context.Context, s storedKey, forget string) error {
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		if forget != "" {
+			if err := apiKeys.Delete(tx, forget); err != nil {
+				return err
+			}
+		}
+		return apiKeys.Put(tx, s.ID, s)
+	})
+	if err != nil {
+		return err
+	}
+	byID := maps.Clone(a.keys.ring.Load().byID)
+	delete(byID, forget)
+	byID[s.ID] = hold(s)
+	a.keys.ring.Store(newKeyring(byID))
+	return nil
 }
 
 func hold(s storedKey) *heldKey {
@@ -201,10 +235,10 @@ func (a *Agent) loadKeys(ctx context.Context, given string) error {
 		return nil
 	}
 	if given == "" {
-		given = newSecret()
+		given = auth.NewAPISecret(auth.SystemPrefix)
 		a.newKey = given
 	}
-	_, err = a.putKey(ctx, systemKeyID, "system key", given, time.Time{})
+	_, err = a.putKey(ctx, Key{ID: systemKeyID, Name: "system key"}, given)
 	return err
 }
 
@@ -243,13 +277,4 @@ func (a *Agent) storeLastUse(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// newSecret makes a key of 256 random bits, with a prefix that scanners find
-// and a checksum that tells a typing error from a wrong key.
-func newSecret() string {
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails (crypto/rand)
-	body := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random))
-	return fmt.Sprintf(secretPrefix+"%s_%08x", body, crc32.ChecksumIEEE([]byte(body)))
 }

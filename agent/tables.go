@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -42,6 +43,18 @@ var (
 	// and keepDelivered are kept for the log; of the building maxDeliveries, and
 	// at most a quarter of store.max_size.
 	deliveries = store.NewTable[webhook.Delivery]("deliveries")
+	// organizations holds them by id.
+	organizations = store.NewTable[Organization]("organizations")
+	// userMarks holds what was decided here about users, by id.
+	userMarks = store.NewTable[storedUser]("users")
+	// accounts holds how the addresses that somebody typed stand with their
+	// one-time passwords, by a keyed hash. At most maxAccounts; then others wait.
+	accounts = store.NewTable[auth.Account]("accounts")
+	// mails holds the letters that wait for the relay, by place. At most
+	// maxLetters; then no more are taken.
+	mails = store.NewTable[storedMail]("mails")
+	// signingKeys holds the ids of the keys that sign tokens, newest last.
+	signingKeys = store.NewTable[[]storedSigningKey]("signing-keys")
 )
 
 // maxCommands is how many command ids are remembered. An id that has been
@@ -74,6 +87,29 @@ type storedWebhook struct {
 type storedKey struct {
 	Key
 	Hash []byte `json:"hash"` // SHA-256 of the secret, which has 256 random bits
+}
+
+// storedUser is what was decided here about a user.
+type storedUser struct {
+	Disabled   bool   `json:"disabled,omitempty"`
+	Generation uint64 `json:"generation,omitempty"` // raised to end his tokens
+}
+
+// storedMail is a letter that waits.
+type storedMail struct {
+	ID     string        `json:"id"`
+	Posted auth.Moment   `json:"posted"`
+	Life   time.Duration `json:"life"`
+	Sealed []byte        `json:"sealed"` // encrypted under the device secret
+}
+
+// signingRing is the one row of signingKeys.
+const signingRing = "ring"
+
+// storedSigningKey names a key that signs tokens.
+type storedSigningKey struct {
+	ID    string      `json:"id"`
+	Since auth.Moment `json:"since"`
 }
 
 // storedBooking is a booking with the steps that were taken.

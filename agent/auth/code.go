@@ -92,6 +92,16 @@ func (a *Account) Try(hash []byte, now Moment) bool {
 // Idle says whether the account may be forgotten.
 func (a *Account) Idle(now Moment) bool { return !a.live(now) && a.Codes.Whole(CodeRate, now) }
 
+// Anchor lets the budget count from now if its age cannot be told, as after a
+// restart without a clock, and says whether it did.
+func (a *Account) Anchor(now Moment) bool {
+	if _, known := now.Since(a.Codes.At); known {
+		return false
+	}
+	a.Codes.At = now
+	return true
+}
+
 func (a *Account) live(now Moment) bool {
 	return len(a.Hash) > 0 && now.Within(a.Issued, CodeLife)
 }

@@ -17,15 +17,14 @@ type Moment struct {
 // Since is how long ago then was. It is not known if then was in another run
 // and one of the two wall clocks was not trusted, or if then is in the future.
 func (m Moment) Since(then Moment) (elapsed time.Duration, known bool) {
-	if m.Boot == then.Boot {
-		elapsed = m.Up - then.Up
-		return elapsed, elapsed >= 0
-	}
-	if !m.Trusted || !then.Trusted {
+	switch {
+	case m.Boot == then.Boot:
+		elapsed = m.Up - then.Up // negative if two have taken their moments at once
+	case m.Trusted && then.Trusted:
+		elapsed = time.Duration(m.Milli-then.Milli) * time.Millisecond
+	default:
 		return 0, false
 	}
-	// Both are from a clock that shows a year of four digits, so no overflow.
-	elapsed = time.Duration(m.Milli-then.Milli) * time.Millisecond
 	if elapsed < -clockSkew {
 		return 0, false
 	}

@@ -29,6 +29,7 @@ type Token struct {
 	Name        string // of the subject, to be shown
 	Stamp       string // of the subject when it was issued; another one ends the token
 	Permissions Set
+	Admin       bool
 	Issued      Moment
 	Life        time.Duration // whole seconds
 }
@@ -40,6 +41,7 @@ type claims struct {
 	Name        string   `json:"name,omitempty"`
 	Stamp       string   `json:"stamp,omitempty"`
 	Permissions []string `json:"permissions"`
+	Admin       bool     `json:"admin,omitempty"`
 	Boot        string   `json:"boot"`
 	Up          int64    `json:"up"` // ms
 	Trusted     bool     `json:"timetrust"`
@@ -78,7 +80,7 @@ func (s *Signer) Sign(t Token) (string, error) {
 	j := jwt.NewWithClaims(jwt.SigningMethodHS256, &claims{
 		RegisteredClaims: jwt.RegisteredClaims{ID: t.ID, Subject: t.Subject, Issuer: s.Issuer, Audience: s.audience,
 			IssuedAt: jwt.NewNumericDate(issued), ExpiresAt: jwt.NewNumericDate(issued.Add(t.Life))},
-		Kind: t.Kind, Name: t.Name, Stamp: t.Stamp, Permissions: t.Permissions.Names(),
+		Kind: t.Kind, Name: t.Name, Stamp: t.Stamp, Permissions: t.Permissions.Names(), Admin: t.Admin,
 		Boot: t.Issued.Boot, Up: t.Issued.Up.Milliseconds(), Trusted: t.Issued.Trusted})
 	j.Header["kid"] = id
 	return j.SignedString(s.byID[id])
@@ -120,7 +122,7 @@ func (s *Signer) read(text string) (t Token, err error) {
 		return t, ErrToken
 	}
 	issued := Moment{Boot: c.Boot, Up: time.Duration(c.Up) * time.Millisecond, Milli: c.IssuedAt.UnixMilli(), Trusted: c.Trusted}
-	return Token{ID: c.ID, Subject: c.Subject, Kind: c.Kind, Name: c.Name, Stamp: c.Stamp, Permissions: permissions,
+	return Token{ID: c.ID, Subject: c.Subject, Kind: c.Kind, Name: c.Name, Stamp: c.Stamp, Permissions: permissions, Admin: c.Admin,
 		Issued: issued, Life: c.ExpiresAt.Sub(c.IssuedAt.Time)}, nil
 }
 

@@ -65,13 +65,23 @@ func because(ctx context.Context, err error) error {
 // session is a client and the connection below it.
 type session struct {
 	*smtp.Client
-	local  net.Addr
+	raw    net.Conn
 	unwind func() bool
 }
 
+// Close ends the connection at once. To take leave in TLS too would mean to
+// wait for a relay that has nothing more to say.
 func (s *session) Close() {
 	s.unwind()
-	_ = s.Client.Close() // nothing more is expected of it
+	_ = s.raw.Close() // nothing more is expected of it
+}
+
+// leave says goodbye and waits for the answer (RFC 5321 section 4.1.1.10). The
+// relay has the letter, whatever it says now.
+func (s *session) leave() {
+	if _, err := s.Text.Cmd("QUIT"); err == nil {
+		_, _, _ = s.Text.ReadResponse(221)
+	}
 }
 
 // connect reaches the relay and reads its greeting.
@@ -91,16 +101,16 @@ func (r *Relay) connect(ctx context.Context, host string) (*session, string, err
 		encrypted := tls.Client(conn, r.tls(host))
 		if err := encrypted.HandshakeContext(ctx); err != nil {
 			unwind()
-			return nil, stageTLS, errors.Join(err, conn.Close())
+			return nil, stageTLS, errors.Join(err, raw.Close())
 		}
 		conn = encrypted
 	}
 	c, err := smtp.NewClient(conn, host)
 	if err != nil {
 		unwind()
-		return nil, stageGreeting, errors.Join(err, conn.Close())
+		return nil, stageGreeting, errors.Join(err, raw.Close())
 	}
-	return &session{c, raw.LocalAddr(), unwind}, "", nil
+	return &session{c, raw, unwind}, "", nil
 }
 
 func (r *Relay) tls(host string) *tls.Config {
@@ -109,7 +119,7 @@ func (r *Relay) tls(host string) *tls.Config {
 
 // speak hands over the letter in an open session.
 func (r *Relay) speak(c *session, host string, l Letter) (string, error) {
-	if err := c.Hello(literal(c.local)); err != nil {
+	if err := c.Hello(literal(c.raw.LocalAddr())); err != nil {
 		return stageGreeting, err
 	}
 	if !r.Implicit && !r.Plain {
@@ -132,7 +142,7 @@ func (r *Relay) speak(c *session, host string, l Letter) (string, error) {
 	if err := give(c, l.encode(r.From)); err != nil {
 		return stageData, err
 	}
-	_ = c.Quit() // it has the letter, whatever it says now
+	c.leave()
 	return "", nil
 }
 

@@ -54,6 +54,7 @@ type Relay struct {
 	server   *smtp.Server
 	listener net.Listener
 	pipes    chan net.Conn
+	once     sync.Once
 	closed   chan struct{}
 	ended    chan struct{}
 
@@ -115,10 +116,12 @@ func (r *Relay) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // Address is where it listens.
 func (r *Relay) Address() string { return r.listener.Addr().String() }
 
-// Close ends the relay and its sessions.
+// Close ends the relay and its sessions. Closing twice is fine.
 func (r *Relay) Close() {
-	close(r.closed)
-	_ = r.server.Close()
+	r.once.Do(func() {
+		close(r.closed)
+		_ = r.server.Close()
+	})
 	<-r.ended
 }
 

@@ -1,0 +1,396 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/config"
+	"roomgate/agent/mail/mailtest"
+	"roomgate/store"
+)
+
+// token lets a user in without a letter.
+func (r *relayRig) token(t testing.TB, id string) string {
+	t.Helper()
+	u := r.signIn.users.known.Load().byID[id]
+	token, _, err := r.sign(auth.Token{Kind: KindUser, Subject: u.ID, Stamp: u.stamp, Life: r.config.Auth.JWT.Lifetime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func (r *relayRig) wantToken(t *testing.T, why, token string, good bool) {
+	t.Helper()
+	if _, err := r.AuthenticateToken(token); (err == nil) != good || err != nil && AsError(err).Code != Unauthorized {
+		t.Errorf("%s: %v, want good %v", why, err, good)
+	}
+}
+
+func TestUsersLoseAccessAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	r := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	token := r.token(t, "mel")
+	p, err := r.AuthenticateToken(token)
+	if err != nil || p.OrganizationID != org || p.Admin || p.May(auth.DevicesWrite) || !p.May(auth.BookingsWrite) || !p.Sees(org) || p.Sees(otherOrg) || p.Sees("") {
+		t.Fatalf("principal %+v, %v", p, err)
+	}
+	for name, end := range map[string]func() error{
+		"signed out": func() error { return r.SignOut(t.Context(), "mel") },
+		"disabled":   func() error { return r.EnableUser(t.Context(), "mel", false) },
+	} {
+		token := r.token(t, "mel")
+		p, _ := r.AuthenticateToken(token)
+		changed := r.AccessChanged()
+		r.wantToken(t, name+" not yet", token, true)
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		r.wantToken(t, name, token, false)
+		if r.Valid(p) {
+			t.Errorf("%s: an open stream goes on", name)
+		}
+		select {
+		case <-changed:
+		default:
+			t.Errorf("%s: nobody is told", name)
+		}
+		if err := r.EnableUser(t.Context(), "mel", true); err != nil {
+			t.Fatal(err)
+		}
+		r.wantToken(t, name+" and enabled again", token, false)
+		r.wantToken(t, "a new one", r.token(t, "mel"), true)
+	}
+	token = r.token(t, "mel")
+	people, marks := r.config.Users, r.signIn.users.known.Load().marks
+	demoted := slices.Clone(people)
+	demoted[1].Role, demoted[1].OrganizationID = "admin", otherOrg
+	p, _ = r.AuthenticateToken(token)
+	if r.setUsers(demoted, marks); r.Valid(p) {
+		t.Error("who moved to another organization goes on")
+	}
+	if now, err := r.AuthenticateToken(token); err != nil || !now.Admin || now.System() || now.OrganizationID != otherOrg {
+		t.Errorf("the new role does not count at once: %+v, %v", now, err)
+	}
+	renamed := slices.Clone(people)
+	renamed[1].Email = "eve@example.com"
+	for name, list := range map[string][]config.Person{"removed": people[:1], "the id given to another": renamed} {
+		r.setUsers(people, marks)
+		r.wantToken(t, "before "+name, token, true)
+		r.setUsers(list, marks)
+		r.wantToken(t, name, token, false)
+	}
+	r.setUsers(people, marks)
+	if err := r.EnableUser(t.Context(), "mel", false); err != nil {
+		t.Fatal(err)
+	}
+	if e := AsError(r.EnableUser(t.Context(), "off", true)); e.Code != NotNow {
+		t.Errorf("enabled against the configuration: %v", e)
+	}
+	if e := AsError(r.SignOut(t.Context(), "nobody")); e.Code != NotFound {
+		t.Errorf("nobody signed out: %v", e)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	if all := r.Users(); len(all) != 3 || all[1].ID != "mel" || all[1].Enabled || !all[0].Enabled {
+		t.Errorf("after a restart %+v", all)
+	}
+	r.wantToken(t, "after a restart", token, false)
+	r.wantToken(t, "another's after a restart", r.token(t, "ada"), true)
+}
+
+func TestSigningKeysRotate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		defer r.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go r.runSignIn(ctx) // months, of which the devices need not know
+		r.wait(719*time.Hour + 59*time.Minute)
+		before, ring := r.token(t, "ada"), len(r.signIn.signer.Load().Ring)
+		r.wait(2 * time.Hour)
+		if got := r.signIn.signer.Load().Ring; ring != 1 || len(got) != 2 {
+			t.Errorf("keys %v after %d", got, ring)
+		}
+		r.wantToken(t, "signed by the key before", before, true)
+		r.wait(11 * time.Hour)
+		r.wantToken(t, "expired", before, false)
+		r.wait(719 * time.Hour)
+		if got := r.signIn.signer.Load().Ring; len(got) != 2 {
+			t.Errorf("keys %v, want those of this month and the last", got)
+		}
+		token := r.token(t, "ada")
+		for range 10 {
+			if err := r.RotateSigningKey(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.signIn.signer.Load().Ring; len(got) != maxSigningKeys {
+			t.Errorf("%d keys", len(got))
+		}
+		r.wantToken(t, "by a key that was pushed out", token, false)
+		token = r.token(t, "ada")
+		p, _ := r.AuthenticateToken(token)
+		if err := r.RotateSigningKey(t.Context(), true); err != nil || r.Valid(p) {
+			t.Errorf("everybody is signed out, but one is not: %v", err)
+		}
+		r.wantToken(t, "signed out", token, false)
+	})
+}
+
+func TestTokensSurviveARestart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+		token := r.token(t, "ada")
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+		defer r.Close()
+		r.wait(11*time.Hour + 59*time.Minute)
+		r.wantToken(t, "after a restart", token, true)
+		r.wait(time.Minute)
+		r.wantToken(t, "after a restart, expired", token, false)
+	})
+}
+
+func TestOrganizationKeys(t *testing.T) {
+	dir := t.TempDir()
+	r := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	all, err := r.Organizations()
+	if err != nil || len(all) != 1 || all[0].ID != org || all[0].Name != org {
+		t.Fatalf("the configuration names %+v, %v", all, err)
+	}
+	if _, err := r.CreateOrganization(t.Context(), org, "First"); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.CreateOrganization(t.Context(), org, "Again"); AsError(err).Code != Conflict {
+		t.Errorf("named twice: %v", err)
+	}
+	second, err := r.CreateOrganization(t.Context(), "", " Second ")
+	if err != nil || second.Name != "Second" || !uuidPattern.MatchString(second.ID) {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	key, secret, err := r.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read", "bookings:write"}, time.Time{})
+	if err != nil || !strings.HasPrefix(secret, auth.OrganizationPrefix) || key.Prefix != secret[:10] || auth.Mistyped(secret) {
+		t.Fatalf("%+v, %v", key, err)
+	}
+	if _, ok := r.Authenticate(secret); ok {
+		t.Error("the key of an organization opens what is for system keys")
+	}
+	p, ok := r.AuthenticateKey(secret)
+	want := Principal{ID: key.ID, Name: "app", Kind: KindOrganization, OrganizationID: org, Permissions: auth.BookingsRead | auth.BookingsWrite}
+	if !ok || p != want || !r.Valid(p) || p.System() || p.May(auth.DevicesRead) {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	if n := len(r.Keys()); n != 1 {
+		t.Errorf("%d keys of the building", n)
+	}
+	if _, err := r.OrgKeys("nobody"); AsError(err).Code != NotFound {
+		t.Errorf("keys of nobody: %v", err)
+	}
+	if err := r.RevokeOrgKey(t.Context(), second.ID, key.ID); AsError(err).Code != NotFound || !r.Valid(p) {
+		t.Errorf("another organization revokes: %v", err)
+	}
+	if err := r.RevokeOrgKey(t.Context(), org, systemKeyID); AsError(err).Code != NotFound {
+		t.Errorf("an organization revokes the system key: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	if again, ok := r.AuthenticateKey(secret); !ok || again != want {
+		t.Errorf("after a restart %+v, %v", again, ok)
+	}
+	changed := r.AccessChanged()
+	if err := r.RevokeOrgKey(t.Context(), org, key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.AuthenticateKey(secret); ok || r.Valid(p) {
+		t.Error("a revoked key is good")
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody is told of a revoked key")
+	}
+	if keys, err := r.OrgKeys(org); err != nil || len(keys) != 1 || !keys[0].Revoked {
+		t.Errorf("%+v, %v", keys, err)
+	}
+}
+
+func TestBadOrganizationsAndKeys(t *testing.T) {
+	r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	for _, c := range []struct{ org, name, permission, field string }{
+		{"", "x", "devices:read", "organization_id"}, {otherOrg, "x", "devices:read", "organization_id"}, {org, " ", "devices:read", "name"},
+		{org, "x", "", "permissions"}, {org, "x", "devices", "permissions"}, {org, "x", "devices:admin", "permissions"},
+	} {
+		var permissions []string
+		if c.permission != "" {
+			permissions = []string{c.permission}
+		}
+		if _, _, err := r.CreateOrgKey(t.Context(), c.org, c.name, permissions, time.Time{}); AsError(err).Field != c.field {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if _, _, err := r.CreateOrgKey(t.Context(), org, "x", []string{"devices:read"}, time.Unix(1, 0)); AsError(err).Field != "expires_at" {
+		t.Errorf("a key of the past: %v", err)
+	}
+	for id, name := range map[string]string{"": "", "x": "name", strings.ToUpper(otherOrg): "name"} {
+		if _, err := r.CreateOrganization(t.Context(), id, name); AsError(err).Code != Invalid {
+			t.Errorf("%q %q: %v", id, name, err)
+		}
+	}
+	if o, err := r.OrganizationOf(room); o != "" || err != nil {
+		t.Errorf("a space of nobody is of %q, %v", o, err)
+	}
+}
+
+func TestKeysBuyTokens(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		defer r.Close()
+		key, secret, err := r.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read", "bookings:write"}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := r.AuthenticateKey(secret)
+		token, expires, err := r.Token(p, []string{"bookings:read"}, 0)
+		if err != nil || !expires.Equal(time.Now().Add(15*time.Minute)) {
+			t.Fatalf("%v, %v", expires, err)
+		}
+		fewer, err := r.AuthenticateToken(token)
+		if err != nil || fewer.ID != key.ID || fewer.Permissions != auth.BookingsRead || fewer.OrganizationID != org || fewer.Kind != KindOrganization {
+			t.Errorf("%+v, %v", fewer, err)
+		}
+		for _, c := range []struct {
+			who         Principal
+			permissions []string
+			life        time.Duration
+			code        Code
+		}{
+			{p, []string{"devices:read"}, 0, Forbidden}, {p, []string{"doors"}, 0, Invalid}, {p, nil, 2 * time.Hour, Invalid}, {p, nil, time.Millisecond, Invalid},
+			{fewer, nil, 0, Forbidden}, {Principal{ID: "ada", Kind: KindUser, Permissions: auth.All}, nil, 0, Forbidden}, {Principal{}, nil, 0, Forbidden},
+		} {
+			if got, _, err := r.Token(c.who, c.permissions, c.life); got != "" || AsError(err).Code != c.code {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		r.wait(15 * time.Minute)
+		if r.Valid(fewer) {
+			t.Error("a stream outlives its token")
+		}
+		r.wantToken(t, "expired", token, false)
+		token, _, _ = r.Token(p, nil, time.Hour)
+		r.wantToken(t, "with all that the key has", token, true)
+		if err := r.RevokeKey(t.Context(), key.ID); err != nil {
+			t.Fatal(err)
+		}
+		r.wantToken(t, "of a revoked key", token, false)
+
+		system := r.Keys()[0]
+		sp := r.keys.ring.Load().byID[system.ID].principal()
+		all, _, _ := r.Token(sp, nil, 0)
+		some, _, _ := r.Token(sp, auth.All.Names(), 0)
+		if got, err := r.AuthenticateToken(all); err != nil || !got.System() || got.Permissions != auth.All {
+			t.Errorf("for a system key: %+v, %v", got, err)
+		}
+		if got, err := r.AuthenticateToken(some); err != nil || got.System() || got.Permissions != auth.All {
+			t.Errorf("for named permissions: %+v, %v", got, err)
+		}
+	})
+}
+
+// TestFullKeyring forgets the oldest revoked key, and no other.
+func TestFullKeyring(t *testing.T) {
+	r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	full := map[string]*heldKey{}
+	for i := range maxKeys {
+		k := Key{ID: fmt.Sprint(i), Created: time.Unix(int64(i), 0), Revoked: i == 7 || i == 5}
+		full[k.ID] = hold(storedKey{k, make([]byte, 32)})
+	}
+	r.keys.ring.Store(newKeyring(full))
+	for _, gone := range []string{"5", "7"} {
+		if _, _, err := r.CreateKey(t.Context(), "x", time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if r.keys.ring.Load().byID[gone] != nil || len(r.keys.ring.Load().byID) != maxKeys {
+			t.Errorf("%s is still there", gone)
+		}
+	}
+	if _, _, err := r.CreateKey(t.Context(), "x", time.Time{}); AsError(err).Code != Full {
+		t.Errorf("one too many: %v", err)
+	}
+}
+
+func BenchmarkAuthenticate(b *testing.B) {
+	r := openRelayRig(b, b.TempDir(), "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	_, secret, err := r.CreateOrgKey(b.Context(), org, "app", []string{"bookings:read"}, time.Time{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	token := r.token(b, "mel")
+	b.Run("key", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, ok := r.AuthenticateKey(secret); !ok {
+				b.Fatal("refused")
+			}
+		}
+	})
+	b.Run("token", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.AuthenticateToken(token); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("wrong-token", func(b *testing.B) {
+		wrong := token[:len(token)-2] + "xx"
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.AuthenticateToken(wrong); err == nil {
+				b.Fatal("let in")
+			}
+		}
+	})
+}
+
+// BenchmarkRequestOTP asks for users and strangers in turns; of-user is how
+// long a stranger takes beside a user.
+func BenchmarkRequestOTP(b *testing.B) {
+	r := openRelayRig(b, b.TempDir(), "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	r.signIn.asked.Rate.Burst = 1 << 30
+	var took [2]time.Duration
+	for b.Loop() {
+		for i, email := range []string{"ada@example.com", "bob@example.com"} {
+			began := time.Now()
+			if err := r.RequestOTP(b.Context(), email, network); err != nil {
+				b.Fatal(err)
+			}
+			took[i] += time.Since(began)
+			b.StopTimer()
+			err := r.db.Update(b.Context(), func(tx *store.Tx) error { return accounts.Delete(tx, r.signIn.keys.Account(email)) })
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+		}
+	}
+	b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "of-user")
+}

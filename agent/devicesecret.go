@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"roomgate/agent/auth"
+)
+
+// SecretFile is the name of the device secret in the data folder. It is not in
+// the database, so that a copy of that alone opens nothing.
+const SecretFile = "device.secret"
+
+// deviceSecret reads the device secret, or makes one. One of the wrong size is
+// replaced: who was signed in signs in again.
+func deviceSecret(dir string, log *slog.Logger) ([]byte, error) {
+	path := filepath.Join(dir, SecretFile)
+	secret, err := os.ReadFile(path)
+	switch {
+	case err == nil && len(secret) == auth.SecretSize:
+		return secret, nil
+	case err == nil:
+		log.Warn("the device secret is damaged, a new one is made: people sign in again", "file", path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read the device secret: %w", err)
+	}
+	secret = auth.NewSecret()
+	if err := writeWhole(path, secret); err != nil {
+		return nil, fmt.Errorf("write the device secret: %w", err)
+	}
+	return secret, nil
+}
+
+// writeWhole writes a file that is there whole or not at all, also after a
+// power cut.
+func writeWhole(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
