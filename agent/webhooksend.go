@@ -31,6 +31,7 @@ func (a *Agent) runHooks(ctx context.Context) error {
 	loops.Go(func() error { return a.sendDeliveries(inner) })
 	loops.Go(func() error { return a.saveDeliveries(inner) })
 	err := loops.Wait()
+	a.hooks.sender.Close()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	return errors.Join(err, a.saveHooks(last))

@@ -12,20 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/webhook"
 )
-
-// happened returns the events of a kind so far.
-func (r *hookRig) happened(kind string) int {
-	r.t.Helper()
-	events, _, err := r.Events(EventFilter{Type: kind, Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return len(events)
-}
 
 func TestRetriesAreThePlatforms(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -247,25 +236,6 @@ func TestCrashBetween(t *testing.T) {
 	})
 }
 
-// flood makes so many bookings happen at once.
-func (r *hookRig) flood(n int) {
-	r.t.Helper()
-	s := r.spaces[room]
-	edits := make([]edit, n)
-	for i := range edits {
-		start := on(40, 0).Add(time.Duration(i) * time.Hour)
-		edits[i] = edit{Booking: booking.Booking{ID: fmt.Sprintf("f%05d", i), SpaceID: room, Start: start, End: start.Add(time.Hour),
-			State: booking.Cancelled, Revision: 1}, event: bookingCreated, known: true}
-	}
-	if err := s.plan.lock(context.Background()); err != nil {
-		r.t.Fatal(err)
-	}
-	defer s.plan.unlock()
-	if err := r.commit(context.Background(), s, edits, nil); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
 // TestThousandDrainAtTheReceiversPace queues them while the network is away.
 func TestThousandDrainAtTheReceiversPace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -362,8 +332,8 @@ func TestDeliveriesAreBounded(t *testing.T) {
 			t.Errorf("%d are left of a budget of 500", left)
 		}
 		r.stop()
-		r = startHookRig(t, dir, "")
-		defer r.stop()
+		r = openHookRig(t, dir, "") // and does not run, or it would send
+		defer func() { _ = r.Close() }()
 		if now := len(r.deliveries(b.ID)) + r.state(a.ID).Pending; now != 500 {
 			t.Errorf("%d after a restart, want what was left", now)
 		}

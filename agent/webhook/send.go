@@ -33,6 +33,9 @@ func NewSender(c *http.Client) *Sender {
 	return &Sender{own}
 }
 
+// Close lets the connections go that nobody uses.
+func (s *Sender) Close() { s.client.CloseIdleConnections() }
+
 // Send makes one attempt. Whatever happens is in the answer.
 func (s *Sender) Send(ctx context.Context, url, id string, body []byte, secrets []Secret) Answer {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
