@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -118,7 +119,8 @@ func TestHangs(t *testing.T) {
 				near, far := net.Pipe()
 				go func() { // a receiver that reads, says its piece and hangs until the line is cut
 					defer func() { _ = far.Close() }()
-					go func() { _, _ = far.Write([]byte(said)) }()
+					_, _ = http.ReadRequest(bufio.NewReader(far))
+					_, _ = far.Write([]byte(said))
 					_, _ = io.Copy(io.Discard, far)
 				}()
 				return near, nil
