@@ -55,6 +55,7 @@ type hooks struct {
 	erase   map[string]bool             // keys that the store still has
 	dirty   map[string]bool             // ids of webhooks that the store has older
 	told    []row                       // what the log has to be told
+	notices []notice                    // and the administrators, once that is stored
 	tests   int                         // of those that somebody waits for, under way
 
 	due  chan struct{} // holds a token when something may be due
@@ -218,6 +219,11 @@ func (a *Agent) CreateWebhook(ctx context.Context, r webhook.Request) (w Webhook
 	made, secrets, err := webhook.New(strings.ToLower(ulid.Make().String()), r, h.policy, a.Now())
 	if err != nil {
 		return w, "", webhookError(err)
+	}
+	if _, err := a.Organization(r.OrganizationID); AsError(err) != nil && AsError(err).Code == NotFound {
+		return w, "", refuse(Invalid, "organization_id", "is not an organization of this gateway: create it first")
+	} else if err != nil {
+		return w, "", err
 	}
 	if all, own := len(a.Webhooks("")), len(a.Webhooks(r.OrganizationID)); all >= maxWebhooks || own >= maxWebhooksOfOrg {
 		return w, "", refuse(Full, "", "the gateway has %d webhooks of at most %d and the organization %d of %d: delete one that is not used",

@@ -20,7 +20,7 @@ func TestBookingsAreToldToTheirOrganization(t *testing.T) {
 		r.book("before", on(9, 0), on(9, 30))
 		all := r.hook("all", owner, webhook.Events()...)
 		r.hook("some", owner, webhook.BookingCancelled)
-		r.hook("other", "another", webhook.Events()...)
+		r.hook("other", another, webhook.Events()...)
 
 		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{ID: "b1", SpaceID: room, Title: "Secret plan", Organizer: booking.Person{Name: "Ada", Email: "ada@example.com"},
 			Start: on(10, 0), End: on(10, 30)}, BookingOptions{}); err != nil {
@@ -50,7 +50,7 @@ func TestBookingsAreToldToTheirOrganization(t *testing.T) {
 		sameTold(t, "cancelled", told, "all booking.cancelled b1", "some booking.cancelled b1")
 
 		for _, b := range []booking.Booking{
-			{ID: "b2", SpaceID: room, OrganizationID: "another", Start: on(11, 0), End: on(11, 30)},
+			{ID: "b2", SpaceID: room, OrganizationID: another, Start: on(11, 0), End: on(11, 30)},
 			{ID: "b3", SpaceID: otherRoom, Private: true, Organizer: booking.Person{Name: "Eve"}, Start: on(11, 0), End: on(11, 30)},
 		} {
 			if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
@@ -94,11 +94,11 @@ func TestWebhooksAreKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		r := startHookRig(t, dir, "")
-		a, b := r.hook("a", owner, webhook.BookingCreated), r.hook("b", "another", webhook.BookingEnd)
+		a, b := r.hook("a", owner, webhook.BookingCreated), r.hook("b", another, webhook.BookingEnd)
 		if got := r.Webhooks(""); len(got) != 2 || got[0].ID != a.ID || got[1].ID != b.ID {
 			t.Errorf("webhooks %+v", got)
 		}
-		if got := r.Webhooks("another"); len(got) != 1 || got[0].ID != b.ID {
+		if got := r.Webhooks(another); len(got) != 1 || got[0].ID != b.ID {
 			t.Errorf("webhooks of one organization %+v", got)
 		}
 		url, events, off := "https://new.example.com/", []string{webhook.BookingCreated, webhook.BookingCancelled}, webhook.Disabled
@@ -145,9 +145,10 @@ func TestWrongRequestsChangeNothing(t *testing.T) {
 			code  Code
 			field string
 		}{
-			"create":            {errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: "o", URL: "https://127.0.0.1/"})), Invalid, "url"},
-			"private":           {errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: "o", URL: "https://10.0.0.1/"})), Invalid, "url"},
+			"create":            {errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: another, URL: "https://127.0.0.1/"})), Invalid, "url"},
+			"private":           {errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: another, URL: "https://10.0.0.1/"})), Invalid, "url"},
 			"no organization":   {errOf(r.CreateWebhook(t.Context(), webhook.Request{})), Invalid, "organization_id"},
+			"unknown owner":     {errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: "x", URL: "https://a.example.com/", Events: webhook.Events()})), Invalid, "organization_id"},
 			"change":            {second(r.ChangeWebhook(t.Context(), w.ID, webhook.Change{URL: &ftp})), Invalid, "url"},
 			"state":             {second(r.ChangeWebhook(t.Context(), w.ID, webhook.Change{State: &failing})), Invalid, "state"},
 			"rotate":            {errOf(r.RotateSecret(t.Context(), w.ID, "short", 0)), Invalid, "secret"},
@@ -169,11 +170,11 @@ func TestWrongRequestsChangeNothing(t *testing.T) {
 			t.Errorf("webhooks %+v", got)
 		}
 		for i := range maxWebhooksOfOrg {
-			if _, _, err := r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: "o", URL: "https://a.example.com", Events: webhook.Events()}); err != nil {
+			if _, _, err := r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: another, URL: "https://a.example.com", Events: webhook.Events()}); err != nil {
 				t.Fatal(i, err)
 			}
 		}
-		if err := errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: "o", URL: "https://a.example.com", Events: webhook.Events()})); AsError(err).Code != Full {
+		if err := errOf(r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: another, URL: "https://a.example.com", Events: webhook.Events()})); AsError(err).Code != Full {
 			t.Errorf("one too many: %v", err)
 		}
 	})

@@ -20,6 +20,9 @@ import (
 	"roomgate/agent/webhook"
 )
 
+// another is an organization that owns no room.
+const another = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac9"
+
 const owner = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac0"
 
 // owned has a room of an organization with a sensor, and a room of nobody's.
@@ -136,6 +139,9 @@ func openHookRig(t *testing.T, dir, trust string) *hookRig {
 		t.Fatal(err)
 	}
 	r.rig = &rig{Agent: a, t: t, bench: b, stop: func() {}}
+	if _, err := a.CreateOrganization(t.Context(), another, "Another"); err != nil && AsError(err).Code != Conflict {
+		t.Fatal(err)
+	}
 	return r
 }
 

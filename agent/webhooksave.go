@@ -46,33 +46,47 @@ type unsavedHooks struct {
 	deliveries map[string]webhook.Delivery
 	erase      []string
 	told       []row
+	notices    []notice
 }
 
 func (u unsavedHooks) empty() bool {
 	return len(u.hooks)+len(u.deliveries)+len(u.erase)+len(u.told) == 0
 }
 
-// saveHooks writes all that the store does not have yet in one transaction.
+// saveHooks writes all that the store does not have yet, and then tells the
+// administrators of it.
 func (a *Agent) saveHooks(ctx context.Context) error {
-	h := a.hooks
-	if err := h.lock(ctx); err != nil {
-		return err
-	}
-	defer h.unlock()
-	u := h.takeUnsaved()
-	if u.empty() {
-		return nil
-	}
-	err := a.db.Update(ctx, func(tx *store.Tx) error { return u.write(tx, a.logRows) })
+	u, err := a.writeHooks(ctx)
 	if err != nil {
-		h.giveBack(u)
 		return err
 	}
-	h.settle(u)
 	if len(u.told) > 0 {
 		a.logGrown()
 	}
+	for _, n := range u.notices {
+		a.notify(ctx, n)
+	}
 	return nil
+}
+
+// writeHooks writes what the store does not have yet in one transaction.
+func (a *Agent) writeHooks(ctx context.Context) (u unsavedHooks, err error) {
+	h := a.hooks
+	if err := h.lock(ctx); err != nil {
+		return u, err
+	}
+	defer h.unlock()
+	u = h.takeUnsaved()
+	if u.empty() {
+		return u, nil
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error { return u.write(tx, a.logRows) })
+	if err != nil {
+		h.giveBack(u)
+		return u, err
+	}
+	h.settle(u)
+	return u, nil
 }
 
 // takeUnsaved takes everything but the deliveries themselves, which are read
@@ -81,13 +95,13 @@ func (h *hooks) takeUnsaved() unsavedHooks {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	u := unsavedHooks{hooks: map[string]storedWebhook{}, deliveries: maps.Clone(h.unsaved),
-		erase: slices.Collect(maps.Keys(h.erase)), told: h.told}
+		erase: slices.Collect(maps.Keys(h.erase)), told: h.told, notices: h.notices}
 	for id := range h.dirty {
 		u.hooks[id] = h.byID[id].storedWebhook
 	}
 	clear(h.erase)
 	clear(h.dirty)
-	h.told = nil
+	h.told, h.notices = nil, nil
 	return u
 }
 
@@ -127,6 +141,8 @@ func (h *hooks) giveBack(u unsavedHooks) {
 	}
 	h.told = append(u.told, h.told...)
 	h.told = h.told[max(0, len(h.told)-maxTold):]
+	h.notices = append(u.notices, h.notices...)
+	h.notices = h.notices[max(0, len(h.notices)-maxTold):]
 }
 
 // settle forgets the deliveries that the store has now, unless they are newer

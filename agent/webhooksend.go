@@ -203,7 +203,7 @@ func (a *Agent) noteOffline(w *hook, d webhook.Delivery, answer webhook.Answer) 
 // webhookDevice is what an event of a webhook names as its device.
 const webhookDevice = "webhook"
 
-// tellWebhook tells the administrator by an event. The caller holds mu.
+// tellWebhook tells the administrators, by an event and of trouble by mail too. The caller holds mu.
 func (a *Agent) tellWebhook(w *hook, kind string, d webhook.Delivery) {
 	details := map[string]any{"webhook_id": w.ID, "organization_id": w.OrganizationID, "host": hostOf(w.URL), "delivery_id": d.ID,
 		"pending_deliveries": len(w.waiting)}
@@ -216,6 +216,9 @@ func (a *Agent) tellWebhook(w *hook, kind string, d webhook.Delivery) {
 		return
 	}
 	a.hooks.told = append(a.hooks.told, a.row(eventType(kind), now, "", "", "", data))
+	if kind != webhookRecovered {
+		a.hooks.notices = append(a.hooks.notices, noticeOf(w.Webhook, len(w.waiting)))
+	}
 	a.log.Warn("a webhook has changed its state", "webhook", w.ID, "host", hostOf(w.URL), "state", w.State, "reason", w.Reason)
 }
 

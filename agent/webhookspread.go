@@ -190,7 +190,7 @@ func (e toldEvent) data(event, organization string, r row) any {
 // else the one that owns the space. Empty: nobody's.
 func (a *Agent) ownerOf(spaceID, named string) string {
 	if s := a.spaces[spaceID]; named == "" && s != nil {
-		return s.CustomerID
+		return s.Organization()
 	}
 	return named
 }

@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/webhook"
+)
+
+// TestAdminsAreToldOfTrouble has a receiver that fails until it is given up,
+// and one that is gone.
+func TestAdminsAreToldOfTrouble(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		out := &receivers{}
+		out.say(func(host string, _ *http.Request) (*http.Response, error) {
+			return reply(map[string]int{"gone.example.com": 410, "down.example.com": 500}[host], ""), nil
+		})
+		r.hooks.sender = webhook.NewSender(&http.Client{Transport: out})
+		r.run()
+		defer r.stop()
+		for _, name := range []string{"gone", "down"} {
+			_, _, err := r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: org, URL: "https://" + name + ".example.com/?token=hidden", Events: webhook.Events()})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.book("b1", on(40, 0), on(40, 30))
+		r.wait(time.Minute)
+		all := r.relay.Letters()
+		if len(all) != 1 || all[0].To != "ada@example.com" || !strings.Contains(all[0].Text, "Subject: webhook at gone.example.com is disabled") {
+			t.Errorf("after 410: %+v", all)
+		}
+		r.wait(27 * time.Hour)
+		all = r.relay.Letters()
+		if len(all) != 2 || !strings.Contains(all[1].Text, "Subject: webhook at down.example.com is failing") {
+			t.Errorf("after the last retry: %+v", all)
+		}
+		for _, l := range all {
+			if strings.Contains(l.Text, "hidden") || strings.Contains(l.Text, "whsec_") {
+				t.Errorf("too much is told: %s", l.Text)
+			}
+		}
+	})
+}
