@@ -394,3 +394,34 @@ func BenchmarkRequestOTP(b *testing.B) {
 	}
 	b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "of-user")
 }
+
+// TestFullDiskStartsWithoutSignIn has no room for the key that signs, nor for
+// an organization: doors are worked all the same.
+func TestFullDiskStartsWithoutSignIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		yaml := strings.Replace(planned, "spaces:", "store: {max_size: 8MiB}\nspaces:", 1)
+		r := startRig(t, rigOptions{yaml: yaml, dir: dir, key: "some-system-key"})
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error { return signingKeys.Delete(tx, signingRing) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, size := 0, 256<<10; size > 0; i++ { // no room even for a small table
+			err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+				return store.NewTable[[]byte](fmt.Sprint("ballast", i)).Put(tx, "x", make([]byte, size))
+			})
+			if err != nil {
+				size /= 2
+			}
+		}
+		r.stop()
+		relayed := &relayRig{rig: startRig(t, rigOptions{yaml: yaml + people + "}\n", dir: dir})}
+		if p, ok := relayed.AuthenticateKey("some-system-key"); !ok || !p.System() {
+			t.Errorf("the system key opens %+v, %v", p, ok)
+		}
+		relayed.wantToken(t, "by a key that is in memory only", relayed.token(t, "ada"), true)
+		if e := AsError(relayed.RequestOTP(t.Context(), "ada@example.com", network)); e.Code != Full {
+			t.Errorf("a code on a full disk: %v", e)
+		}
+	})
+}

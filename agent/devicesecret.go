@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"roomgate/agent/auth"
 )
 
@@ -29,7 +31,10 @@ func deviceSecret(dir string, log *slog.Logger) ([]byte, error) {
 		return nil, fmt.Errorf("read the device secret: %w", err)
 	}
 	secret = auth.NewSecret()
-	if err := writeWhole(path, secret); err != nil {
+	switch err = writeWhole(path, secret); {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		log.Error("the device secret cannot be stored, it is good until the next start: free space on the disk", "error", err)
+	case err != nil:
 		return nil, fmt.Errorf("write the device secret: %w", err)
 	}
 	return secret, nil

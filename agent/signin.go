@@ -72,7 +72,15 @@ func (a *Agent) loadSignIn(ctx context.Context, o Options) error {
 	}
 	a.signIn.asked.Rate, a.signIn.tried.Rate = perNetwork, perNetwork
 	a.signIn.mailbox = mailbox{dial: o.MailDial, posted: make(chan struct{}, 1)}
-	return errors.Join(a.loadUsers(), a.loadSigner(ctx), a.bearOrganizations(ctx))
+	if err := errors.Join(a.loadUsers(), a.loadSigner(ctx)); err != nil {
+		return err
+	}
+	err = a.bearOrganizations(ctx)
+	if errors.Is(err, store.ErrFull) {
+		a.log.Error("organizations of the configuration cannot be stored, the next start tries again: free space on the disk", "error", err)
+		return nil
+	}
+	return err
 }
 
 // runSignIn sends the mail and changes the signing key until ctx ends.

@@ -120,11 +120,17 @@ func (a *Agent) loadSigner(ctx context.Context) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if len(ring) == 0 {
-		return a.setRing(ctx, []storedSigningKey{a.newSigningKey()})
+	if len(ring) > 0 {
+		a.useRing(ring)
+		return nil
 	}
-	a.useRing(ring)
-	return nil
+	ring = []storedSigningKey{a.newSigningKey()}
+	if err = a.setRing(ctx, ring); errors.Is(err, store.ErrFull) {
+		a.log.Error("the signing key cannot be stored, it is good until the next start: free space on the disk", "error", err)
+		a.useRing(ring)
+		return nil
+	}
+	return err
 }
 
 func (a *Agent) newSigningKey() storedSigningKey {
