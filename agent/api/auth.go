@@ -23,6 +23,8 @@ const (
 	permitSpacesWrite   permission = "spaces:write" // their availability, holds, sending
 	permitBookings      permission = "bookings:read"
 	permitBookingsWrite permission = "bookings:write"
+	permitWebhooks      permission = "webhooks:read"
+	permitWebhooksWrite permission = "webhooks:write"
 )
 
 const (

@@ -47,6 +47,16 @@ func routes() []route {
 		{"POST", "/bookings/{booking_id}/end", permitBookingsWrite, endBooking, "End a meeting early"},
 		{"GET", "/bookings/{booking_id}/state/send", permitSpacesWrite, sendBookingState, "Send meeting space state by booking ID"},
 
+		{"POST", "/api/v1/webhooks", permitWebhooksWrite, createWebhook, "Register a webhook"},
+		{"GET", "/api/v1/webhooks", permitWebhooks, listWebhooks, "List webhooks"},
+		{"GET", "/api/v1/webhooks/{webhook_id}", permitWebhooks, getWebhook, "Get a webhook"},
+		{"PATCH", "/api/v1/webhooks/{webhook_id}", permitWebhooksWrite, changeWebhook, "Change a webhook, or make it active again"},
+		{"DELETE", "/api/v1/webhooks/{webhook_id}", permitWebhooksWrite, deleteWebhook, "Delete a webhook"},
+		{"POST", "/api/v1/webhooks/{webhook_id}/test", permitWebhooksWrite, testWebhook, "Deliver a test now"},
+		{"POST", "/api/v1/webhooks/{webhook_id}/rotate-secret", permitWebhooksWrite, rotateSecret, "Give a webhook another secret"},
+		{"GET", "/api/v1/webhooks/{webhook_id}/deliveries", permitWebhooks, listDeliveries, "What a webhook was told"},
+		{"POST", "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", permitWebhooksWrite, redeliver, "Deliver again"},
+
 		{"GET", "/gateway", permitSystem, gateway, "How the gateway is"},
 		{"GET", "/gateway/devices", permitSystem, gatewayDevices, "List devices with their readings"},
 		{"GET", "/gateway/spaces", permitSystem, gatewaySpaces, "List meeting spaces with their devices"},

@@ -1,0 +1,221 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/webhook"
+)
+
+// dataAnswer is the platform's envelope of its core operations.
+type dataAnswer struct {
+	Data any    `json:"data"`
+	Next string `json:"next_cursor,omitempty"` // of a page that is not the last
+}
+
+func (c *call) data(status int, v any) error { return c.json(status, dataAnswer{Data: v}) }
+
+// webhookAnswer is a webhook with the secret that was made for it, shown once.
+type webhookAnswer struct {
+	agent.WebhookInfo
+	Secret string `json:"secret,omitempty"`
+}
+
+// createWebhook registers who is told of what.
+func createWebhook(s *Server, c *call) error {
+	var r webhook.Request
+	var events []json.RawMessage
+	var secret string
+	err := c.decode(member{"organization_id", true, &r.OrganizationID}, member{"url", true, &r.URL},
+		member{"events", true, &events}, member{"secret", false, &secret})
+	if err != nil {
+		return err
+	}
+	if r.Events, err = texts("events", events); err != nil {
+		return err
+	}
+	if err := owns(c.who, "organization_id", r.OrganizationID); err != nil {
+		return err
+	}
+	r.Secret = webhook.Secret(secret)
+	w, made, err := s.agent.CreateWebhook(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusCreated, webhookAnswer{w, made})
+}
+
+// texts reads an array of texts.
+func texts(field string, values []json.RawMessage) ([]string, error) {
+	out := make([]string, len(values))
+	for i, v := range values {
+		var err error
+		if out[i], err = decodeText(field, v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// listWebhooks lists those of an organization, or all that the caller may see.
+func listWebhooks(s *Server, c *call) error {
+	q, err := c.query("organization_id")
+	if err != nil {
+		return err
+	}
+	organization := q.text("organization_id")
+	if organization == "" {
+		organization = organizationOf(c.who)
+	}
+	if err := owns(c.who, "organization_id", organization); err != nil {
+		return err
+	}
+	all := s.agent.Webhooks(organization)
+	if all == nil {
+		all = []agent.WebhookInfo{}
+	}
+	return c.data(http.StatusOK, all)
+}
+
+// ownWebhook finds the webhook that the path names, if the caller may see it.
+func (s *Server) ownWebhook(c *call) (agent.WebhookInfo, error) {
+	w, err := s.agent.Webhook(c.params[0])
+	if err == nil {
+		err = owns(c.who, "id", w.OrganizationID)
+	}
+	return w, err
+}
+
+func getWebhook(s *Server, c *call) error {
+	w, err := s.ownWebhook(c)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusOK, w)
+}
+
+// changeWebhook changes what is given; "state": "active" makes a failing or a
+// disabled one try again.
+func changeWebhook(s *Server, c *call) error {
+	if _, err := s.ownWebhook(c); err != nil {
+		return err
+	}
+	var change webhook.Change
+	var events *[]json.RawMessage
+	var state *string
+	err := c.decode(member{"url", false, given(&change.URL)}, member{"events", false, given(&events)}, member{"state", false, given(&state)})
+	if err != nil {
+		return err
+	}
+	if events != nil {
+		list, err := texts("events", *events)
+		if err != nil {
+			return err
+		}
+		change.Events = &list
+	}
+	if state != nil {
+		change.State = (*webhook.State)(state)
+	}
+	w, err := s.agent.ChangeWebhook(c.r.Context(), c.params[0], change)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusOK, w)
+}
+
+func deleteWebhook(s *Server, c *call) error {
+	if _, err := s.ownWebhook(c); err != nil {
+		return err
+	}
+	if err := s.agent.DeleteWebhook(c.r.Context(), c.params[0]); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}
+
+// rotateOverlap is how long the old secret signs too, unless told otherwise.
+const rotateOverlap = 24 * time.Hour
+
+// rotateSecret gives a webhook another secret. The old one signs too for a
+// while, so that the receiver can change over.
+func rotateSecret(s *Server, c *call) error {
+	if _, err := s.ownWebhook(c); err != nil {
+		return err
+	}
+	var secret string
+	hours := int64(rotateOverlap / time.Hour)
+	if err := c.decode(member{"secret", false, &secret}, member{"overlap_hours", false, &hours}); err != nil {
+		return err
+	}
+	if hours < 0 || hours > 30*24 {
+		return invalid("overlap_hours", "is out of range: want 0 to 720")
+	}
+	w, made, err := s.agent.RotateSecret(c.r.Context(), c.params[0], webhook.Secret(secret), time.Duration(hours)*time.Hour)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusOK, webhookAnswer{w, made})
+}
+
+// testWebhook delivers a test now, and answers with what came of it.
+func testWebhook(s *Server, c *call) error {
+	if _, err := s.ownWebhook(c); err != nil {
+		return err
+	}
+	d, err := s.agent.TestWebhook(c.r.Context(), c.params[0])
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusOK, d)
+}
+
+// listDeliveries is what a webhook was told, the newest first.
+func listDeliveries(s *Server, c *call) error {
+	if _, err := s.ownWebhook(c); err != nil {
+		return err
+	}
+	q, err := c.query("limit", "cursor")
+	if err != nil {
+		return err
+	}
+	limit, err := q.number("limit", 1, 200, 50)
+	if err != nil {
+		return err
+	}
+	page, next, err := s.agent.Deliveries(c.params[0], int(limit), q.text("cursor"))
+	if err != nil {
+		return err
+	}
+	if page == nil {
+		page = []webhook.Delivery{}
+	}
+	return c.json(http.StatusOK, dataAnswer{page, next})
+}
+
+// redeliver sends a delivery again, with all its retries.
+func redeliver(s *Server, c *call) error {
+	if _, err := s.ownWebhook(c); err != nil {
+		return err
+	}
+	d, err := s.agent.Redeliver(c.r.Context(), c.params[0], c.params[1])
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusAccepted, d)
+}
+
+// organizationOf is the organization that a caller belongs to; empty: all.
+func organizationOf(principal) string { return "" }
+
+// owns refuses what is of another organization, as if it was not there.
+func owns(p principal, field, organization string) error {
+	if own := organizationOf(p); own == "" || own == organization {
+		return nil
+	}
+	return &agent.Error{Code: agent.NotFound, Field: field, Message: "is not a webhook of this gateway"}
+}

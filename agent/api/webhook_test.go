@@ -1,0 +1,57 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A webhook is registered, shown without its secret, changed and deleted; what
+// is wrong is named.
+func TestWebhooks(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		o, err := b.agent.CreateOrganization(t.Context(), "", "Tenant")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const path = "/api/v1/webhooks"
+		good := `{"organization_id":"` + o.ID + `","url":"https://hooks.example/a","events":["booking.created","booking.end"],"secret":"whsec-of-the-tenant-32-characters"}`
+		for body, field := range map[string]string{
+			`{}`:                                     "organization_id",
+			strings.Replace(good, "https", "ftp", 1): "url",
+			strings.Replace(good, "hooks.example", "127.0.0.1", 1):             "url",
+			strings.Replace(good, "booking.end", "booking.ended", 1):           "events",
+			strings.Replace(good, `"booking.end"`, `7`, 1):                     "events",
+			strings.Replace(good, o.ID, "nobody", 1):                           "organization_id",
+			strings.Replace(good, `"secret"`, `"shared_secret"`, 1):            "shared_secret",
+			strings.Replace(good, "whsec-of-the-tenant-32-characters", "x", 1): "secret",
+		} {
+			checkProblem(t, body, b.ask("POST", path, body), 422, "invalid", field)
+		}
+		made := b.ask("POST", path, good)
+		var w struct{ Data webhookAnswer }
+		if err := json.Unmarshal([]byte(made.body), &w); err != nil || made.StatusCode != 201 || strings.Contains(made.body, "whsec-of") {
+			t.Fatalf("registered: %d %s", made.StatusCode, made.body)
+		}
+		one := path + "/" + w.Data.ID
+		for _, get := range []string{path, path + "?organization_id=" + o.ID, one} {
+			if got := b.ask("GET", get, ""); got.StatusCode != 200 || !strings.Contains(got.body, w.Data.ID) || strings.Contains(got.body, "whsec-of") {
+				t.Errorf("GET %s: %d %s", get, got.StatusCode, got.body)
+			}
+		}
+		if got := b.ask("PATCH", one, `{"state":"disabled","events":["booking.end"]}`); !strings.Contains(got.body, `"state":"disabled"`) {
+			t.Errorf("changed: %s", got.body)
+		}
+		if got := b.ask("POST", one+"/rotate-secret", `{}`); got.StatusCode != 200 || !strings.Contains(got.body, `"secret":"`) {
+			t.Errorf("rotated: %d %s", got.StatusCode, got.body)
+		}
+		if got := b.ask("GET", one+"/deliveries", ""); got.StatusCode != 200 || got.body != `{"data":[]}` {
+			t.Errorf("deliveries: %d %s", got.StatusCode, got.body)
+		}
+		checkProblem(t, "redeliver", b.ask("POST", one+"/deliveries/none/redeliver", ""), 404, "not_found", "delivery_id")
+		if got := b.ask("DELETE", one, ""); got.StatusCode != 204 {
+			t.Errorf("deleted: %d %s", got.StatusCode, got.body)
+		}
+		checkProblem(t, "gone", b.ask("GET", one, ""), 404, "not_found", "id")
+	})
+}
