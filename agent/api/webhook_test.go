@@ -20,7 +20,7 @@ func TestWebhooks(t *testing.T) {
 			`{}`:                                     "organization_id",
 			strings.Replace(good, "https", "ftp", 1): "url",
 			strings.Replace(good, "hooks.example", "127.0.0.1", 1):             "url",
-			strings.Replace(good, "booking.end", "booking.ended", 1):           "events",
+			strings.Replace(good, "booking.end", "booking.ended", 1):           "events[1]",
 			strings.Replace(good, `"booking.end"`, `7`, 1):                     "events",
 			strings.Replace(good, o.ID, "nobody", 1):                           "organization_id",
 			strings.Replace(good, `"secret"`, `"shared_secret"`, 1):            "shared_secret",
