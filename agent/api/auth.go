@@ -3,17 +3,22 @@ package api
 import (
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/auth"
 )
 
-// permission is what an operation needs.
+// permission is what an operation needs: one of those that keys and users
+// have (auth.ParseSet), or one of the first four.
 type permission string
 
 // The permissions. A system key and the control socket have them all.
 const (
 	permitAll    permission = ""              // nobody is asked
+	permitAny    permission = "any"           // whoever may come in
+	permitAdmin  permission = "admin"         // who manages the building, or his organization
 	permitRead   permission = "devices:read"  // status, descriptions, pictures
 	permitWrite  permission = "devices:write" // orders, and what a display answers
 	permitEvents permission = "events:read"
@@ -27,77 +32,144 @@ const (
 	permitWebhooksWrite permission = "webhooks:write"
 )
 
+// The headers that a credential comes in, as net/http writes them.
 const (
-	headerKey     = "X-Api-Key"
+	headerKey    = "X-Api-Key"
+	headerOrgKey = "X-Org-Api-Key"
+	headerBearer = "Authorization"
+
 	longestSecret = 256
 )
 
+// credentials are those headers with the names that people know.
+var credentials = [...]struct{ header, name string }{{headerKey, "X-API-Key"}, {headerOrgKey, headerOrgKey}, {headerBearer, headerBearer}}
+
+// challenges name the ways to come in (RFC 9110 section 11.6.1, RFC 6750
+// section 3).
+var challenges = []string{`Bearer realm="roomgate"`,
+	`ApiKey realm="roomgate", header="X-API-Key"`, `ApiKey realm="roomgate", header="X-Org-Api-Key"`}
+
 // principal is who asks.
 type principal struct {
-	id   string // of the key, or "control"
-	name string
-	via  string // the door, as commands name it
+	agent.Principal
+	via string // the door, as commands name it
 }
 
-// may says whether the principal has a permission. Every credential that
-// exists today is a system one, which has all.
-func (p principal) may(permission) bool { return p.id != "" }
+// operator is whoever reaches the control socket.
+var operator = principal{agent.Principal{ID: "control", Name: "control", Kind: agent.KindSystem, Permissions: auth.All, Admin: true}, agent.ViaCLI}
 
-// admit finds out who asks, and refuses who may not.
-func (d *door) admit(c *call, need permission) error {
+// may says whether the principal has what an operation needs.
+func (o *endpoint) may(p *principal) bool {
+	switch o.permission {
+	case permitAny:
+		return true
+	case permitAdmin:
+		return p.Admin
+	case permitSystem:
+		return p.System()
+	}
+	return o.need != 0 && p.May(o.need)
+}
+
+// admit finds out who asks, and refuses who may not, or asks for what he does
+// not see.
+func (d *door) admit(c *call, o *endpoint) error {
 	if d.control {
-		c.who = principal{id: "control", name: "control", via: agent.ViaCLI}
+		c.who = operator
 		return nil
 	}
-	if need == permitAll {
+	if o.permission == permitAll {
 		return nil
 	}
-	who, err := d.server.authenticate(c)
-	if err != nil {
+	if err := d.server.authenticate(c); err != nil {
 		return err
 	}
-	if !who.may(need) {
-		return &agent.Error{Code: agent.Forbidden, Message: "this key has no permission " + string(need)}
+	if !o.may(&c.who) {
+		return &agent.Error{Code: agent.Forbidden, Message: "this credential has no permission " + string(o.permission)}
 	}
-	c.who = who
+	return d.server.within(c, o)
+}
+
+// authenticate takes the one credential of a request.
+func (s *Server) authenticate(c *call) error {
+	found, value := -1, ""
+	for i := range credentials {
+		for _, v := range c.r.Header[credentials[i].header] {
+			if v == "" {
+				continue
+			}
+			if found >= 0 {
+				return unauthorized(credentials[i].name, "is there beside "+credentials[found].name+": send one credential, once")
+			}
+			found, value = i, v
+		}
+	}
+	switch {
+	case found < 0:
+		return unauthorized("X-API-Key", "is missing: send it, or X-Org-Api-Key, or Authorization with a Bearer token")
+	case credentials[found].header == headerBearer:
+		return s.bearer(c, value)
+	case credentials[found].header == headerOrgKey:
+		return s.key(c, headerOrgKey, agent.KindOrganization, value)
+	}
+	return s.key(c, "X-API-Key", agent.KindSystem, value)
+}
+
+// key takes an API key of a kind.
+func (s *Server) key(c *call, field, kind, secret string) error {
+	if len(secret) > longestSecret {
+		return s.wrong(c, unauthorized(field, "is not valid: it is longer than any key"))
+	}
+	p, ok := s.agent.AuthenticateKey(secret)
+	switch {
+	case ok && p.Kind == kind:
+		c.who = principal{p, agent.ViaHTTP}
+		return nil
+	case ok && kind == agent.KindSystem:
+		return unauthorized(field, "is the key of an organization: send it as X-Org-Api-Key")
+	case ok:
+		return unauthorized(field, "is a key of the building: send it as X-API-Key")
+	case auth.Mistyped(secret):
+		return s.wrong(c, unauthorized(field, "is not valid: something of it is lost or changed, so copy it again"))
+	}
+	return s.wrong(c, unauthorized(field, "is not valid: it is wrong, revoked or expired"))
+}
+
+// bearer takes a token (RFC 6750 section 2.1).
+func (s *Server) bearer(c *call, value string) error {
+	scheme, token, _ := strings.Cut(value, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return unauthorized(headerBearer, "is of another scheme: want Bearer and a token")
+	}
+	p, err := s.agent.AuthenticateToken(strings.TrimLeft(token, " "))
+	if err != nil {
+		return s.wrong(c, err)
+	}
+	c.who = principal{p, agent.ViaHTTP}
 	return nil
 }
 
-func (s *Server) authenticate(c *call) (principal, error) {
-	given := c.r.Header[headerKey]
-	if len(given) == 0 || given[0] == "" {
-		return principal{}, unauthorizedError(c, "is missing: send an API key")
-	}
-	if len(given) == 1 && len(given[0]) <= longestSecret {
-		if key, ok := s.agent.Authenticate(given[0]); ok {
-			return principal{key.ID, key.Name, agent.ViaHTTP}, nil
-		}
-	}
-	return principal{}, s.wrongKey(c)
-}
-
-// wrongKey refuses a key, sooner or later with the demand to slow down.
-func (s *Server) wrongKey(c *call) error {
+// wrong refuses a credential, sooner or later with the demand to slow down.
+func (s *Server) wrong(c *call, refusal error) error {
 	address := clientAddress(c.r)
 	allowed, first := s.tries.take(address, time.Now())
 	if allowed {
-		return unauthorizedError(c, "is not valid: it is wrong, revoked or expired")
+		return refusal
 	}
 	if first {
-		s.log.Warn("too many wrong keys from one address", "address", address)
+		s.log.Warn("too many wrong credentials from one address", "address", address)
 	}
 	return s.slowDown(c)
 }
 
-// slowDown tells an address with too many wrong keys to wait.
+// slowDown tells an address with too many wrong credentials to wait.
 func (s *Server) slowDown(c *call) error {
 	c.w.Header().Set("Retry-After", retryTries)
-	return &agent.Error{Code: tooManyRequests, Message: "too many wrong keys from this address: correct the key, then try again"}
+	return &agent.Error{Code: agent.TooMany, Message: "too many wrong credentials from this address: correct yours, then try again"}
 }
 
-func unauthorizedError(c *call, message string) error {
-	c.w.Header().Set("WWW-Authenticate", `ApiKey realm="roomgate", header="X-API-Key"`)
-	return &agent.Error{Code: unauthorized, Field: "X-API-Key", Message: message}
+func unauthorized(field, message string) error {
+	return &agent.Error{Code: agent.Unauthorized, Field: field, Message: message}
 }
 
 // clientAddress is whom to count wrong tries against: the address, or for

@@ -58,7 +58,7 @@ func bulkBookings(s *Server, c *call) error {
 	patient(c.w, bulkPatience)
 	results := make([]bulkResult, len(operations))
 	for i, operation := range operations {
-		o := agent.BookingOptions{By: c.who.name}
+		o := agent.BookingOptions{By: c.who.Name}
 		if key != "" {
 			o.Key = key + "-" + strconv.Itoa(i)
 		}

@@ -72,7 +72,7 @@ func (c *call) booking(status int, b booking.Booking) error {
 // options says who asks, and which revision he saw. The header is the ETag of
 // an earlier answer, or * for any revision.
 func (c *call) options() (o agent.BookingOptions, err error) {
-	o.By = c.who.name
+	o.By = c.who.Name
 	match := c.r.Header["If-Match"]
 	if len(match) == 0 || len(match) == 1 && match[0] == "*" {
 		return o, nil

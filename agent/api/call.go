@@ -114,6 +114,13 @@ func (c *call) fail(log *slog.Logger, err error) {
 		return
 	}
 	status, body := encodeProblem(e)
+	var slow *agent.SlowDown
+	switch {
+	case status == http.StatusUnauthorized:
+		c.w.Header()["Www-Authenticate"] = challenges
+	case errors.As(err, &slow):
+		c.w.Header().Set("Retry-After", strconv.Itoa(int(slow.After.Seconds())))
+	}
 	c.begin(status, typeProblem)
 	_, _ = c.w.Write(body)
 }

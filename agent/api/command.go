@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/auth"
 	"roomgate/drivers"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // action gives a device an order and answers with the receipt.
 func action(s *Server, c *call) error {
-	o := agent.Command{Space: c.params[0], Via: c.who.via, By: c.who.id}
+	o := agent.Command{Space: c.params[0], Via: c.who.via, By: c.who.ID}
 	var wait json.RawMessage
 	err := c.decode(member{"device_type", true, &o.DeviceType}, member{"sub_device", false, &o.SubDevice},
 		member{"action", true, &o.Action}, member{"value", false, &o.Value}, member{"wait", false, &wait})
@@ -109,7 +110,7 @@ func idempotent(c *call) (string, error) {
 	if len(given) > 1 || len(given[0]) == 0 || len(given[0]) > longestIdempotencyKey || !visible(given[0]) {
 		return "", invalid(headerIdempotencyKey, "is out of range: want 1 to 200 visible characters, once")
 	}
-	sum := sha256.Sum256([]byte(c.who.id + "\x00" + given[0]))
+	sum := sha256.Sum256([]byte(c.who.Kind + "\x00" + c.who.ID + "\x00" + given[0]))
 	return "http-" + hex.EncodeToString(sum[:16]), nil
 }
 
@@ -174,8 +175,8 @@ func control(s *Server, c *call) error {
 
 func permit(who principal, action string, r agent.Reading) permitted {
 	switch {
-	case !who.may(permitWrite):
-		return permitted{action, false, "this key has no permission " + string(permitWrite)}
+	case !who.May(auth.DevicesWrite):
+		return permitted{action, false, "this credential has no permission " + string(permitWrite)}
 	case r.Status == agent.Offline:
 		return permitted{action, false, "the device is offline: " + r.Reason}
 	}

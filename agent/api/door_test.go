@@ -27,8 +27,8 @@ func TestEveryDoorAsksForTheKey(t *testing.T) {
 			}
 			if !open {
 				checkProblem(t, name, without, 401, "unauthorized", "X-API-Key")
-				if !strings.Contains(without.Header.Get("WWW-Authenticate"), "X-API-Key") {
-					t.Errorf("%s: WWW-Authenticate is %q", name, without.Header.Get("WWW-Authenticate"))
+				if ways := strings.Join(without.Header.Values("WWW-Authenticate"), ", "); ways != strings.Join(challenges, ", ") {
+					t.Errorf("%s: WWW-Authenticate is %q", name, ways)
 				}
 				wrong := b.net.do(t, r.method, concrete(r.path), "{}", "X-API-Key: no-such-key")
 				checkProblem(t, name, wrong, 401, "unauthorized", "X-API-Key")
@@ -89,7 +89,7 @@ func TestWrongKeysAreLimitedAndHurtNobodyElse(t *testing.T) {
 		if got := b.ask("GET", "/gateway"); got.StatusCode != 200 {
 			t.Errorf("the right key from the same address: %d", got.StatusCode)
 		}
-		if n := strings.Count(b.log.String(), "too many wrong keys"); n != 1 {
+		if n := strings.Count(b.log.String(), "too many wrong credentials"); n != 1 {
 			t.Errorf("the log says it %d times", n)
 		}
 		if strings.Contains(b.log.String(), "guess") {

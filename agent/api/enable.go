@@ -21,7 +21,7 @@ func (s *Server) enable(c *call, enabled bool) error {
 }
 
 func (s *Server) setDevice(c *call, id string, set agent.DeviceSettings, reset bool) error {
-	info, err := s.agent.SetDevice(c.r.Context(), id, set, reset, c.who.name)
+	info, err := s.agent.SetDevice(c.r.Context(), id, set, reset, c.who.Name)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,9 @@ import (
 // Codes that only this door knows; the others are the agent's.
 const (
 	malformed        agent.Code = "malformed"              // not HTTP or JSON as it should be
-	unauthorized     agent.Code = "unauthorized"           // no credential, or a wrong one
 	methodNotAllowed agent.Code = "method_not_allowed"     // Allow names the right ones
 	tooLarge         agent.Code = "payload_too_large"      // the body
 	unsupportedType  agent.Code = "unsupported_media_type" // the body's type
-	tooManyRequests  agent.Code = "too_many_requests"      // Retry-After says when
 	busy             agent.Code = "busy"                   // too many streams
 )
 
@@ -27,24 +25,24 @@ type kind struct {
 // kinds is the one table from codes to HTTP. A failed command answers with its
 // receipt under the same status.
 var kinds = map[agent.Code]kind{
-	agent.Invalid:     {http.StatusUnprocessableEntity, "A value cannot be accepted"},
-	agent.NotFound:    {http.StatusNotFound, "There is no such thing here"},
-	agent.Conflict:    {http.StatusConflict, "It contradicts what is there already"},
-	agent.Forbidden:   {http.StatusForbidden, "This caller may not do that"},
-	agent.Expired:     {http.StatusGatewayTimeout, "It waited longer than it was valid"},
-	agent.Unavailable: {http.StatusServiceUnavailable, "The device cannot be reached"},
-	agent.NotFollowed: {http.StatusBadGateway, "The device did not follow the order"},
-	agent.Full:        {http.StatusInsufficientStorage, "The gateway's storage is full"},
-	agent.Stale:       {http.StatusPreconditionFailed, "It has changed since it was read"},
-	agent.NotNow:      {http.StatusConflict, "Its state or the time does not allow that"},
-	agent.Internal:    {http.StatusInternalServerError, "The gateway failed"},
-	malformed:         {http.StatusBadRequest, "The request cannot be read"},
-	unauthorized:      {http.StatusUnauthorized, "A valid key is needed"},
-	methodNotAllowed:  {http.StatusMethodNotAllowed, "This path does not take that method"},
-	tooLarge:          {http.StatusRequestEntityTooLarge, "The body is too large"},
-	unsupportedType:   {http.StatusUnsupportedMediaType, "The body has the wrong type"},
-	tooManyRequests:   {http.StatusTooManyRequests, "Too many requests"},
-	busy:              {http.StatusServiceUnavailable, "Too many streams are open"},
+	agent.Invalid:      {http.StatusUnprocessableEntity, "A value cannot be accepted"},
+	agent.NotFound:     {http.StatusNotFound, "There is no such thing here"},
+	agent.Conflict:     {http.StatusConflict, "It contradicts what is there already"},
+	agent.Forbidden:    {http.StatusForbidden, "This caller may not do that"},
+	agent.Expired:      {http.StatusGatewayTimeout, "It waited longer than it was valid"},
+	agent.Unavailable:  {http.StatusServiceUnavailable, "The device cannot be reached"},
+	agent.NotFollowed:  {http.StatusBadGateway, "The device did not follow the order"},
+	agent.Full:         {http.StatusInsufficientStorage, "The gateway's storage is full"},
+	agent.Stale:        {http.StatusPreconditionFailed, "It has changed since it was read"},
+	agent.NotNow:       {http.StatusConflict, "Its state or the time does not allow that"},
+	agent.Internal:     {http.StatusInternalServerError, "The gateway failed"},
+	malformed:          {http.StatusBadRequest, "The request cannot be read"},
+	agent.Unauthorized: {http.StatusUnauthorized, "A valid credential is needed"},
+	methodNotAllowed:   {http.StatusMethodNotAllowed, "This path does not take that method"},
+	tooLarge:           {http.StatusRequestEntityTooLarge, "The body is too large"},
+	unsupportedType:    {http.StatusUnsupportedMediaType, "The body has the wrong type"},
+	agent.TooMany:      {http.StatusTooManyRequests, "Too many requests"},
+	busy:               {http.StatusServiceUnavailable, "Too many streams are open"},
 }
 
 // kindOf never fails: a code without a row is our own mistake.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"roomgate/agent"
+	"roomgate/agent/auth"
 )
 
 // handler carries one operation out. It has answered, or returns why not.
@@ -34,11 +35,31 @@ func (r route) versioned() bool {
 
 func (r route) segments() []string { return strings.Split(r.path[1:], "/") }
 
+// endpoint is a route with what admitting somebody to it needs.
+type endpoint struct {
+	*route
+	need   auth.Set         // 0: the permission is not one of these
+	scopes [maxParams]scope // what the values in the path name
+}
+
+func newEndpoint(r *route) *endpoint {
+	o := &endpoint{route: r}
+	o.need, _ = auth.ParseSet([]string{string(r.permission)}) // the others are judged by name
+	values := 0
+	for _, s := range r.segments() {
+		if s[0] == '{' {
+			o.scopes[values] = scopes[s]
+			values++
+		}
+	}
+	return o
+}
+
 // pattern is one path with the operations on it.
 type pattern struct {
 	segments  []string // empty for a value
 	versioned bool
-	routes    []*route
+	routes    []*endpoint
 }
 
 // maxSegments is the most segments that a route may have.
@@ -67,7 +88,7 @@ func newRouter(table []route) router {
 			n := len(p.segments)
 			t.patterns[n] = append(t.patterns[n], p)
 		}
-		p.routes = append(p.routes, r)
+		p.routes = append(p.routes, newEndpoint(r))
 	}
 	for _, same := range t.patterns {
 		slices.SortStableFunc(same, func(a, b *pattern) int { return a.values() - b.values() })
@@ -86,7 +107,7 @@ func (p *pattern) values() (n int) {
 
 // find returns the operation that the request names, and notes the values in
 // its path.
-func (t *router) find(c *call) (*route, error) {
+func (t *router) find(c *call) (*endpoint, error) {
 	path, versioned := strings.CutPrefix(c.r.URL.Path, versionPrefix+"/")
 	if versioned {
 		path = c.r.URL.Path[len(versionPrefix):]

@@ -52,7 +52,7 @@ func New(o Options) *Server {
 	}
 }
 
-// Handler serves the network: most operations need a key.
+// Handler serves the network: most operations need a credential.
 func (s *Server) Handler() http.Handler { return &door{s, &s.network, false} }
 
 // Control serves the control socket, which file permissions guard: whoever
@@ -76,14 +76,14 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *door) serve(c *call) error {
-	route, err := d.router.find(c)
+	o, err := d.router.find(c)
 	if err != nil {
 		return err
 	}
-	if err := d.admit(c, route.permission); err != nil {
+	if err := d.admit(c, o); err != nil {
 		return err
 	}
-	return route.handle(d.server, c)
+	return o.handle(d.server, c)
 }
 
 // leave counts the answer. A handler that panicked costs its own request only.

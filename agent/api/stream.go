@@ -92,7 +92,7 @@ func (s *Server) rest(c *call, w *eventWriter, changed <-chan struct{}) bool {
 
 // ended says whether the credential behind a stream no longer holds.
 func (s *Server) ended(who principal) bool {
-	return who.via != agent.ViaCLI && s.agent.Revoked(who.id)
+	return who.via != agent.ViaCLI && !s.agent.Valid(who.Principal)
 }
 
 // eventWriter writes events to one reader.

@@ -210,7 +210,7 @@ func redeliver(s *Server, c *call) error {
 }
 
 // organizationOf is the organization that a caller belongs to; empty: all.
-func organizationOf(principal) string { return "" }
+func organizationOf(p principal) string { return p.OrganizationID }
 
 // owns refuses what is of another organization, as if it was not there.
 func owns(p principal, field, organization string) error {

@@ -1,0 +1,76 @@
+package api
+
+// scope refuses what a value in a path names, if it is of an organization that
+// who asks does not see.
+type scope func(s *Server, who *principal, id string) error
+
+// scopes are those of the values in paths. A webhook, a rule or a key says
+// itself whose it is.
+var scopes = map[string]scope{
+	"{meeting_space_id}": (*Server).ownSpace,
+	"{device_id}":        (*Server).ownDevice,
+	"{booking_id}":       (*Server).ownBooking,
+	"{organization_id}":  (*Server).ownOrganization,
+}
+
+// nobody is an id that nothing has. What somebody must not see is refused as
+// this is, so that nothing tells the two apart.
+const nobody = ""
+
+// within refuses what the path names, if who asks does not see it.
+func (s *Server) within(c *call, o *endpoint) error {
+	if c.who.OrganizationID == "" {
+		return nil
+	}
+	for i, own := range o.scopes {
+		if own == nil {
+			continue
+		}
+		if err := own(s, &c.who, c.params[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownSpace refuses a space that who asks does not see as one that is not
+// there. It is also for handlers whose body or query names one.
+func (s *Server) ownSpace(who *principal, id string) error {
+	if who.OrganizationID == "" {
+		return nil
+	}
+	organization, err := s.agent.OrganizationOf(id)
+	if err == nil && !who.Sees(organization) {
+		_, err = s.agent.OrganizationOf(nobody)
+	}
+	return err
+}
+
+func (s *Server) ownDevice(who *principal, id string) error {
+	space, err := s.agent.SpaceOfDevice(id)
+	if err == nil && s.ownSpace(who, space) != nil {
+		_, err = s.agent.SpaceOfDevice(nobody)
+	}
+	return err
+}
+
+func (s *Server) ownBooking(who *principal, id string) error {
+	b, err := s.agent.Booking(id)
+	if err == nil && s.ownSpace(who, b.SpaceID) != nil {
+		_, err = s.agent.Booking(nobody)
+	}
+	return err
+}
+
+func (s *Server) ownOrganization(who *principal, id string) error {
+	if who.Sees(id) {
+		return nil
+	}
+	_, err := s.agent.Organization(nobody)
+	return err
+}
+
+// sees says whether who asks sees a space, for lists.
+func (s *Server) sees(who *principal, spaceID string) bool {
+	return who.OrganizationID == "" || s.ownSpace(who, spaceID) == nil
+}
