@@ -21,7 +21,7 @@
 //     the pull-up. A cut cable reads as ajar.
 //   - keypad: the two Wiegand lines of a keypad or card reader, wired as package
 //     wiegand says. What is entered there is told as codeEntered and opens
-//     nothing by itself: whoever knows the codes judges it.
+//     nothing by itself: the building, which knows the codes, judges it.
 //   - The door opens from inside by its handle, always, without this driver.
 //
 // # Options

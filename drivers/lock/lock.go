@@ -40,12 +40,21 @@ func (l *lock) Describe() drivers.Description {
 				Summary: l.howOpen(),
 				Params: []drivers.Param{{
 					Name: drivers.ValueName, Kind: drivers.KindInteger, Unit: "s",
-					Min: 1, Max: longestOpen, Optional: true,
+					Min: 1, Max: longestOpen, Optional: true, Default: l.openFor(),
 				}},
 			},
 			{Name: drivers.ActClose, Summary: "lock the door now"},
 		},
 	}
+}
+
+// openFor is how long the door is unlocked unless an order says so, in s; nil:
+// until it is closed.
+func (l *lock) openFor() any {
+	if l.options.Mode == modeHold {
+		return nil
+	}
+	return l.options.Relock.Seconds()
 }
 
 func (l *lock) howOpen() string {

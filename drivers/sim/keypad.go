@@ -161,6 +161,9 @@ func (k *Keypad) verbs(string) []verb {
 		{name: "keys", args: 1, do: func(args []string) (string, error) {
 			return "keys are pressed", k.Keys(args[0])
 		}},
+		{name: "code", args: 1, do: func(args []string) (string, error) {
+			return "a code is entered", k.Keys(args[0] + "#")
+		}},
 		{name: "card", args: 1, do: func(args []string) (string, error) {
 			number, err := strconv.ParseUint(args[0], 10, 32)
 			if err != nil {
