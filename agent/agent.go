@@ -155,7 +155,7 @@ func (a *Agent) loadSpaces() error {
 			a.spaces[s.ID] = s
 			a.order = append(a.order, s)
 		}
-		return errors.Join(a.loadPlans(tx), a.loadSettings(tx))
+		return errors.Join(a.loadPlans(tx), a.loadSettings(tx), a.loadCodes(tx), a.loadKeypads(tx))
 	})
 }
 
@@ -205,6 +205,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var devices errgroup.Group
 	devices.Go(func() error { <-lower.Done(); return nil }) // a building without any runs too
 	devices.Go(func() error { a.followSchedules(lower); return nil })
+	devices.Go(func() error { a.answerKeypads(lower); return nil })
 	for _, s := range a.order {
 		for _, d := range s.devices {
 			devices.Go(func() error { return d.run(lower) })

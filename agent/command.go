@@ -24,8 +24,8 @@ type Command struct {
 	TTL time.Duration `json:"ttl,omitempty"`
 	// SentAt is the sender's time of the message; zero: never said.
 	SentAt time.Time `json:"sent_at,omitzero"`
-	// Via is the door: "http", "mqtt", "cli", "room" or "schedule". A command from
-	// mqtt gets its receipts there.
+	// Via is the door: "http", "mqtt", "cli", "room", "keypad" or "schedule". A
+	// command from mqtt gets its receipts there.
 	Via string `json:"via"`
 	// By names the credential, never the secret.
 	By string `json:"by,omitempty"`
@@ -33,10 +33,11 @@ type Command struct {
 
 // The doors of a command.
 const (
-	ViaHTTP = "http"
-	ViaMQTT = "mqtt"
-	ViaCLI  = "cli"
-	ViaRoom = "room" // the room broker
+	ViaHTTP   = "http"
+	ViaMQTT   = "mqtt"
+	ViaCLI    = "cli"
+	ViaRoom   = "room" // the room broker
+	ViaKeypad = "keypad"
 	// ViaSchedule is the space itself, which follows its schedule.
 	ViaSchedule = "schedule"
 )

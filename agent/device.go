@@ -43,6 +43,8 @@ type device struct {
 	changing sync.Mutex // held by who changes the terms
 	showing  sync.Mutex // held by who sets known
 
+	keypad keypad
+
 	lane   chan *order   // accepted orders, in order
 	turned chan struct{} // holds a token when the terms have changed
 	kick   chan struct{} // the hardware asks for a poll
@@ -69,6 +71,7 @@ func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *dev
 		busy:   make(chan struct{}, 1),
 	}
 	d.terms.Store(&deviceTerms{Device: c})
+	d.keypad.entered = make(chan drivers.Secret, 1)
 	d.view = newView(d, stored)
 	d.show(d.view.snapshot(time.Time{}, "not observed since the start"))
 	return d
@@ -236,6 +239,13 @@ func (d *device) watch(ctx context.Context, driver drivers.Driver) <-chan struct
 // report takes what the hardware says by itself.
 func (d *device) report(e drivers.Event) {
 	if !d.live().Enabled {
+		return
+	}
+	if e.Type == drivers.EventCodeEntered && e.Code != "" && digitsOnly(e.Code) {
+		select {
+		case d.keypad.entered <- e.Code:
+		default: // faster than anybody types
+		}
 		return
 	}
 	if e.Type != drivers.EventChanged {

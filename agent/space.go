@@ -17,6 +17,7 @@ type space struct {
 	dirty   chan struct{} // its state has changed since it was last sent
 	plan    *plan
 	almanac almanac
+	codes   codebook
 	stirred chan struct{}                   // its state has changed since its devices last followed it
 	warned  atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
 }

@@ -34,6 +34,10 @@ var (
 	plans = store.NewTable[storedPlan]("plans")
 	// deviceSettings holds what was set of a device at run time, by its id.
 	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
+	// unlockCodes holds the codes of doors by space and id, hashed.
+	unlockCodes = store.NewTable[storedUnlockCode]("unlock-codes")
+	// keypads holds what wrong codes have been spent at a lock, by its id.
+	keypads = store.NewTable[auth.Budget]("keypads")
 	// apiKeys holds the API keys by id, hashed.
 	apiKeys = store.NewTable[storedKey]("api-keys")
 	// webhooks holds the webhooks by id, with the secrets that they sign with.

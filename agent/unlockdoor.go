@@ -1,0 +1,286 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/booking"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+const (
+	// keypadPause is the least time between two codes that are judged at one
+	// door; what is entered faster is noise.
+	keypadPause = time.Second
+	// keypadOrderTTL is how late the door may open after the code.
+	keypadOrderTTL = 10 * time.Second
+	// keypadOpen is how long a code unlocks a lock that would else stay open,
+	// in s. One that locks by itself keeps its own time.
+	keypadOpen = "10"
+)
+
+// keypadRate is how many wrong codes a door takes: some at once, and then few.
+// It goes on counting over restarts, and a right code gives nothing back, so
+// that who guesses has 77 tries in a first day and 72 in each after.
+var keypadRate = auth.Rate{Burst: 5, Every: 20 * time.Minute}
+
+// Why a code does not open its door, as events say it.
+const (
+	codeUnknown    = "no such code"
+	codeLockedOut  = "locked out"
+	codeTimeless   = "the clock is not trusted"
+	codeEarly      = "not valid yet"
+	codeLate       = "not valid any more"
+	codeTooEarly   = "too early for its booking"
+	codeNoBooking  = "its booking is over"
+	codeDisabled   = "the meeting space is disabled"
+	codeForeign    = "made with another secret: set it anew"
+	codeNotFit     = "the door cannot be opened now"
+	codeShortOrFar = "not 4 to 10 digits"
+)
+
+// keypad is how the keypad of a lock stands. But for entered it belongs to the
+// loop of the door and those who look hold mu.
+type keypad struct {
+	entered chan drivers.Secret // what was entered and is to be judged
+
+	mu    sync.Mutex
+	tries auth.Budget // wrong codes
+	told  bool        // that it is locked out
+}
+
+// verdict says why a code does not hold at a moment; empty: it does. A code
+// without a time and without a booking always does. What depends on the time
+// does not hold while the clock is not trusted: a clock that says anything
+// could make a code of last year valid.
+func (a *Agent) verdict(s *space, c *storedUnlockCode, now time.Time) string {
+	switch {
+	case c.Mark != a.secretMark():
+		return codeForeign
+	case c.From.IsZero() && c.Until.IsZero() && c.BookingID == "":
+		return ""
+	case a.clock.Trust() != Trusted:
+		return codeTimeless
+	case now.Before(c.From):
+		return codeEarly
+	case !c.Until.IsZero() && !now.Before(c.Until):
+		return codeLate
+	case c.BookingID == "":
+		return ""
+	}
+	b, ok := s.plan.bookings.Get(c.BookingID)
+	switch {
+	case !ok || !b.Live() || !now.Before(b.End):
+		return codeNoBooking
+	case now.Before(b.Start.Add(-s.plan.terms.Load().rules.Opens)):
+		return codeTooEarly
+	case s.sign(now).Status == booking.Disabled:
+		return codeDisabled
+	}
+	return ""
+}
+
+// over says whether a code will never hold again.
+func (a *Agent) over(s *space, c *storedUnlockCode) bool {
+	why := a.verdict(s, c, a.Now())
+	return why == codeLate || why == codeNoBooking
+}
+
+// UnlockCodeState says why a code does not open its door now; empty: it does.
+func (a *Agent) UnlockCodeState(c UnlockCode) string {
+	s := a.spaces[c.SpaceID]
+	if s == nil {
+		return codeUnknown
+	}
+	one := s.codes.book.Load().find(func(x *storedUnlockCode) bool { return x.ID == c.ID })
+	if one == nil {
+		return codeUnknown
+	}
+	return a.verdict(s, one, a.Now())
+}
+
+// KeypadState says for how long the keypad of a space's door takes no code
+// after too many wrong ones; 0: it takes them.
+func (a *Agent) KeypadState(spaceID string) (time.Duration, error) {
+	_, door, err := a.doorOf(spaceID)
+	if err != nil {
+		return 0, err
+	}
+	door.keypad.mu.Lock()
+	defer door.keypad.mu.Unlock()
+	tries := door.keypad.tries
+	wait, _ := tries.Take(keypadRate, a.moment())
+	return wait, nil
+}
+
+// answerKeypads judges what is entered at the doors until ctx ends.
+func (a *Agent) answerKeypads(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, s := range a.order {
+		if d := s.byType[drivers.TypeLock]; d != nil {
+			all.Go(func() { a.answerKeypad(ctx, s, d) })
+		}
+	}
+	all.Wait()
+}
+
+func (a *Agent) answerKeypad(ctx context.Context, s *space, d *device) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case code := <-d.keypad.entered:
+			a.enter(ctx, s, d, code)
+		}
+		sleep(ctx, keypadPause)
+	}
+}
+
+// enter judges one code. Its outcome is stored before it takes effect, so who
+// cuts the power in time gains no try.
+func (a *Agent) enter(ctx context.Context, s *space, d *device, code drivers.Secret) {
+	d.keypad.mu.Lock()
+	defer d.keypad.mu.Unlock()
+	if len(code) < minDigits || len(code) > maxDigits {
+		d.refuseCode(nil, codeShortOrFar)
+		return
+	}
+	spent := d.keypad.tries
+	if _, ok := spent.Take(keypadRate, a.moment()); !ok {
+		if !d.keypad.told { // not each time: the log is not for whoever stands at the door
+			d.keypad.told = true
+			d.refuseCode(nil, codeLockedOut)
+		}
+		return
+	}
+	d.keypad.told = false
+	one := s.codes.book.Load().byHash[a.codeHash(s.ID, code)]
+	if one == nil {
+		a.wrongCode(ctx, d, spent)
+		return
+	}
+	if why := a.verdict(s, one, a.Now()); why != "" { // who has it guesses nothing
+		d.refuseCode(one, why)
+		return
+	}
+	if err := a.useCode(ctx, s, d, one); err != nil {
+		d.log.Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
+		d.refuseCode(one, codeNotFit)
+	}
+}
+
+// refuseCode tells that a code did not open the door.
+func (d *device) refuseCode(c *storedUnlockCode, why string) {
+	details := map[string]any{}
+	if c != nil {
+		details = c.told()
+	}
+	details["reason"] = why
+	d.agent.recorder.add(change{rows: []row{d.event("codeRefused", "", time.Now(), details)}})
+}
+
+// wrongCode counts a try, and tells if it was the last for now. One that cannot
+// be stored counts too, until the next start.
+func (a *Agent) wrongCode(ctx context.Context, d *device, spent auth.Budget) {
+	rows := []row{d.event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
+	next := spent
+	if wait, ok := next.Take(keypadRate, a.moment()); !ok {
+		rows = append(rows, d.event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
+		d.log.Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
+	}
+	d.keypad.tries = spent
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		for _, line := range rows {
+			if _, err := a.logRows.Push(tx, line); err != nil {
+				return err
+			}
+		}
+		return keypads.Put(tx, d.ID, spent)
+	})
+	if err != nil {
+		d.log.Error("a wrong code cannot be stored, it counts until the next start", "error", err)
+		return
+	}
+	a.logGrown()
+}
+
+// useCode opens the door for a code that is right.
+func (a *Agent) useCode(ctx context.Context, s *space, d *device, one *storedUnlockCode) error {
+	if !d.live().Enabled {
+		return errDisabled()
+	}
+	if err := a.noteUse(ctx, s, d, one); err != nil {
+		return err
+	}
+	c := Command{Space: s.ID, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, TTL: keypadOrderTTL, Via: ViaKeypad, By: one.Name}
+	if d.holds() {
+		if r, _ := d.known.Load().at(time.Now()).find(""); !r.offline() && r.Value == drivers.Open {
+			return nil // it is open for others, who shall not find it locked after us
+		}
+		c.Value = []byte(keypadOpen)
+	}
+	_, err := a.Accept(ctx, c)
+	return err
+}
+
+// holds says whether the lock stays open when it is told to open and not for
+// how long.
+func (d *device) holds() bool {
+	action, _, ok := d.describe().Action("", drivers.ActOpen)
+	return ok && len(action.Params) == 1 && action.Params[0].Name == drivers.ValueName &&
+		action.Params[0].Unit == "s" && action.Params[0].Default == nil
+}
+
+// noteUse writes down that a code was used, unless it was deleted or replaced
+// meanwhile.
+func (a *Agent) noteUse(ctx context.Context, s *space, d *device, one *storedUnlockCode) error {
+	s.codes.turn.Lock()
+	defer s.codes.turn.Unlock()
+	book := s.codes.book.Load()
+	if book.find(func(x *storedUnlockCode) bool { return x == one }) == nil {
+		return errors.New("the code has just been changed")
+	}
+	used := *one
+	used.LastUsed = a.Now().UTC().Truncate(time.Millisecond)
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		if err := unlockCodes.Put(tx, used.key(), used); err != nil {
+			return err
+		}
+		_, err := a.logRows.Push(tx, d.event("codeAccepted", "", time.Now(), used.told()))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.codes.book.Store(book.with(one, &used))
+	a.logGrown()
+	return nil
+}
+
+// loadKeypads reads how many wrong codes each door had. What time has given
+// back until now is known once: from here on this run counts.
+func (a *Agent) loadKeypads(tx *store.Tx) error {
+	for _, s := range a.order {
+		d := s.byType[drivers.TypeLock]
+		if d == nil {
+			continue
+		}
+		tries, err := keypads.Get(tx, d.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil { // damaged: as if there had been many
+			a.log.Error("the count of wrong codes cannot be read, the keypad is locked out", "meeting_space", s.Name, "error", err)
+			tries = auth.Budget{Spent: float64(keypadRate.Burst), At: a.moment()}
+		}
+		if _, ok := tries.Take(keypadRate, a.moment()); ok {
+			tries.Spent--
+		}
+		d.keypad.tries = tries
+	}
+	return nil
+}
