@@ -17,6 +17,10 @@ func routes() []route {
 		{"POST", "/devices/{device_id}/enable", permitSystem, enableDevice, "Enable a device"},
 		{"POST", "/devices/{device_id}/disable", permitSystem, disableDevice, "Disable a device"},
 
+		{"PUT", "/meetingspace/{meeting_space_id}/unlock-codes", permitSystem, setUnlockCode, "Create or update an admin unlock code"},
+		{"GET", "/meetingspace/{meeting_space_id}/unlock-codes", permitSystem, unlockCodes, "List admin unlock codes"},
+		{"DELETE", "/meetingspace/{meeting_space_id}/unlock-codes/{code_id}", permitSystem, deleteUnlockCode, "Delete an admin unlock code"},
+
 		{"POST", "/edge/heartbeat", permitWrite, edgeHeartbeat, "Heartbeat of a room display's page"},
 		{"POST", "/meetingspace/{meeting_space_id}/screenshot", permitWrite, screenshot, "Upload a meeting space screenshot"},
 		{"GET", "/meetingspace/{meeting_space_id}/screenshot", permitRead, lastScreenshot, "Get the last meeting space screenshot"},

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/drivers"
+)
+
+// unlockCodeRecord is a code for the keypad of a door. Its digits are in the
+// answer to who had them made, and nowhere else.
+type unlockCodeRecord struct {
+	ID        string `json:"id"`
+	SpaceID   string `json:"meeting_space_id"`
+	Name      string `json:"name"`
+	Code      string `json:"code,omitempty"`
+	Digits    int    `json:"digits"`
+	BookingID string `json:"booking_id,omitempty"`
+	From      moment `json:"valid_from"`  // null: from ever
+	Until     moment `json:"valid_until"` // null: for ever
+	Opens     bool   `json:"opens"`       // the door, now
+	Reason    string `json:"reason,omitempty"`
+	Created   moment `json:"created_at"`
+	Updated   moment `json:"updated_at"`
+	LastUsed  moment `json:"last_used_at"` // null: never
+}
+
+func (s *Server) unlockCode(c agent.UnlockCode, code drivers.Secret) unlockCodeRecord {
+	why := s.agent.UnlockCodeState(c)
+	return unlockCodeRecord{c.ID, c.SpaceID, c.Name, string(code), c.Digits, c.BookingID, moment(c.From), moment(c.Until),
+		why == "", why, moment(c.Created), moment(c.Updated), moment(c.LastUsed)}
+}
+
+// setUnlockCode makes a code, or replaces the one of that id or name.
+func setUnlockCode(s *Server, c *call) error {
+	var set agent.UnlockCodeSet
+	var code string
+	err := c.decode(member{"id", false, &set.ID}, member{"name", true, &set.Name}, member{"code", false, &code},
+		member{"valid_from", false, &set.From}, member{"valid_until", false, &set.Until}, member{"booking_id", false, &set.BookingID})
+	if err != nil {
+		return err
+	}
+	set.Code = drivers.Secret(code)
+	one, made, created, err := s.agent.SetUnlockCode(c.r.Context(), c.params[0], set, c.who.name)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return c.json(status, struct {
+		Response unlockCodeRecord `json:"response"`
+	}{s.unlockCode(one, made)})
+}
+
+// unlockCodes lists the codes of a space without their digits, and says
+// whether its keypad takes any.
+func unlockCodes(s *Server, c *call) error {
+	all, err := s.agent.UnlockCodes(c.params[0])
+	if err != nil {
+		return err
+	}
+	wait, err := s.agent.KeypadState(c.params[0])
+	if err != nil {
+		return err
+	}
+	records := make([]unlockCodeRecord, len(all))
+	for i, one := range all {
+		records[i] = s.unlockCode(one, "")
+	}
+	return c.response(struct {
+		Codes      []unlockCodeRecord `json:"unlock_codes"`
+		LockedOutS int64              `json:"locked_out_s"` // 0: the keypad takes codes
+	}{records, int64((wait + time.Second - 1) / time.Second)})
+}
+
+// deleteUnlockCode ends a code at once.
+func deleteUnlockCode(s *Server, c *call) error {
+	if err := s.agent.DeleteUnlockCode(c.r.Context(), c.params[0], c.params[1], c.who.name); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}
