@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,109 +21,6 @@ import (
 	"roomgate/agent/mail/mailtest"
 	"roomgate/store"
 )
-
-const (
-	org      = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"
-	otherOrg = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec1"
-)
-
-var network = netip.MustParsePrefix("192.0.2.7/32")
-
-// people has an admin, a member of an organization, and one who is disabled.
-const people = `
-auth: {jwt: {lifetime: 12h, rotation: 720h}}
-users:
-  - {id: ada, email: Ada@example.com, name: Ada, role: admin}
-  - {id: mel, email: mel@example.com, name: Mel, organization_id: ` + org + `}
-  - {id: off, email: off@example.com, name: Off, enabled: false}
-smtp: {url: "smtp://relay.test", from: "Rooms <rooms@example.com>"`
-
-// relayRig is a building with a mail relay.
-type relayRig struct {
-	*rig
-	relay *mailtest.Relay
-	log   *logText
-}
-
-// logText is what was logged.
-type logText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// openRelayRig opens a building beside a relay. Trust is that of its clock.
-func openRelayRig(t testing.TB, dir, trust string, o mailtest.Options) *relayRig {
-	t.Helper()
-	relay, err := mailtest.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(relay.Close)
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, relay.CAPEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	yaml := strings.NewReplacer("trust: always", "trust: "+trust, "poll: 2s", "poll: 1h").Replace(building) + people + ", ca_file: " + ca
-	if o.Password != "" {
-		yaml += ", username: gateway, password: " + o.Password
-	}
-	r := &relayRig{openRig(t, rigOptions{dir: dir, yaml: yaml + "}\n"}), relay, &logText{}}
-	r.Agent.log = slog.New(slog.NewTextHandler(r.log, nil))
-	r.signIn.mailbox.dial = relay.Dial
-	return r
-}
-
-var sixDigits = regexp.MustCompile(`(?m)^ +([0-9]{6})`)
-
-// code is the one-time password of the newest letter.
-func (r *relayRig) code(t *testing.T, letters int) string {
-	t.Helper()
-	all, err := r.relay.Wait(t.Context(), letters)
-	if err != nil || len(all) != letters {
-		t.Fatalf("%d letters, want %d, %v", len(all), letters, err)
-	}
-	found := sixDigits.FindStringSubmatch(all[letters-1].Text)
-	if found == nil {
-		t.Fatalf("no code in %q", all[letters-1].Text)
-	}
-	return found[1]
-}
-
-func (r *relayRig) request(t *testing.T, email string) {
-	t.Helper()
-	if err := r.RequestOTP(t.Context(), email, network); err != nil {
-		t.Fatalf("request for %s: %v", email, err)
-	}
-}
-
-// wantRefused wants a code not to be taken, with the one answer there is.
-func (r *relayRig) wantRefused(t *testing.T, why, email, code string) {
-	t.Helper()
-	token, user, err := r.VerifyOTP(t.Context(), email, code, network)
-	if e := AsError(err); token != "" || user != (User{}) || e == nil || *e != *refuse(Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one") {
-		t.Errorf("%s: %q, %v, %v", why, token, user, err)
-	}
-}
-
-// other is a code that is not this one.
-func other(code string) string {
-	if code == "123456" {
-		return "654321"
-	}
-	return "123456"
-}
 
 // TestSignInByMail goes over real sockets: a letter by STARTTLS to a real
 // server, the code out of it, a token for it.
@@ -268,16 +165,6 @@ func TestStrangersGetNoLetter(t *testing.T) {
 	})
 }
 
-func wantNoLetters(t *testing.T, r *rig) {
-	t.Helper()
-	_ = r.db.View(func(tx *store.Tx) error {
-		if n := mails.Len(tx); n != 0 {
-			t.Errorf("%d letters wait", n)
-		}
-		return nil
-	})
-}
-
 // TestGuessingIsHopeless counts the guesses that somebody gets who knows the
 // address, may restart the building, and has many networks.
 func TestGuessingIsHopeless(t *testing.T) {
@@ -311,19 +198,6 @@ func TestGuessingIsHopeless(t *testing.T) {
 			t.Errorf("%d codes, %d guesses", codes, guesses)
 		}
 	})
-}
-
-// tries is how often the code under way was tried, -1 without one.
-func (r *relayRig) tries(t *testing.T, email string) (n int) {
-	t.Helper()
-	_ = r.db.View(func(tx *store.Tx) error {
-		c, err := accounts.Get(tx, r.signIn.keys.Account(email))
-		if n = c.Tries; err != nil || len(c.Hash) == 0 {
-			n = -1
-		}
-		return nil
-	})
-	return n
 }
 
 func TestNetworksAreLimited(t *testing.T) {
@@ -436,30 +310,34 @@ func TestSignInWithoutARelay(t *testing.T) {
 	}
 }
 
-func TestDeviceSecret(t *testing.T) {
-	dir := t.TempDir()
-	log := slog.New(slog.DiscardHandler)
-	first, err := deviceSecret(dir, log)
-	if err != nil || len(first) != auth.SecretSize {
+// TestOneOfManyGetsIn tries the right code many times at the same instant.
+func TestOneOfManyGetsIn(t *testing.T) {
+	r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+	defer r.Close()
+	code := auth.NewCode()
+	err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+		var c auth.Account
+		account := r.signIn.keys.Account("ada@example.com")
+		c.Issue(r.signIn.keys.Hash(account, code), r.moment())
+		return accounts.Put(tx, account, c)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := deviceSecret(dir, log); err != nil || !bytes.Equal(first, again) {
-		t.Errorf("another one, %v", err)
+	var in atomic.Int32
+	var all sync.WaitGroup
+	for i := range 40 {
+		from := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32)
+		all.Go(func() {
+			if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, from); err == nil {
+				in.Add(1)
+			} else if AsError(err).Code != Unauthorized {
+				t.Errorf("%v", err)
+			}
+		})
 	}
-	info, err := os.Stat(filepath.Join(dir, SecretFile))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, SecretFile), first[:7], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := deviceSecret(dir, log); err != nil || len(again) != auth.SecretSize || bytes.Equal(first, again) {
-		t.Errorf("a damaged one: %v", err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	if _, err := deviceSecret(filepath.Join(dir, "nowhere"), log); err == nil {
-		t.Error("no folder, no error")
+	all.Wait()
+	if n := in.Load(); n != 1 {
+		t.Errorf("%d got in by one code", n)
 	}
 }

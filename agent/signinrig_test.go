@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"roomgate/agent/mail/mailtest"
+	"roomgate/store"
+)
+
+const (
+	org      = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"
+	otherOrg = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec1"
+)
+
+var network = netip.MustParsePrefix("192.0.2.7/32")
+
+// people has an admin, a member of an organization, and one who is disabled.
+const people = `
+auth: {jwt: {lifetime: 12h, rotation: 720h}}
+users:
+  - {id: ada, email: Ada@example.com, name: Ada, role: admin}
+  - {id: mel, email: mel@example.com, name: Mel, organization_id: ` + org + `}
+  - {id: off, email: off@example.com, name: Off, enabled: false}
+smtp: {url: "smtp://relay.test", from: "Rooms <rooms@example.com>"`
+
+// relayRig is a building with a mail relay.
+type relayRig struct {
+	*rig
+	relay *mailtest.Relay
+	log   *logText
+}
+
+// logText is what was logged.
+type logText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// openRelayRig opens a building beside a relay. Trust is that of its clock.
+func openRelayRig(t testing.TB, dir, trust string, o mailtest.Options) *relayRig {
+	t.Helper()
+	relay, err := mailtest.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(relay.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, relay.CAPEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	yaml := strings.NewReplacer("trust: always", "trust: "+trust, "poll: 2s", "poll: 1h").Replace(building) + people + ", ca_file: " + ca
+	if o.Password != "" {
+		yaml += ", username: gateway, password: " + o.Password
+	}
+	r := &relayRig{openRig(t, rigOptions{dir: dir, yaml: yaml + "}\n"}), relay, &logText{}}
+	r.Agent.log = slog.New(slog.NewTextHandler(r.log, nil))
+	r.signIn.mailbox.dial = relay.Dial
+	return r
+}
+
+var sixDigits = regexp.MustCompile(`(?m)^ +([0-9]{6})`)
+
+// code is the one-time password of the newest letter.
+func (r *relayRig) code(t *testing.T, letters int) string {
+	t.Helper()
+	all, err := r.relay.Wait(t.Context(), letters)
+	if err != nil || len(all) != letters {
+		t.Fatalf("%d letters, want %d, %v", len(all), letters, err)
+	}
+	found := sixDigits.FindStringSubmatch(all[letters-1].Text)
+	if found == nil {
+		t.Fatalf("no code in %q", all[letters-1].Text)
+	}
+	return found[1]
+}
+
+func (r *relayRig) request(t *testing.T, email string) {
+	t.Helper()
+	if err := r.RequestOTP(t.Context(), email, network); err != nil {
+		t.Fatalf("request for %s: %v", email, err)
+	}
+}
+
+// wantRefused wants a code not to be taken, with the one answer there is.
+func (r *relayRig) wantRefused(t *testing.T, why, email, code string) {
+	t.Helper()
+	token, user, err := r.VerifyOTP(t.Context(), email, code, network)
+	if e := AsError(err); token != "" || user != (User{}) || e == nil || *e != *refuse(Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one") {
+		t.Errorf("%s: %q, %v, %v", why, token, user, err)
+	}
+}
+
+// other is a code that is not this one.
+func other(code string) string {
+	if code == "123456" {
+		return "654321"
+	}
+	return "123456"
+}
+
+func wantNoLetters(t *testing.T, r *rig) {
+	t.Helper()
+	_ = r.db.View(func(tx *store.Tx) error {
+		if n := mails.Len(tx); n != 0 {
+			t.Errorf("%d letters wait", n)
+		}
+		return nil
+	})
+}
+
+// tries is how often the code under way was tried, -1 without one.
+func (r *relayRig) tries(t *testing.T, email string) (n int) {
+	t.Helper()
+	_ = r.db.View(func(tx *store.Tx) error {
+		c, err := accounts.Get(tx, r.signIn.keys.Account(email))
+		if n = c.Tries; err != nil || len(c.Hash) == 0 {
+			n = -1
+		}
+		return nil
+	})
+	return n
+}
