@@ -13,13 +13,13 @@ func routes() []route {
 		{"GET", "/devices/types", permitRead, types, "Fetch associated device types"},
 		{"GET", "/devices/{meeting_space_id}/snapshot", permitRead, snapshot, "Get the last picture of a camera"},
 
-		{"PATCH", "/devices/{device_id}", permitSystem, changeDevice, "Change a device"},
-		{"POST", "/devices/{device_id}/enable", permitSystem, enableDevice, "Enable a device"},
-		{"POST", "/devices/{device_id}/disable", permitSystem, disableDevice, "Disable a device"},
+		{"PATCH", "/devices/{device_id}", permitAdmin, changeDevice, "Change a device"},
+		{"POST", "/devices/{device_id}/enable", permitAdmin, enableDevice, "Enable a device"},
+		{"POST", "/devices/{device_id}/disable", permitAdmin, disableDevice, "Disable a device"},
 
-		{"PUT", "/meetingspace/{meeting_space_id}/unlock-codes", permitSystem, setUnlockCode, "Create or update an admin unlock code"},
-		{"GET", "/meetingspace/{meeting_space_id}/unlock-codes", permitSystem, unlockCodes, "List admin unlock codes"},
-		{"DELETE", "/meetingspace/{meeting_space_id}/unlock-codes/{code_id}", permitSystem, deleteUnlockCode, "Delete an admin unlock code"},
+		{"PUT", "/meetingspace/{meeting_space_id}/unlock-codes", permitAdmin, setUnlockCode, "Create or update an admin unlock code"},
+		{"GET", "/meetingspace/{meeting_space_id}/unlock-codes", permitAdmin, unlockCodes, "List admin unlock codes"},
+		{"DELETE", "/meetingspace/{meeting_space_id}/unlock-codes/{code_id}", permitAdmin, deleteUnlockCode, "Delete an admin unlock code"},
 
 		{"POST", "/edge/heartbeat", permitWrite, edgeHeartbeat, "Heartbeat of a room display's page"},
 		{"POST", "/meetingspace/{meeting_space_id}/screenshot", permitWrite, screenshot, "Upload a meeting space screenshot"},

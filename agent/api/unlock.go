@@ -42,7 +42,7 @@ func setUnlockCode(s *Server, c *call) error {
 		return err
 	}
 	set.Code = drivers.Secret(code)
-	one, made, created, err := s.agent.SetUnlockCode(c.r.Context(), c.params[0], set, c.who.name)
+	one, made, created, err := s.agent.SetUnlockCode(c.r.Context(), c.params[0], set, c.who.Name)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func unlockCodes(s *Server, c *call) error {
 
 // deleteUnlockCode ends a code at once.
 func deleteUnlockCode(s *Server, c *call) error {
-	if err := s.agent.DeleteUnlockCode(c.r.Context(), c.params[0], c.params[1], c.who.name); err != nil {
+	if err := s.agent.DeleteUnlockCode(c.r.Context(), c.params[0], c.params[1], c.who.Name); err != nil {
 		return err
 	}
 	c.status = http.StatusNoContent
