@@ -78,6 +78,7 @@ type Agent struct {
 
 	calendars *http.Client
 	hooks     *hooks
+	rules     *ruleBook
 
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud
@@ -100,6 +101,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a.db = db
 	a.hooks = newHooks(o.Config, o.Webhooks)
+	a.rules = newRuleBook()
 	if err := a.load(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -132,6 +134,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	}
 	if err := a.db.View(a.loadHooks); err != nil {
 		return fmt.Errorf("load the webhooks: %w", err)
+	}
+	if err := a.db.View(a.loadRules); err != nil {
+		return fmt.Errorf("load the rules: %w", err)
 	}
 	if err := a.bearPlans(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
@@ -206,6 +211,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	devices.Go(func() error { <-lower.Done(); return nil }) // a building without any runs too
 	devices.Go(func() error { a.followSchedules(lower); return nil })
 	devices.Go(func() error { a.answerKeypads(lower); return nil })
+	devices.Go(func() error { a.runRules(lower); return nil })
 	for _, s := range a.order {
 		for _, d := range s.devices {
 			devices.Go(func() error { return d.run(lower) })

@@ -5,6 +5,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
+	rules "roomgate/agent/rule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -18,7 +19,8 @@ var (
 	// the cloud has not acknowledged of it is the outbox. When it is full the
 	// oldest row goes, and the gap is visible in the sequence.
 	logQueue = func(rows int) store.Queue[row] { return store.NewQueue[row]("log", rows, store.DropOldest) }
-	// cursors holds named positions in the log: "acked", "webhooks".
+	// cursors holds named positions in the log: "acked", "webhooks", "rules",
+	// and "rule-minutes", which is a time.
 	cursors = store.NewTable[uint64]("cursors")
 	// readings is the last known state by device id, for a restart.
 	readings = store.NewTable[[]storedReading]("readings")
@@ -59,6 +61,13 @@ var (
 	mails = store.NewTable[storedMail]("mails")
 	// signingKeys holds the ids of the keys that sign tokens, newest last.
 	signingKeys = store.NewTable[[]storedSigningKey]("signing-keys")
+	// ruleRows holds the rules by id.
+	ruleRows = store.NewTable[rules.Rule]("rules")
+	// ruleRuns holds the last rules.KeepRuns runs of each rule, by its id and a
+	// slot that is used again.
+	ruleRuns = store.NewTable[rules.Run]("rule-runs")
+	// openRuns holds the keys of runs whose orders may be under way.
+	openRuns = store.NewTable[bool]("open-rule-runs")
 )
 
 // maxCommands is how many command ids are remembered. An id that has been

@@ -90,9 +90,15 @@ func (r *Rate) rest(l Limits, now time.Time) time.Duration {
 	return time.Duration(l.Cooldown) - now.Sub(r.last)
 }
 
+// Clone is a count that can be taken from without this one.
+func (r *Rate) Clone() *Rate {
+	c := *r
+	c.runs = slices.Clone(r.runs)
+	return &c
+}
+
 // Would is Take without taking.
-func (r Rate) Would(l Limits, now time.Time) (refusal string) {
-	r.runs = slices.Clone(r.runs)
-	refusal, _ = r.Take(l, now)
+func (r *Rate) Would(l Limits, now time.Time) (refusal string) {
+	refusal, _ = r.Clone().Take(l, now)
 	return refusal
 }

@@ -76,6 +76,9 @@ func NewLog(runs []Run) *Log {
 	return l
 }
 
+// Clone is a log that can be changed without this one.
+func (l *Log) Clone() *Log { return &Log{append([]Run(nil), l.Runs...), l.next} }
+
 // Add notes a run, in the place of the oldest if need be, or counts it to the
 // last one if that is the same. It returns the entry as it is to be stored.
 func (l *Log) Add(r Run) Run {

@@ -1,0 +1,442 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rules "roomgate/agent/rule"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// addRule makes a rule that is enabled.
+func (r *rig) addRule(u rules.Rule) rules.Rule {
+	r.t.Helper()
+	u.Enabled = true
+	if u.Name == "" {
+		u.Name = "test"
+	}
+	made, err := r.CreateRule(r.t.Context(), u)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return made
+}
+
+// runsOf are the runs of a rule, oldest first: "held light on done".
+func (r *rig) runsOf(id string) (out []string) {
+	r.t.Helper()
+	runs, err := r.RuleLog(id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, run := range slices.Backward(runs) {
+		text := string(run.Outcome)
+		if run.Count > 1 {
+			text += fmt.Sprint(" x", run.Count)
+		}
+		for _, a := range run.Actions {
+			text += ", " + a.Action + " " + a.State
+		}
+		if run.Reason != "" {
+			text += ": " + run.Reason
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func (r *rig) wantRuns(id string, want ...string) {
+	r.t.Helper()
+	if got := r.runsOf(id); !slices.Equal(got, want) {
+		r.t.Errorf("the rule ran\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// enters lets people come into the room, or leave it.
+func (r *rig) enters(value string) {
+	r.bench["hub-1"].show(drivers.SubOccupancy, value)
+	r.wait(4 * time.Second)
+}
+
+func switchOn() rules.Action {
+	return rules.Action{DeviceType: drivers.TypeLight, Action: drivers.ActOn}
+}
+
+func TestRuleObeysAnEvent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"},
+			Condition: `event.value == "occupied" and light.value == "off"`, Actions: []rules.Action{switchOn(), {Event: "welcome"}}})
+		r.enters(drivers.Occupied)
+		r.enters(drivers.Vacant)
+		r.enters(drivers.Occupied)
+		r.wantRuns(u.ID, "held, light on done, event rule.welcome done", "not_held x2")
+		if got := r.bench["light-1"].effects(); !slices.Equal(got, []string{"on"}) {
+			t.Errorf("the light was told to %q", got)
+		}
+		if told := r.told(); !slices.Contains(told, "rule.welcome") || !slices.Contains(told, "commandCompleted light") {
+			t.Errorf("the log has %q", told)
+		}
+		c, receipt, _ := r.LastReceipt(room, drivers.TypeLight, "")
+		if c.Via != ViaRule || c.By != u.ID || receipt.State != Done {
+			t.Errorf("the order was %+v, %+v", c, receipt)
+		}
+	})
+}
+
+func TestRuleForEverySpace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		u := r.addRule(rules.Rule{Trigger: rules.Trigger{Event: "statusChanged", DeviceType: drivers.TypeLight},
+			Condition: `space.name == "Borealis"`, Actions: []rules.Action{{SpaceID: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn}}})
+		r.bench["light-2"].show("", drivers.On)
+		r.wait(4 * time.Second)
+		r.wantRuns(u.ID, "held, light on done", "not_held")
+	})
+}
+
+func TestRuleKeepsItsLimits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		trigger := rules.Trigger{Event: "occupancyChanged"}
+		few := r.addRule(rules.Rule{Trigger: trigger, Actions: []rules.Action{{Event: "a"}}, Limits: rules.Limits{PerMinute: 2}})
+		rests := r.addRule(rules.Rule{Trigger: trigger, Actions: []rules.Action{{Event: "b"}}, Limits: rules.Limits{Cooldown: rules.Duration(10 * time.Minute)}})
+		for i := range 4 {
+			r.enters([]string{drivers.Occupied, drivers.Vacant}[i%2])
+		}
+		r.wantRuns(few.ID, "held, event rule.a done", "held, event rule.a done", "limited x2: it has run 2 times within a minute")
+		r.wantRuns(rests.ID, "held, event rule.b done", "limited x3: it rests for 10m after a run")
+		r.wait(2 * time.Minute)
+		dir := r.dataDir
+		r.stop()
+		r = startRig(t, rigOptions{dir: dir})
+		r.wait(3 * time.Second)
+		r.enters(drivers.Occupied)
+		if got := r.runsOf(rests.ID); len(got) != 2 || !strings.HasPrefix(got[1], "limited x") {
+			t.Errorf("after a restart it ran %q", got)
+		}
+		r.wait(10 * time.Minute)
+		r.enters(drivers.Vacant)
+		if got := r.runsOf(rests.ID); got[len(got)-1] != "held, event rule.b done" {
+			t.Errorf("after its rest it ran %q", got)
+		}
+	})
+}
+
+// Two rules that raise each other's event are stopped, and that is told.
+func TestLoopOfEventsIsStopped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		a := r.addRule(rules.Rule{Name: "a", Trigger: rules.Trigger{Event: "rule.pong"}, Actions: []rules.Action{{Event: "ping"}}})
+		b := r.addRule(rules.Rule{Name: "b", Trigger: rules.Trigger{Event: "rule.ping"}, Actions: []rules.Action{{Event: "pong"}}})
+		start := r.addRule(rules.Rule{Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "ping"}}})
+		r.enters(drivers.Occupied)
+		r.wantRuns(b.ID, "held, event rule.pong done", "held, event rule.pong done", "held, event rule.pong done",
+			"suspended: it triggers itself again and again: "+b.ID+", "+start.ID+", "+a.ID)
+		if got, _ := r.Rule(b.ID); got.Suspended == nil || got.Active() {
+			t.Errorf("it is %+v", got)
+		}
+		if told := r.told(); !slices.Contains(told, eventRuleSuspended) {
+			t.Errorf("the log has %q", told)
+		}
+		dir := r.dataDir
+		r.stop()
+		r = startRig(t, rigOptions{dir: dir})
+		if got, _ := r.Rule(b.ID); got.Suspended == nil {
+			t.Error("a restart has forgotten it")
+		}
+		got, err := r.ChangeRule(t.Context(), b.ID, func(u *rules.Rule) (bool, error) { u.Enabled = true; return true, nil })
+		if err != nil || !got.Active() {
+			t.Errorf("enabled again it is %+v, %v", got, err)
+		}
+	})
+}
+
+// Four rules that turn two lights on and off for ever are stopped, though no
+// event says which order it follows from.
+func TestLoopOfDevicesIsStopped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		add := func(from, value, to, action string) {
+			r.addRule(rules.Rule{SpaceID: from, Trigger: rules.Trigger{Event: "statusChanged", DeviceType: drivers.TypeLight},
+				Condition: `event.value == "` + value + `"`, Limits: rules.Limits{PerMinute: 60},
+				Actions: []rules.Action{{SpaceID: to, DeviceType: drivers.TypeLight, Action: action}}})
+		}
+		add(room, "on", otherRoom, "on")
+		add(otherRoom, "on", room, "off")
+		add(room, "off", otherRoom, "off")
+		add(otherRoom, "off", room, "on")
+		r.bench["light-1"].show("", drivers.On)
+		r.wait(5 * time.Minute)
+		orders := len(r.bench["light-1"].effects()) + len(r.bench["light-2"].effects())
+		if orders == 0 || orders > 16 {
+			t.Errorf("%d orders in a loop", orders)
+		}
+		suspended := 0
+		for _, u := range r.Rules() {
+			if u.Suspended != nil {
+				suspended++
+			}
+		}
+		if suspended != 1 {
+			t.Errorf("%d rules are suspended", suspended)
+		}
+	})
+}
+
+// A person who is quicker than the rules is no loop.
+func TestPeopleAreNoLoop(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		u := r.addRule(rules.Rule{Trigger: rules.Trigger{Event: "occupancyChanged"}, Limits: rules.Limits{PerMinute: 60},
+			Actions: []rules.Action{{DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn}}})
+		for i := range 12 {
+			r.enters([]string{drivers.Occupied, drivers.Vacant}[i%2])
+		}
+		if got, _ := r.Rule(u.ID); got.Suspended != nil {
+			t.Errorf("it is suspended: %+v", got.Suspended)
+		}
+	})
+}
+
+// halt ends a building as a power cut does after rules were asked and before
+// they gave an order.
+func (r *rig) halt() {
+	r.t.Helper()
+	if err := r.rules.lock(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.askRules(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// happens puts an event into the log of a building that does not run.
+func (r *rig) happens(kind string) {
+	r.t.Helper()
+	d := r.spaces[room].byType[drivers.TypeO3]
+	line := d.event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
+	if err := r.recorder.now(r.t.Context(), change{rows: []row{line}}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestRestartBetweenEventAndAction(t *testing.T) {
+	for name, c := range map[string]struct {
+		off  time.Duration
+		want string
+	}{
+		"soon": {10 * time.Second, "held, light on done"},
+		"late": {2 * time.Minute, "held, light on expired"},
+	} {
+		bubble(t, func(t *testing.T) {
+			dir := t.TempDir()
+			r := openRig(t, rigOptions{dir: dir})
+			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+			r.happens("occupancyChanged")
+			r.halt()
+			time.Sleep(c.off)
+			bench := newBench()
+			for range 3 { // and again: nothing is done twice
+				r = startRig(t, rigOptions{dir: dir, bench: bench})
+				r.wait(5 * time.Second)
+				if got := r.runsOf(u.ID); !slices.Equal(got, []string{c.want}) {
+					t.Errorf("%s: it ran %q", name, got)
+				}
+				r.stop()
+			}
+			if got := len(bench["light-1"].effects()); got > 1 || (got == 1) != (name == "soon") {
+				t.Errorf("%s: the light was told %d times", name, got)
+			}
+		})
+	}
+}
+
+// An order that was accepted when the power went is not given again.
+func TestRestartAfterTheOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := openRig(t, rigOptions{dir: dir})
+		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+		r.happens("occupancyChanged")
+		if err := r.rules.lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.askRules(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		j := r.rules.jobs[0]
+		c := orderFor(j.rule.Actions[0], room)
+		c.ID = j.run.Actions[0].CommandID
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+			return r.storeAccepted(tx, &order{command: c, receipt: Receipt{CommandID: c.ID, State: Accepted}})
+		})
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		bench := newBench()
+		r = startRig(t, rigOptions{dir: dir, bench: bench})
+		r.wait(5 * time.Second)
+		if got := r.runsOf(u.ID); len(got) != 1 || !strings.HasPrefix(got[0], "held, light on failed") {
+			t.Errorf("it ran %q", got)
+		}
+		if r.runs(u.ID)[0].Actions[0].Reason == "" || len(bench["light-1"].effects()) != 0 {
+			t.Error("the order was given again, or nobody says why not")
+		}
+	})
+}
+
+func (r *rig) runs(id string) []rules.Run {
+	runs, err := r.RuleLog(id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return runs
+}
+
+// What happened while nobody asked is asked after the restart, unless it is
+// too old.
+func TestEventsOfAnEarlierRun(t *testing.T) {
+	for _, c := range []struct {
+		off  time.Duration
+		want []string
+	}{
+		{time.Minute, []string{"held, event rule.a done", "held, event rule.a done"}},
+		{time.Hour, []string{"skipped x2: it was seen more than 5m0s late"}},
+	} {
+		bubble(t, func(t *testing.T) {
+			dir := t.TempDir()
+			r := openRig(t, rigOptions{dir: dir})
+			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "a"}}})
+			r.happens("occupancyChanged")
+			r.happens("occupancyChanged")
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(c.off)
+			for range 2 {
+				r = startRig(t, rigOptions{dir: dir})
+				r.wait(5 * time.Second)
+				if got := r.runsOf(u.ID); !slices.Equal(got, c.want) {
+					t.Errorf("after %v it ran %q, want %q", c.off, got, c.want)
+				}
+				r.stop()
+			}
+		})
+	}
+}
+
+// A rule does nothing about what happened before it was made.
+func TestNewRulesDoNotLookBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{})
+		r.happens("occupancyChanged")
+		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "a"}}})
+		r.run()
+		r.wait(5 * time.Second)
+		r.wantRuns(u.ID)
+	})
+}
+
+func TestRulesThatTheBuildingRefuses(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		for want, spoil := range map[string]func(*rules.Rule){
+			"not_found meeting_space_id":          func(u *rules.Rule) { u.SpaceID = "x" },
+			"invalid trigger.device_type":         func(u *rules.Rule) { u.Trigger.DeviceType = "lamp" },
+			"invalid trigger.sub_device":          func(u *rules.Rule) { u.Trigger.SubDevice = "lamp" },
+			"invalid condition":                   func(u *rules.Rule) { u.Condition = "x" },
+			"invalid actions[0].device_type":      func(u *rules.Rule) { u.Actions[0].DeviceType = "fan" },
+			"invalid actions[0].action":           func(u *rules.Rule) { u.Actions[0].Action = "dance" },
+			"invalid actions[0].value":            func(u *rules.Rule) { u.Actions[0].Action, u.Actions[0].Value = "intensity", json.RawMessage("200") },
+			"invalid actions[0].meeting_space_id": func(u *rules.Rule) { u.Actions[0].SpaceID = "x" },
+			"invalid actions[0].device_type ":     func(u *rules.Rule) { u.Actions[0] = rules.Action{Message: "hello"} },
+			"invalid allow_door": func(u *rules.Rule) {
+				u.Actions[0] = rules.Action{DeviceType: drivers.TypeLock, Action: drivers.ActOpen}
+			},
+		} {
+			u := rules.Rule{Name: "a", SpaceID: room, Trigger: rules.Trigger{Event: "statusChanged"}, Actions: []rules.Action{switchOn()}}
+			spoil(&u)
+			if _, err := r.CreateRule(t.Context(), u); refusal(err) != strings.TrimSpace(want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		if len(r.Rules()) != 0 {
+			t.Error("something was stored")
+		}
+		_, err := r.Rule("x")
+		wantCode(t, "an unknown rule", err, NotFound, "id")
+		wantCode(t, "to delete an unknown rule", r.DeleteRule(t.Context(), "x"), NotFound, "id")
+	})
+}
+
+func TestDeletedRulesLeaveNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(3 * time.Second)
+		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+		r.enters(drivers.Occupied)
+		if err := r.DeleteRule(t.Context(), u.ID); err != nil {
+			t.Fatal(err)
+		}
+		r.enters(drivers.Vacant)
+		r.wait(2 * ruleFlush)
+		_ = r.db.View(func(tx *store.Tx) error {
+			for key := range ruleRuns.All(tx) {
+				t.Errorf("%s is left", key)
+			}
+			for key := range openRuns.All(tx) {
+				t.Errorf("%s is left open", key)
+			}
+			return nil
+		})
+	})
+}
+
+// BenchmarkRulesPerEvent is one event that many rules hear and none acts upon.
+func BenchmarkRulesPerEvent(b *testing.B) {
+	for _, n := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprint("rules=", n), func(b *testing.B) {
+			r := openRig(b, rigOptions{dir: b.TempDir()})
+			b.Cleanup(func() { _ = r.Close() })
+			byID := map[string]*heldRule{}
+			for i := range n {
+				h, err := holdRule(rules.Rule{ID: fmt.Sprint(i), Enabled: true, Trigger: rules.Trigger{Event: "occupancyChanged"},
+					Condition: `event.value == "vacant" and light.value == "on" and local.hour >= 18`}, &rulePast{log: rules.NewLog(nil)})
+				if err != nil {
+					b.Fatal(err)
+				}
+				byID[h.ID] = h
+			}
+			r.rules.show(byID)
+			d := r.spaces[room].byType[drivers.TypeO3]
+			item := store.Item[row]{Seq: 1, Value: d.event("occupancyChanged", drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})}
+			b.ReportAllocs()
+			for b.Loop() {
+				v := r.newVerdicts()
+				if err := r.askRow(v, item); err != nil {
+					b.Fatal(err)
+				}
+				if err := r.rule(b.Context(), v, 1, time.Time{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
