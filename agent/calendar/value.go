@@ -109,6 +109,9 @@ func (l length) approximate() time.Duration {
 	return time.Duration(l.days)*day + l.rest
 }
 
+// tooManyDays is more than an event may last.
+const tooManyDays = 3661
+
 var errLength = errors.New("it lasts longer than ten years")
 
 // parseDuration reads a DURATION (RFC 5545, 3.3.6) that is not negative.
@@ -135,7 +138,7 @@ func parseDuration(s string) (length, error) {
 			return length{}, bad
 		}
 		rest = rest[i+1:]
-		if l.days > 3660 || l.rest > maxLength {
+		if l.days >= tooManyDays || l.rest > maxLength {
 			return length{}, errLength
 		}
 	}
@@ -146,9 +149,9 @@ func (l *length) add(n int, unit byte, clock bool) bool {
 	units := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second}
 	switch {
 	case unit == 'W' && !clock:
-		l.days += 7 * n
+		l.days += 7 * min(n, tooManyDays) // words may have 32 bits
 	case unit == 'D' && !clock:
-		l.days += n
+		l.days += min(n, tooManyDays)
 	case clock && units[unit] > 0 && time.Duration(n) <= maxLength/units[unit]:
 		l.rest += time.Duration(n) * units[unit]
 	default:
