@@ -37,6 +37,7 @@ type EventFilter struct {
 	Since, Until                         time.Time // Since inclusive, Until exclusive
 	After                                uint64    // only later ones than this cursor
 	Limit                                int       // 0 means 50
+	Spaces                               []string  // only of these; nil: of the whole building
 }
 
 // eventRecord is what the platform's record of an event is made of:
@@ -164,6 +165,7 @@ func (f EventFilter) limit() int {
 func (f EventFilter) matches(r row) bool {
 	return r.level() == levelEvent &&
 		(f.SpaceID == "" || f.SpaceID == r.Space) &&
+		(f.Spaces == nil || slices.Contains(f.Spaces, r.Space)) &&
 		(f.DeviceType == "" || f.DeviceType == r.Device) &&
 		(f.SubDevice == "" || drivers.Canonical(f.SubDevice) == r.Sub) &&
 		(f.Type == "" || eventType(f.Type) == r.Type) &&

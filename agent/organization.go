@@ -105,6 +105,21 @@ func (a *Agent) OrganizationOf(spaceID string) (string, error) {
 	return s.Organization(), nil
 }
 
+// SpacesSeen are the ids of the spaces that a principal sees; nil stands for
+// the whole building.
+func (a *Agent) SpacesSeen(p Principal) []string {
+	if p.OrganizationID == "" {
+		return nil
+	}
+	seen := []string{}
+	for _, s := range a.order {
+		if p.Sees(s.Organization()) {
+			seen = append(seen, s.ID)
+		}
+	}
+	return seen
+}
+
 // bearOrganizations makes those that the configuration names.
 func (a *Agent) bearOrganizations(ctx context.Context) error {
 	var named []string

@@ -83,7 +83,7 @@ func (s *Server) onBooking(c *call, operation string, fields ...string) error {
 }
 
 func (s *Server) answer(c *call, operation string, f bookingFields, o agent.BookingOptions) error {
-	status, b, err := s.perform(c.r.Context(), operation, f, o)
+	status, b, err := s.perform(c, operation, f, o)
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,14 @@ func (s *Server) answer(c *call, operation string, f bookingFields, o agent.Book
 }
 
 // perform carries one operation out, and says by which status.
-func (s *Server) perform(ctx context.Context, operation string, f bookingFields, o agent.BookingOptions) (status int, b booking.Booking, err error) {
+func (s *Server) perform(c *call, operation string, f bookingFields, o agent.BookingOptions) (status int, b booking.Booking, err error) {
 	if err := f.check(); err != nil {
 		return 0, b, err
 	}
+	if err := s.ownFields(&c.who, operation, &f); err != nil {
+		return 0, b, err
+	}
+	ctx := c.r.Context()
 	status = http.StatusOK
 	switch operation {
 	case opCreate:

@@ -78,7 +78,7 @@ func (s *Server) bulkOne(c *call, encoded []byte, o agent.BookingOptions) bulkRe
 	if err != nil {
 		return s.bulkRefusal(c, err)
 	}
-	status, b, err := s.perform(c.r.Context(), operation, f, o)
+	status, b, err := s.perform(c, operation, f, o)
 	if err != nil {
 		return s.bulkRefusal(c, err)
 	}

@@ -61,10 +61,14 @@ func listBookings(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.ownSpace(&c.who, f.space); f.space != "" && err != nil {
+		return err
+	}
 	all, err := s.agent.Bookings(f.space, f.from, f.to)
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(b booking.Booking) bool { return !s.sees(&c.who, b.SpaceID) })
 	page, next := f.page(all)
 	return c.json(http.StatusOK, struct {
 		Bookings []bookingRecord `json:"bookings"`

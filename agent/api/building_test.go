@@ -18,6 +18,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/mail/mailtest"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim"
 )
@@ -37,6 +38,7 @@ type building struct {
 	agent  *agent.Agent
 	world  *sim.World
 	server *Server
+	relay  *mailtest.Relay // nil: no mail
 	log    *syncBuffer
 	net    *pipes // the network's door
 	socket *pipes // the control socket
@@ -96,8 +98,11 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
-	b.agent, err = agent.Open(t.Context(), agent.Options{Config: c, Buses: b.world, DataDir: t.TempDir(),
-		SystemKey: systemKey, Version: "test", Log: log})
+	options := agent.Options{Config: c, Buses: b.world, DataDir: t.TempDir(), SystemKey: systemKey, Version: "test", Log: log}
+	if c.SMTP.URL != "" {
+		b.startRelay(&options)
+	}
+	b.agent, err = agent.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +111,9 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	b.end = func() {
 		if err := b.agent.Close(); err != nil {
 			t.Errorf("close: %v", err)
+		}
+		if b.relay != nil {
+			b.relay.Close()
 		}
 		b.world.Close()
 	}

@@ -121,10 +121,15 @@ func types(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	devices, err := s.agent.Devices(q.text("meeting_space_id"))
+	space := q.text("meeting_space_id")
+	if err := s.ownSpace(&c.who, space); space != "" && err != nil {
+		return err
+	}
+	devices, err := s.agent.Devices(space)
 	if err != nil {
 		return err
 	}
+	devices = slices.DeleteFunc(devices, func(d agent.DeviceInfo) bool { return !s.sees(&c.who, d.SpaceID) })
 	found := []typeAnswer{}
 	for _, t := range drivers.Types() {
 		a := typeAnswer{DeviceType: t, SubDevices: append([]string{}, drivers.SubDevices(t)...)}

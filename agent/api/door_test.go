@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,9 +11,12 @@ import (
 
 // concrete fills the values of a path with ones that exist.
 func concrete(path string) string {
-	return strings.NewReplacer("{meeting_space_id}", aurora, "{key_id}", "none",
-		"{device_id}", "aurora-lock", "{booking_id}", "none").Replace(path)
+	path = strings.NewReplacer("{meeting_space_id}", aurora, "{organization_id}", auroraOrg,
+		"{device_id}", "aurora-lock").Replace(path)
+	return placeholder.ReplaceAllString(path, "none")
 }
+
+var placeholder = regexp.MustCompile(`{[a-z_]+}`)
 
 // TestEveryDoorAsksForTheKey walks over every operation with no key, a wrong
 // one, and a good one.
@@ -22,7 +26,7 @@ func TestEveryDoorAsksForTheKey(t *testing.T) {
 			name := r.method + " " + r.path
 			open := r.permission == permitAll
 			without := b.net.do(t, r.method, concrete(r.path), "{}")
-			if feed := strings.HasSuffix(r.path, ".ics"); open && without.StatusCode != http.StatusOK && !feed {
+			if feed := strings.HasSuffix(r.path, ".ics"); open && r.method == "GET" && without.StatusCode != http.StatusOK && !feed {
 				t.Errorf("%s without a key: %d", name, without.StatusCode)
 			}
 			if !open {

@@ -23,6 +23,9 @@ func edgeHeartbeat(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := s.ownSpace(&c.who, space); err != nil {
+		return err
+	}
 	orders, err := s.agent.PageBeat(space, done)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func spaceEvents(s *Server, c *call) error {
 }
 
 func (s *Server) events(c *call, q query, space string) error {
-	f, err := s.follow(q, space)
+	f, err := s.follow(&c.who, q, space)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,14 @@ func (s *Server) events(c *call, q query, space string) error {
 }
 
 // follow reads the filter and the cursor.
-func (s *Server) follow(q query, space string) (f follow, err error) {
+func (s *Server) follow(who *principal, q query, space string) (f follow, err error) {
+	if err := s.ownSpace(who, space); space != "" && err != nil {
+		return f, err
+	}
 	if f.filter, err = s.filter(q, space); err != nil {
 		return f, err
 	}
+	f.filter.Spaces = s.agent.SpacesSeen(who.Principal)
 	if q.text("cursor") != "" {
 		err = s.place(&f, "cursor", q.text("cursor"))
 	}
@@ -163,8 +167,11 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, er
 	ctx, cancel := context.WithTimeout(c.r.Context(), wait)
 	defer cancel()
 	for {
-		changed := s.agent.EventsChanged()
+		changed, access := s.agent.EventsChanged(), s.agent.AccessChanged()
 		found, moved, err := s.next(f)
+		if err == nil && wait > 0 && s.ended(c.who) { // while it waited
+			return nil, unauthorized("", "the credential was withdrawn or has expired meanwhile: send another one")
+		}
 		if err != nil || len(found) > 0 || ctx.Err() != nil {
 			return found, err
 		}
@@ -173,8 +180,8 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, er
 		}
 		select {
 		case <-changed:
+		case <-access:
 		case <-ctx.Done():
-			return nil, nil
 		}
 	}
 }

@@ -58,6 +58,9 @@ func TestMessages(t *testing.T) {
 			{"problem", "POST", "/devices/" + aurora + "/action", `{"device_type":"light","action":"intensity","value":101}`},
 			{"key", "POST", "/gateway/keys", `{"name":"display","expires_at":"2030-01-01T00:00:00Z"}`},
 			{"keys", "GET", "/gateway/keys", ""},
+			{"org-key", "POST", "/api/v1/organizations/" + auroraOrg + "/api-keys", `{"name":"app","permissions":["bookings:write","bookings:read"]}`},
+			{"org-keys", "GET", "/api/v1/organizations/" + auroraOrg + "/api-keys", ""},
+			{"organizations", "GET", "/api/v1/organizations", ""},
 		} {
 			parts := []string{}
 			if c.body != "" {

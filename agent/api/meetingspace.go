@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"roomgate/agent"
@@ -9,9 +10,11 @@ import (
 	"roomgate/agent/config"
 )
 
-// meetingSpaces answers with the platform's record of every space, bare.
+// meetingSpaces answers with the platform's record of every space that who
+// asks sees, bare.
 func meetingSpaces(s *Server, c *call) error {
-	return c.json(http.StatusOK, s.agent.MeetingSpaces())
+	hidden := func(m agent.MeetingSpace) bool { return !s.sees(&c.who, m.ID) }
+	return c.json(http.StatusOK, slices.DeleteFunc(s.agent.MeetingSpaces(), hidden))
 }
 
 // The bounds of a slot, in minutes.

@@ -4,6 +4,15 @@ package api
 // /v1.0. openapi.yaml says the same with all the details; a test compares.
 func routes() []route {
 	return []route{
+		{"POST", "/api/v1/auth/otp/request", permitAll, requestOTP, "Request a one-time password"},
+		{"POST", "/api/v1/auth/otp/verify", permitAll, verifyOTP, "Verify a one-time password"},
+		{"POST", "/api/v1/auth/token", permitAny, createToken, "Create authorization token"},
+		{"GET", "/api/v1/organizations", permitAny, listOrganizations, "List organizations"},
+		{"POST", "/api/v1/organizations", permitSystem, createOrganization, "Create an organization"},
+		{"GET", "/api/v1/organizations/{organization_id}/api-keys", permitAdmin, listOrgKeys, "List the API keys of an organization"},
+		{"POST", "/api/v1/organizations/{organization_id}/api-keys", permitAdmin, createOrgKey, "Create an API key of an organization"},
+		{"DELETE", "/api/v1/organizations/{organization_id}/api-keys/{key_id}", permitAdmin, revokeOrgKey, "Revoke an API key of an organization"},
+
 		{"POST", "/devices/{meeting_space_id}/status", permitRead, status, "Get device status"},
 		{"GET", "/devices/events", permitEvents, events, "Get or follow device events of the building"},
 		{"GET", "/devices/{meeting_space_id}/events", permitEvents, spaceEvents, "Subscribe to device events of a meeting space"},

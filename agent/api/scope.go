@@ -1,16 +1,19 @@
 package api
 
+import "roomgate/agent"
+
 // scope refuses what a value in a path names, if it is of an organization that
 // who asks does not see.
 type scope func(s *Server, who *principal, id string) error
 
-// scopes are those of the values in paths. A webhook, a rule or a key says
-// itself whose it is.
+// scopes are those of the values in paths. A rule or a key says itself whose it
+// is.
 var scopes = map[string]scope{
 	"{meeting_space_id}": (*Server).ownSpace,
 	"{device_id}":        (*Server).ownDevice,
 	"{booking_id}":       (*Server).ownBooking,
 	"{organization_id}":  (*Server).ownOrganization,
+	"{webhook_id}":       (*Server).ownHook,
 }
 
 // nobody is an id that nothing has. What somebody must not see is refused as
@@ -70,7 +73,46 @@ func (s *Server) ownOrganization(who *principal, id string) error {
 	return err
 }
 
+func (s *Server) ownHook(who *principal, id string) error {
+	w, err := s.agent.Webhook(id)
+	if err == nil && !who.Sees(w.OrganizationID) {
+		_, err = s.agent.Webhook(nobody)
+	}
+	return err
+}
+
 // sees says whether who asks sees a space, for lists.
 func (s *Server) sees(who *principal, spaceID string) bool {
 	return who.OrganizationID == "" || s.ownSpace(who, spaceID) == nil
+}
+
+// ownFields refuses bookings of spaces that who asks does not see, also where
+// the body names them, and bookings for another organization. What he books is
+// his organization's.
+func (s *Server) ownFields(who *principal, operation string, f *bookingFields) error {
+	own := &who.OrganizationID
+	if *own == "" {
+		return nil
+	}
+	if f.organization != nil && *f.organization != *own {
+		return invalid("organization_id", "is not yours: leave it out")
+	}
+	if operation != opCreate {
+		return s.ownBooking(who, value(f.id))
+	}
+	if f.space != nil {
+		if err := s.ownSpace(who, *f.space); err != nil {
+			return err
+		}
+	}
+	if f.id != nil {
+		if _, err := s.agent.Booking(*f.id); err == nil { // it is changed
+			if s.ownBooking(who, *f.id) != nil {
+				return &agent.Error{Code: agent.Conflict, Field: "id", Message: "was used before for another booking: choose a new one"}
+			}
+			return nil
+		}
+	}
+	f.organization = own
+	return nil
 }

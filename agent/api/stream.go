@@ -12,8 +12,8 @@ import (
 const (
 	// streamBeat is how often a silent stream says that it is alive.
 	streamBeat = 15 * time.Second
-	// streamLook is how often a silent stream looks whether its key still
-	// holds.
+	// streamLook is how often a silent stream looks whether its credential has
+	// expired.
 	streamLook = time.Second
 	// streamWrite is how long a reader may take for what it is sent; one that
 	// is slower is cut off, and comes back with its cursor.
@@ -57,7 +57,7 @@ func (s *Server) begin(f *follow) (err error) {
 
 // pump sends what there is, or waits; it is false when the stream is over.
 func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
-	changed := s.agent.EventsChanged()
+	changed, access := s.agent.EventsChanged(), s.agent.AccessChanged()
 	found, moved, err := s.next(f)
 	if err != nil {
 		c.fail(s.log, err)
@@ -69,16 +69,18 @@ func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
 	if moved {
 		return c.r.Context().Err() == nil
 	}
-	return s.rest(c, w, changed)
+	return s.rest(c, w, changed, access)
 }
 
-// rest waits for the log to grow.
-func (s *Server) rest(c *call, w *eventWriter, changed <-chan struct{}) bool {
+// rest waits for the log to grow, or for somebody to lose access.
+func (s *Server) rest(c *call, w *eventWriter, changed, access <-chan struct{}) bool {
 	look := time.NewTicker(streamLook)
 	defer look.Stop()
 	for {
 		select {
 		case <-changed:
+			return true
+		case <-access:
 			return true
 		case <-c.r.Context().Done():
 			return false

@@ -22,7 +22,7 @@ func (b *building) stream(t *testing.T, path string, headers ...string) *eventSt
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := newRequest(t, "GET", path, append(headers, "Accept: text/event-stream")...).WithContext(ctx)
-	if r.Header.Get("X-Api-Key") == "" {
+	if r.Header.Get("X-Api-Key")+r.Header.Get("X-Org-Api-Key")+r.Header.Get("Authorization") == "" {
 		r.Header.Set("X-API-Key", systemKey)
 	}
 	got, err := b.net.client.Do(r)

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"roomgate/agent"
+)
+
+// organizationAnswer is an organization as it is shown.
+type organizationAnswer struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	CreatedAt moment `json:"created_at"`
+}
+
+func newOrganizationAnswer(o agent.Organization) organizationAnswer {
+	return organizationAnswer{o.ID, o.Name, moment(o.CreatedAt)}
+}
+
+// listOrganizations lists those that who asks sees: all, or his own.
+func listOrganizations(s *Server, c *call) error {
+	all, err := s.agent.Organizations()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(o agent.Organization) bool { return !c.who.Sees(o.ID) })
+	answers := make([]organizationAnswer, len(all))
+	for i, o := range all {
+		answers[i] = newOrganizationAnswer(o)
+	}
+	return c.data(http.StatusOK, answers)
+}
+
+// createOrganization makes an organization, or names one that so far only the
+// configuration knows.
+func createOrganization(s *Server, c *call) error {
+	var id, name string
+	if err := c.decode(member{"id", false, &id}, member{"name", true, &name}); err != nil {
+		return err
+	}
+	o, err := s.agent.CreateOrganization(c.r.Context(), id, name)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusCreated, newOrganizationAnswer(o))
+}
+
+// listOrgKeys lists the keys of an organization, without their secrets.
+func listOrgKeys(s *Server, c *call) error {
+	keys, err := s.agent.OrgKeys(c.params[0])
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusOK, keys)
+}
+
+// createOrgKey makes a key of an organization. Its secret is in this answer
+// and nowhere else.
+func createOrgKey(s *Server, c *call) error {
+	var name string
+	var permissions []json.RawMessage
+	var expires time.Time
+	err := c.decode(member{"name", true, &name}, member{"permissions", true, &permissions}, member{"expires_at", false, &expires})
+	if err != nil {
+		return err
+	}
+	named, err := texts("permissions", permissions)
+	if err != nil {
+		return err
+	}
+	key, secret, err := s.agent.CreateOrgKey(c.r.Context(), c.params[0], name, named, expires)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusCreated, struct {
+		agent.Key
+		Secret string `json:"secret"`
+	}{key, secret})
+}
+
+// revokeOrgKey ends a key of an organization at once, with the streams and
+// the tokens that it opened and bought.
+func revokeOrgKey(s *Server, c *call) error {
+	if err := s.agent.RevokeOrgKey(c.r.Context(), c.params[0], c.params[1]); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}
