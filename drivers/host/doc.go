@@ -25,6 +25,11 @@
 // What the board does not have is drivers.ErrNoLine with the name in its text;
 // what another program holds is drivers.ErrInUse.
 //
+// Where the whole machine stands still, nothing of this runs: every output stays
+// as it is until the hardware watchdog resets the machine, 15 s later at most as
+// systemd/60-roomgate-watchdog.conf sets it. From then on it is as after a power
+// cut: lines are inputs until the gateway takes them, and the resistors hold.
+//
 // # Why
 //
 // Lines are asked for with ioctls of our own. A door's output must get its
