@@ -16,13 +16,13 @@ type tokenAnswer struct {
 // createToken sells an API key a short-lived token with its rights, or with
 // fewer. A token buys none.
 func createToken(s *Server, c *call) error {
-	var permissions []json.RawMessage
+	var permissions *[]json.RawMessage
 	var seconds *int64
-	err := c.decodeAny(member{"permissions", false, &permissions}, member{"expires_in", false, given(&seconds)})
+	err := c.decodeAny(member{"permissions", false, given(&permissions)}, member{"expires_in", false, given(&seconds)})
 	if err != nil {
 		return err
 	}
-	named, err := texts("permissions", permissions)
+	named, err := texts("permissions", value(permissions))
 	if err != nil {
 		return err
 	}
