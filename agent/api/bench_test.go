@@ -148,13 +148,29 @@ func (c *benchClient) ask(request []byte) error {
 	return err
 }
 
-// BenchmarkStatusHandler is the handler alone, without net/http's part.
+// BenchmarkStatusHandler is the handler alone, without net/http's part, for
+// each kind of credential.
 func BenchmarkStatusHandler(b *testing.B) {
 	building := openBuilding(b)
 	defer func() { building.end() }()
+	_, secret, err := building.agent.CreateOrgKey(b.Context(), auroraOrg, "app", []string{"devices:read"}, time.Time{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, _ := building.agent.AuthenticateKey(secret)
+	token, _, err := building.agent.Token(p, nil, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("system", func(b *testing.B) { benchHandler(b, building, "X-API-Key: "+systemKey) })
+	b.Run("organization", func(b *testing.B) { benchHandler(b, building, "X-Org-Api-Key: "+secret) })
+	b.Run("token", func(b *testing.B) { benchHandler(b, building, "Authorization: Bearer "+token) })
+}
+
+func benchHandler(b *testing.B, building *building, credential string) {
 	h := building.server.Handler()
 	body := &loop{}
-	r := newRequest(b, "POST", "/devices/"+aurora+"/status", "X-API-Key: "+systemKey)
+	r := newRequest(b, "POST", "/devices/"+aurora+"/status", credential)
 	r.Header.Set("Content-Type", "application/json")
 	r.Body = io.NopCloser(body)
 	w := &discard{header: http.Header{}}
