@@ -73,6 +73,7 @@ type Agent struct {
 	keys      keys
 	signIn    signIn
 	ids       claims
+	edges     edges
 	inflight  inflight
 	wheelTurn chan struct{} // holds a token when a plan has changed
 
@@ -160,7 +161,7 @@ func (a *Agent) loadSpaces() error {
 			a.spaces[s.ID] = s
 			a.order = append(a.order, s)
 		}
-		return errors.Join(a.loadPlans(tx), a.loadSettings(tx), a.loadCodes(tx), a.loadKeypads(tx))
+		return errors.Join(a.loadPlans(tx), a.loadSettings(tx), a.loadCodes(tx), a.loadKeypads(tx), a.loadEdges(tx))
 	})
 }
 

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// Endpoint is where something of the gateway is reached.
+type Endpoint struct {
+	TLS       bool     `json:"tls"`
+	Port      int      `json:"port"`
+	Addresses []string `json:"addresses"` // of the gateway's network interfaces
+}
+
+// Network is what an edge device needs to find its gateway.
+type Network struct {
+	HTTP Endpoint `json:"http"`
+	// Broker is the room broker; null: there is none that is reached over the
+	// network. Its users are named by the configuration.
+	Broker *Endpoint `json:"broker"`
+}
+
+// Network returns where the gateway is reached.
+func (a *Agent) Network() Network {
+	own := interfaceAddresses()
+	n := Network{HTTP: endpoint(a.config.HTTP.Listen, own)}
+	n.HTTP.TLS = a.config.HTTP.TLS.Certificate != ""
+	if b := endpoint(a.config.Broker.Listen, own); a.config.Broker.Listen != "" && len(b.Addresses) > 0 {
+		n.Broker = &b
+	}
+	return n
+}
+
+// endpoint is where an address to listen on is reached: at that address, or if
+// it names none at all of the gateway's.
+func endpoint(listen string, own []string) Endpoint {
+	host, port, _ := net.SplitHostPort(listen)
+	number, _ := strconv.Atoi(port) // the configuration was checked
+	e := Endpoint{Port: number, Addresses: []string{}}
+	address, err := netip.ParseAddr(host)
+	switch {
+	case host == "" || err == nil && address.IsUnspecified():
+		e.Addresses = append(e.Addresses, own...)
+	case host == "localhost" || err == nil && address.IsLoopback():
+	default:
+		e.Addresses = append(e.Addresses, host)
+	}
+	return e
+}
+
+// interfaceAddresses are the addresses that others may reach the gateway at.
+func interfaceAddresses() (all []string) {
+	known, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	for _, a := range known {
+		prefix, err := netip.ParsePrefix(a.String())
+		if ip := prefix.Addr(); err == nil && !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+			all = append(all, ip.Unmap().String())
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
