@@ -10,14 +10,20 @@ import (
 // maxDone bounds the answers in one heartbeat.
 const maxDone = 64
 
-// edgeHeartbeat takes the sign of life of a room display's page, and hands
-// over its orders.
+// edgeHeartbeat takes the sign of life of an edge device. That of a room
+// display's page gets its orders.
 func edgeHeartbeat(s *Server, c *call) error {
 	var space string
 	var raw json.RawMessage
-	err := c.decode(member{"meeting_space_id", true, &space}, member{"done", false, &raw})
+	var beat edgeBeat
+	err := c.decode(append(beat.members(), member{"meeting_space_id", false, &space}, member{"done", false, &raw})...)
 	if err != nil {
 		return err
+	}
+	if page, err := beat.take(s, c, &space); err != nil {
+		return err
+	} else if !page {
+		return c.orders(nil)
 	}
 	done, err := parseDone(raw)
 	if err != nil {

@@ -30,7 +30,14 @@ func routes() []route {
 		{"GET", "/meetingspace/{meeting_space_id}/unlock-codes", permitAdmin, unlockCodes, "List admin unlock codes"},
 		{"DELETE", "/meetingspace/{meeting_space_id}/unlock-codes/{code_id}", permitAdmin, deleteUnlockCode, "Delete an admin unlock code"},
 
-		{"POST", "/edge/heartbeat", permitWrite, edgeHeartbeat, "Heartbeat of a room display's page"},
+		{"POST", "/meetingspace/{meeting_space_id}/claim-code", permitAdmin, newClaim, "Make a claim code for an edge device"},
+		{"POST", "/edge/register", permitAll, registerEdge, "Register a meeting space ID and retrieve network details"},
+		{"POST", "/edge/heartbeat", permitWrite, edgeHeartbeat, "Heartbeat"},
+		{"GET", "/edge/sensors", permitRead, edgeSensors, "Retrieve all active sensors and device permissions"},
+		{"POST", "/edge/control", permitWrite, edgeControl, "Control a device"},
+		{"POST", "/edge/enable", permitAdmin, edgeEnable, "Enable or disable a device"},
+		{"GET", "/gateway/edge", permitSystem, listEdges, "List edge devices"},
+		{"DELETE", "/gateway/edge/{edge_id}", permitSystem, deleteEdge, "Delete an edge device"},
 		{"POST", "/meetingspace/{meeting_space_id}/screenshot", permitWrite, screenshot, "Upload a meeting space screenshot"},
 		{"GET", "/meetingspace/{meeting_space_id}/screenshot", permitRead, lastScreenshot, "Get the last meeting space screenshot"},
 

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+
+	"roomgate/agent"
+	"roomgate/drivers"
+)
+
+// sensorRecord is a device or a sub-device as an edge device sees it.
+type sensorRecord struct {
+	DeviceID   string       `json:"device_id"`
+	DeviceType string       `json:"device_type"`
+	SubDevice  string       `json:"sub_device,omitempty"`
+	Enabled    bool         `json:"enabled"`
+	Active     bool         `json:"active"` // enabled, and it answers
+	Record     agent.Record `json:"record"`
+	ObservedAt moment       `json:"observed_at"` // null: never
+	Reason     string       `json:"reason,omitempty"`
+	Actions    []permitted  `json:"actions"`
+}
+
+// edgeSensors lists the devices and sub-devices of a space: which are active,
+// and what the caller may do with each.
+func edgeSensors(s *Server, c *call) error {
+	q, err := c.query("meeting_space_id")
+	if err != nil {
+		return err
+	}
+	space := q.text("meeting_space_id")
+	if space == "" {
+		return invalid("meeting_space_id", "is missing")
+	}
+	if err := s.ownSpace(&c.who, space); err != nil {
+		return err
+	}
+	infos, err := s.agent.Devices(space)
+	if err != nil {
+		return err
+	}
+	readings, err := s.agent.StatusAll(space)
+	if err != nil {
+		return err
+	}
+	records := make([]sensorRecord, len(readings))
+	for i, r := range readings {
+		at := slices.IndexFunc(infos, func(d agent.DeviceInfo) bool { return d.ID == r.DeviceID })
+		records[i] = sensor(c.who, infos[at], r)
+	}
+	return c.response(struct {
+		SpaceID string         `json:"meeting_space_id"`
+		Sensors []sensorRecord `json:"sensors"`
+	}{space, records})
+}
+
+func sensor(who principal, d agent.DeviceInfo, r agent.Reading) sensorRecord {
+	x := sensorRecord{r.DeviceID, r.DeviceType, r.SubDevice, d.Enabled, d.Enabled && r.Status != agent.Offline,
+		r.Record, moment(r.ObservedAt), r.Reason, []permitted{}}
+	actions := d.Description.Actions
+	if r.SubDevice != "" {
+		actions = nil
+		for _, sub := range d.Description.Subs {
+			if sub.Name == r.SubDevice {
+				actions = sub.Actions
+			}
+		}
+	}
+	for _, a := range actions {
+		x.Actions = append(x.Actions, permit(who, a.Name, r))
+	}
+	return x
+}
+
+// edgeControl switches or dims a device, as the action operation does. It
+// opens no door.
+func edgeControl(s *Server, c *call) error {
+	o := agent.Command{Via: c.who.via, By: c.who.ID}
+	var on *bool
+	var intensity *int64
+	var wait json.RawMessage
+	err := c.decode(member{"meeting_space_id", true, &o.Space}, member{"device_type", true, &o.DeviceType},
+		member{"sub_device", false, &o.SubDevice}, member{"on", false, given(&on)},
+		member{"intensity", false, given(&intensity)}, member{"wait", false, &wait})
+	if err != nil {
+		return err
+	}
+	if err := s.ownSpace(&c.who, o.Space); err != nil {
+		return err
+	}
+	switch {
+	case (on == nil) == (intensity == nil):
+		return invalid("on", "and intensity: want exactly one of the two")
+	case on != nil:
+		o.Action = drivers.OnOff(*on)
+	default:
+		o.Action = drivers.ActIntensity
+		o.Value, _ = json.Marshal(*intensity) // a number
+	}
+	patience, err := parseWait(wait)
+	if err != nil {
+		return err
+	}
+	if o.ID, err = idempotent(c); err != nil {
+		return err
+	}
+	receipt, err := s.do(c, o, patience)
+	if e := agent.AsError(err); err != nil && e.Code == agent.Invalid && e.Field == "action" {
+		return invalid("device_type", "is a device that is not switched or dimmed: use the action operation")
+	}
+	if err != nil {
+		return orderError(err, o)
+	}
+	return c.json(receiptStatus(receipt), receipt)
+}
+
+// edgeEnable takes a device into or out of use.
+func edgeEnable(s *Server, c *call) error {
+	var id string
+	var enabled bool
+	err := c.decode(member{"device_id", true, &id}, member{"enabled", true, &enabled})
+	if err != nil {
+		return err
+	}
+	if err := s.ownDevice(&c.who, id); err != nil {
+		return err
+	}
+	return s.setDevice(c, id, agent.DeviceSettings{Enabled: &enabled}, false)
+}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"roomgate/agent"
+)
+
+// edgeBeatEvery is how often an edge device says that it is alive.
+const edgeBeatEvery = 30 * time.Second
+
+// newClaim makes a claim code for an edge device, which is shown only now.
+func newClaim(s *Server, c *call) error {
+	if err := c.decodeAny(); err != nil {
+		return err
+	}
+	code, life, err := s.agent.NewClaim(c.params[0])
+	if err != nil {
+		return err
+	}
+	type claim struct {
+		SpaceID  string `json:"meeting_space_id"`
+		Code     string `json:"claim_code"`
+		ExpiresS int64  `json:"expires_in_s"`
+	}
+	return c.json(http.StatusCreated, struct {
+		Response claim `json:"response"`
+	}{claim{c.params[0], code, int64(life / time.Second)}})
+}
+
+// registered is what an edge device is told once it has claimed its space.
+type registered struct {
+	DeviceID    string             `json:"device_id"`
+	Kind        string             `json:"kind"`
+	GatewayID   string             `json:"gateway_id"`
+	GatewayName string             `json:"gateway_name"`
+	Space       agent.MeetingSpace `json:"meeting_space"`
+	agent.Network
+	Time       moment      `json:"time"`
+	TimeTrust  agent.Trust `json:"time_trust"`
+	HeartbeatS int64       `json:"heartbeat_s"` // how often it is to say that it is alive
+}
+
+// registerEdge lets an edge device claim its space. The code is its
+// credential.
+func registerEdge(s *Server, c *call) error {
+	var code string
+	var d agent.EdgeDevice
+	err := c.decode(member{"claim_code", true, &code}, member{"kind", false, &d.Kind}, member{"name", false, &d.Name},
+		member{"serial", false, &d.Serial}, member{"version", false, &d.Version})
+	if err != nil {
+		return err
+	}
+	d, err = s.agent.RegisterEdge(c.r.Context(), code, d, clientAddress(c.r))
+	if err != nil {
+		return err
+	}
+	state, err := s.agent.SpaceState(d.SpaceID)
+	if err != nil {
+		return err
+	}
+	who := s.agent.Identity()
+	answer := registered{DeviceID: d.ID, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Network(),
+		Time: moment(s.agent.Now()), TimeTrust: state.TimeTrust, HeartbeatS: int64(edgeBeatEvery / time.Second)}
+	for _, m := range s.agent.MeetingSpaces() {
+		if m.ID == d.SpaceID {
+			answer.Space = m
+		}
+	}
+	return c.json(http.StatusCreated, struct {
+		Response registered `json:"response"`
+	}{answer})
+}
+
+// edgeBeat is what an edge device says of itself when it beats.
+type edgeBeat struct {
+	id, version string
+	uptimeS     int64
+}
+
+func (b *edgeBeat) members() []member {
+	return []member{{"device_id", false, &b.id}, {"uptime_s", false, &b.uptimeS}, {"version", false, &b.version}}
+}
+
+// take notes the beat of an edge device. page says that it shows the page of
+// its space, which beats with it; a page that never registered has no id.
+func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error) {
+	if b.id == "" {
+		if *space == "" {
+			return false, invalid("meeting_space_id", "is missing")
+		}
+		return true, nil
+	}
+	d, err := s.agent.EdgeDevice(b.id)
+	if err != nil {
+		return false, err
+	}
+	if err := s.ownSpace(&c.who, d.SpaceID); err != nil {
+		return false, err
+	}
+	if *space != "" && *space != d.SpaceID {
+		return false, &agent.Error{Code: agent.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it anew"}
+	}
+	*space = d.SpaceID
+	if _, err := s.agent.BeatEdge(b.id, b.uptimeS, b.version); err != nil {
+		return false, err
+	}
+	return d.Kind == agent.EdgeDisplay, nil
+}
+
+// edgeRecord is an edge device with what it said of itself since the start.
+type edgeRecord struct {
+	agent.EdgeDevice
+	LastSeen moment `json:"last_seen_at"` // null: not since the start
+	UptimeS  int64  `json:"uptime_s"`
+	Version  string `json:"version"`
+}
+
+// listEdges lists the edge devices of the building.
+func listEdges(s *Server, c *call) error {
+	records := []edgeRecord{}
+	for _, d := range s.agent.EdgeDevices() {
+		records = append(records, edgeRecord{d, moment(d.LastSeen), d.UptimeS, d.Version})
+	}
+	return c.json(http.StatusOK, struct {
+		Devices []edgeRecord `json:"edge_devices"`
+	}{records})
+}
+
+// deleteEdge forgets an edge device.
+func deleteEdge(s *Server, c *call) error {
+	if err := s.agent.DeleteEdge(c.r.Context(), c.params[0], c.who.Name); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}
