@@ -3,8 +3,8 @@ package api
 import (
 	"bytes"
 	"image"
-	_ "image/jpeg" // the formats that image.DecodeConfig reads
-	_ "image/png"
+	"image/jpeg"
+	"image/png"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,8 +16,10 @@ import (
 const (
 	// maxPicture bounds an upload.
 	maxPicture = 4 << 20
-	// maxPixels bounds what a viewer would have to unpack.
-	maxPixels = 16 << 20
+	// maxPixels bounds what has to be unpacked: a display of 3840 x 2160.
+	maxPixels = 3840 * 2160
+	// jpegQuality is that of JPEG pictures as they are kept.
+	jpegQuality = 90
 )
 
 // snapshot answers with the last picture of a camera.
@@ -54,20 +56,23 @@ func (s *Server) picture(c *call, deviceType, action string) error {
 }
 
 // screenshot takes a picture of the room display from its page, which was
-// asked for it.
+// asked for it or, without an order, sends one by itself.
 func screenshot(s *Server, c *call) error {
 	q, err := c.query("order")
 	if err != nil {
 		return err
 	}
+	if q.text("order") == "" {
+		return s.keepScreenshot(c)
+	}
 	order, err := strconv.ParseInt(q.text("order"), 10, 64)
 	if err != nil {
-		return invalid("order", "is missing or not a number: send the id of the screenshot order")
+		return invalid("order", "is not a number: send the id of the screenshot order, or leave it out")
 	}
 	if err := s.expects(c.params[0], order); err != nil {
 		return err
 	}
-	p, err := c.readPicture()
+	p, err := s.readPicture(c)
 	if err != nil {
 		return err
 	}
@@ -76,6 +81,22 @@ func screenshot(s *Server, c *call) error {
 		return err
 	}
 	return c.orders(orders)
+}
+
+// keepScreenshot takes a picture that nobody asked for, as long as the space
+// has a display.
+func (s *Server) keepScreenshot(c *call) error {
+	if _, err := s.agent.Status(c.params[0], drivers.TypeDisplay, ""); err != nil {
+		return err
+	}
+	p, err := s.readPicture(c)
+	if err != nil {
+		return err
+	}
+	if err := s.agent.KeepPicture(c.params[0], p); err != nil {
+		return err
+	}
+	return c.orders(nil)
 }
 
 // expects refuses a picture that nobody asked for.
@@ -92,18 +113,41 @@ func (s *Server) expects(space string, order int64) error {
 }
 
 // readPicture reads a PNG or JPEG of a bounded size. What is in it counts, not
-// what the caller calls it.
-func (c *call) readPicture() (*drivers.Picture, error) {
+// what the caller calls it. It is unpacked and packed anew, so that nothing is
+// kept but the picture: nothing hidden in it, before or behind it, that a viewer
+// might take for something else. That is done for one at a time, as it takes
+// the memory of a whole screen.
+func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 	body, err := c.readBody(maxPicture, "image/png", "image/jpeg")
 	if err != nil {
 		return nil, err
 	}
 	size, format, err := image.DecodeConfig(bytes.NewReader(body))
-	if err != nil {
+	if err != nil || format != "png" && format != "jpeg" {
 		return nil, &agent.Error{Code: unsupportedType, Message: "the body is neither PNG nor JPEG"}
 	}
 	if size.Width <= 0 || size.Height <= 0 || size.Width > maxPixels/size.Height {
-		return nil, &agent.Error{Code: tooLarge, Message: "the picture has too many pixels: send one of at most 16 megapixels"}
+		return nil, &agent.Error{Code: tooLarge, Message: "the picture has too many pixels: send one of at most 3840 x 2160"}
 	}
-	return &drivers.Picture{ContentType: "image/" + format, Data: bytes.Clone(body)}, nil
+	if !s.pictures.TryAcquire(1) {
+		c.w.Header().Set("Retry-After", "1")
+		return nil, &agent.Error{Code: agent.Unavailable, Message: "another picture is just being read: try again in a second"}
+	}
+	defer s.pictures.Release(1)
+	return repack(body, format)
+}
+
+// repack unpacks a picture and packs it anew, without what is not a picture.
+func repack(body []byte, format string) (*drivers.Picture, error) {
+	picture, _, err := image.Decode(bytes.NewReader(body))
+	if err != nil {
+		return nil, &agent.Error{Code: unsupportedType, Message: "the body is a " + format + " that is damaged"}
+	}
+	var out bytes.Buffer
+	if format == "png" {
+		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, picture)
+	} else {
+		err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: jpegQuality})
+	}
+	return &drivers.Picture{ContentType: "image/" + format, Data: out.Bytes()}, err
 }

@@ -23,14 +23,15 @@ type Options struct {
 // Server answers requests about one building. It is ready once made; Serve
 // may be called for several listeners.
 type Server struct {
-	agent   *agent.Agent
-	log     *slog.Logger
-	version string
-	network router
-	control router
-	tries   *tries
-	waiters *semaphore.Weighted // streams and long polls
-	counts  counts
+	agent    *agent.Agent
+	log      *slog.Logger
+	version  string
+	network  router
+	control  router
+	tries    *tries
+	waiters  *semaphore.Weighted // streams and long polls
+	pictures *semaphore.Weighted // one is unpacked at a time
+	counts   counts
 }
 
 // maxWaiters bounds the streams and long polls that are open at one time.
@@ -42,13 +43,14 @@ func New(o Options) *Server {
 		o.Log = slog.Default()
 	}
 	return &Server{
-		agent:   o.Agent,
-		log:     o.Log,
-		version: o.Version,
-		network: newRouter(routes()),
-		control: newRouter(append(routes(), extraRoutes(o.Extra)...)),
-		tries:   newTries(),
-		waiters: semaphore.NewWeighted(maxWaiters),
+		agent:    o.Agent,
+		log:      o.Log,
+		version:  o.Version,
+		network:  newRouter(routes()),
+		control:  newRouter(append(routes(), extraRoutes(o.Extra)...)),
+		tries:    newTries(),
+		waiters:  semaphore.NewWeighted(maxWaiters),
+		pictures: semaphore.NewWeighted(1),
 	}
 }
 
