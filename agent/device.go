@@ -50,6 +50,8 @@ type device struct {
 	kick   chan struct{} // the hardware asks for a poll
 	busy   chan struct{} // holds one token while a call is inside the driver
 
+	before string // its own value when the process before this one ended; empty: none
+
 	// What follows belongs to the loop.
 	view    *view
 	pause   time.Duration
@@ -72,6 +74,11 @@ func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *dev
 	}
 	d.terms.Store(&deviceTerms{Device: c})
 	d.keypad.entered = make(chan drivers.Secret, 1)
+	for _, s := range stored {
+		if s.Sub == "" {
+			d.before = s.Value
+		}
+	}
 	d.view = newView(d, stored)
 	d.show(d.view.snapshot(time.Time{}, "not observed since the start"))
 	return d

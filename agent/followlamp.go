@@ -48,7 +48,7 @@ func (l *lamp) observe(v sight, r Reading) {
 		l.free = v.now
 	}
 	if v.first && here != nil {
-		l.resume(here.ID, r.Value)
+		l.resume(here.ID)
 	}
 	if r.offline() {
 		return // what it was last is not what it is
@@ -68,9 +68,10 @@ func (l *lamp) observe(v sight, r Reading) {
 }
 
 // resume goes on with a meeting that was under way when the process ended, from
-// what the device was before.
-func (l *lamp) resume(id, before string) {
-	if l.ours = before == drivers.On; !l.ours {
+// what the device was then: by now it may have been opened, which switches it
+// off.
+func (l *lamp) resume(id string) {
+	if l.ours = l.device.before == drivers.On; !l.ours {
 		l.served = id
 	}
 }
