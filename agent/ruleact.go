@@ -149,7 +149,7 @@ func (a *Agent) settleAction(j job, i int, state, reason string, at time.Time) {
 	run.Actions = slices.Clone(run.Actions) // others may read it
 	result := &run.Actions[i]
 	result.State, result.Reason, result.FinishedAt = state, reason, at.UTC()
-	key := runKey(j.rule.ID, run.Slot)
+	key := runKey(j.rule.ID, run.Slot())
 	b.unsaved[key] = *run
 	if !run.Open() {
 		b.closed[key] = true
@@ -215,7 +215,7 @@ func (a *Agent) resumeRun(ctx context.Context, h *heldRule, key string) {
 	var found rules.Run
 	if h.past.log != nil {
 		for _, r := range h.past.log.Runs {
-			if runKey(h.ID, r.Slot) == key {
+			if runKey(h.ID, r.Slot()) == key {
 				found = r
 			}
 		}

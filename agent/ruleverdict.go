@@ -77,7 +77,7 @@ func (p *rulePast) rate(spaceID string) *rules.Rate {
 }
 
 // note keeps an entry of a log.
-func (v *verdicts) note(h *heldRule, entry rules.Run) { v.entries[runKey(h.ID, entry.Slot)] = entry }
+func (v *verdicts) note(h *heldRule, entry rules.Run) { v.entries[runKey(h.ID, entry.Slot())] = entry }
 
 // take plans the actions of a rule. Its own events are part of the same
 // transaction, its orders follow it.
@@ -189,7 +189,7 @@ func (b *ruleBook) settle(v *verdicts) {
 	}
 	for _, q := range v.quiet {
 		entry := q.rule.past.log.Add(q.run)
-		b.unsaved[runKey(q.rule.ID, entry.Slot)] = entry
+		b.unsaved[runKey(q.rule.ID, entry.Slot())] = entry
 	}
 	b.mu.Unlock()
 	if len(v.stopped) == 0 {

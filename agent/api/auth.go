@@ -30,6 +30,8 @@ const (
 	permitBookingsWrite permission = "bookings:write"
 	permitWebhooks      permission = "webhooks:read"
 	permitWebhooksWrite permission = "webhooks:write"
+	permitRules         permission = "rules:read"
+	permitRulesWrite    permission = "rules:write"
 )
 
 // The headers that a credential comes in, as net/http writes them.

@@ -77,6 +77,14 @@ func routes() []route {
 		{"GET", "/api/v1/webhooks/{webhook_id}/deliveries", permitWebhooks, listDeliveries, "What a webhook was told"},
 		{"POST", "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", permitWebhooksWrite, redeliver, "Deliver again"},
 
+		{"GET", "/rules", permitRules, listRules, "List rules"},
+		{"POST", "/rules", permitRulesWrite, createRule, "Create a new event with conditions and actions"},
+		{"GET", "/rules/{rule_id}", permitRules, getRule, "Get a rule"},
+		{"PATCH", "/rules/{rule_id}", permitRulesWrite, updateRule, "Update a rule"},
+		{"DELETE", "/rules/{rule_id}", permitRulesWrite, deleteRule, "Delete a rule"},
+		{"POST", "/rules/{rule_id}/test", permitRules, testRule, "Explain what a rule would do, without acting"},
+		{"GET", "/rules/{rule_id}/log", permitRules, ruleLog, "The last runs of a rule"},
+
 		{"GET", "/gateway", permitSystem, gateway, "How the gateway is"},
 		{"GET", "/gateway/devices", permitSystem, gatewayDevices, "List devices with their readings"},
 		{"GET", "/gateway/spaces", permitSystem, gatewaySpaces, "List meeting spaces with their devices"},

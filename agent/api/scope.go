@@ -6,14 +6,14 @@ import "roomgate/agent"
 // who asks does not see.
 type scope func(s *Server, who *principal, id string) error
 
-// scopes are those of the values in paths. A rule or a key says itself whose it
-// is.
+// scopes are those of the values in paths. A key says itself whose it is.
 var scopes = map[string]scope{
 	"{meeting_space_id}": (*Server).ownSpace,
 	"{device_id}":        (*Server).ownDevice,
 	"{booking_id}":       (*Server).ownBooking,
 	"{organization_id}":  (*Server).ownOrganization,
 	"{webhook_id}":       (*Server).ownHook,
+	"{rule_id}":          (*Server).ownRule,
 }
 
 // nobody is an id that nothing has. What somebody must not see is refused as

@@ -146,7 +146,7 @@ func TestLogKeepsTheLast(t *testing.T) {
 	}
 	slots := map[int]bool{}
 	for _, r := range l.Runs {
-		slots[r.Slot] = true
+		slots[r.Slot()] = true
 	}
 	if len(slots) != KeepRuns {
 		t.Errorf("%d slots", len(slots))

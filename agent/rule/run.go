@@ -30,8 +30,7 @@ type Run struct {
 	Actions []Result `json:"actions,omitempty"`
 	// Chain are the rules that led to this run, one triggering the other.
 	Chain []string `json:"chain,omitempty"`
-	Slot  int      `json:"slot"` // where the store has it
-	Seq   uint64   `json:"seq"`  // of the rule's runs
+	Seq   uint64   `json:"seq"` // its number among the rule's runs, from 0
 }
 
 // Result is what came of one action.
@@ -42,6 +41,9 @@ type Result struct {
 	Reason     string    `json:"reason,omitempty"`
 	FinishedAt time.Time `json:"finished_at,omitzero"`
 }
+
+// Slot is which of the KeepRuns places of the log it has.
+func (r Run) Slot() int { return int(r.Seq % KeepRuns) }
 
 // Open says that an action is under way.
 func (r Run) Open() bool {
@@ -88,7 +90,7 @@ func (l *Log) Add(r Run) Run {
 		last.At, last.Trigger = r.At, r.Trigger
 		return *last
 	}
-	r.Count, r.Seq, r.Slot = 1, l.next, int(l.next%KeepRuns)
+	r.Count, r.Seq = 1, l.next
 	l.next++
 	l.Runs = append(l.Runs, r)
 	if len(l.Runs) > KeepRuns {

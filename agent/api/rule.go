@@ -1,0 +1,158 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"roomgate/agent"
+	"roomgate/agent/auth"
+	rules "roomgate/agent/rule"
+)
+
+// listRules lists the rules that who asks sees.
+func listRules(s *Server, c *call) error {
+	seen := []rules.Rule{}
+	for _, r := range s.agent.Rules() {
+		if s.ownsRule(&c.who, r) == nil {
+			seen = append(seen, r)
+		}
+	}
+	return c.json(http.StatusOK, struct {
+		Rules []rules.Rule `json:"rules"`
+	}{seen})
+}
+
+// createRule makes a rule.
+func createRule(s *Server, c *call) error {
+	f := ruleFields{}
+	if err := c.decode(f.members(true)...); err != nil {
+		return err
+	}
+	r := rules.Rule{Enabled: true}
+	f.lay(&r)
+	if err := s.mayRule(&c.who, r); err != nil {
+		return err
+	}
+	made, err := s.agent.CreateRule(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusCreated, made)
+}
+
+// getRule answers with one rule.
+func getRule(s *Server, c *call) error {
+	r, err := s.agent.Rule(c.params[0])
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, r)
+}
+
+// updateRule changes what the body names: a trigger, actions and limits as a
+// whole.
+func updateRule(s *Server, c *call) error {
+	f := ruleFields{}
+	if err := c.decode(f.members(false)...); err != nil {
+		return err
+	}
+	who := c.who
+	changed, err := s.agent.ChangeRule(c.r.Context(), c.params[0], func(r *rules.Rule) (bool, error) {
+		if err := s.ownsRule(&who, *r); err != nil {
+			return false, err
+		}
+		f.lay(r)
+		return f.enabled != nil && *f.enabled, s.mayRule(&who, *r)
+	})
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, changed)
+}
+
+// deleteRule ends a rule.
+func deleteRule(s *Server, c *call) error {
+	if err := s.agent.DeleteRule(c.r.Context(), c.params[0]); err != nil {
+		return err
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
+}
+
+// testRule explains what a rule would do, and does nothing.
+func testRule(s *Server, c *call) error {
+	var p agent.RuleProbe
+	var e *rules.Event
+	err := c.decodeAny(member{"meeting_space_id", false, &p.SpaceID}, member{"booking_id", false, &p.BookingID},
+		member{"event", false, decoder(func(field string, value []byte) (err error) { e, err = probedEvent(field, value); return err })})
+	if err != nil {
+		return err
+	}
+	p.Event = e
+	trial, err := s.agent.TryRule(c.params[0], p)
+	if err != nil {
+		return err
+	}
+	return c.json(http.StatusOK, trial)
+}
+
+// ruleLog answers with the last runs of a rule, the newest first.
+func ruleLog(s *Server, c *call) error {
+	runs, err := s.agent.RuleLog(c.params[0])
+	if err != nil {
+		return err
+	}
+	if runs == nil {
+		runs = []rules.Run{}
+	}
+	return c.json(http.StatusOK, struct {
+		Runs []rules.Run `json:"runs"`
+	}{runs})
+}
+
+// ownRule refuses a rule that who asks does not see as one that is not there.
+func (s *Server) ownRule(who *principal, id string) error {
+	r, err := s.agent.Rule(id)
+	if err == nil && s.ownsRule(who, r) != nil {
+		_, err = s.agent.Rule(nobody)
+	}
+	return err
+}
+
+// ownsRule refuses a rule that is about spaces which who asks does not see. A
+// rule for every space is the building's.
+func (s *Server) ownsRule(who *principal, r rules.Rule) error {
+	if who.OrganizationID == "" {
+		return nil
+	}
+	if r.SpaceID == "" {
+		return invalid("meeting_space_id", "is missing: a rule for every space is not yours to make")
+	}
+	if err := s.ownSpace(who, r.SpaceID); err != nil {
+		return err
+	}
+	for _, act := range r.Actions {
+		if act.SpaceID == "" {
+			continue
+		}
+		if err := s.ownSpace(who, act.SpaceID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayRule refuses a rule that would do what who makes it may not do himself.
+func (s *Server) mayRule(who *principal, r rules.Rule) error {
+	if err := s.ownsRule(who, r); err != nil {
+		return err
+	}
+	for i, act := range r.Actions {
+		if act.Event == "" && !who.May(auth.DevicesWrite) {
+			return &agent.Error{Code: agent.Forbidden, Field: "actions[" + strconv.Itoa(i) + "]",
+				Message: "gives an order: this credential has no permission " + string(permitWrite)}
+		}
+	}
+	return nil
+}
