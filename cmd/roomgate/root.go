@@ -36,7 +36,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	root.AddCommand(newRun(), newDemo(), newCheckConfig(), newDoctor(), newDevice(), newSpace(), newBooking(), newEvents(), newKey(), newSim(), newCloud(),
+	root.AddCommand(newRun(), newDemo(), newCheckConfig(), newDoctor(), newDevice(), newSpace(), newBooking(), newEvents(), newKey(), newRule(), newSim(), newCloud(),
 		newVersion(), newDBCheck())
 	return root
 }
