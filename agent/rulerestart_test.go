@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rules "roomgate/agent/rule"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// halt ends a building as a power cut does after rules were asked and before
+// they gave an order.
+func (r *rig) halt() {
+	r.t.Helper()
+	if err := r.rules.lock(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.askRules(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// happens puts an event into the log of a building that does not run.
+func (r *rig) happens(kind string) {
+	r.t.Helper()
+	d := r.spaces[room].byType[drivers.TypeO3]
+	line := d.event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
+	if err := r.recorder.now(r.t.Context(), change{rows: []row{line}}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestRestartBetweenEventAndAction(t *testing.T) {
+	for name, c := range map[string]struct {
+		off  time.Duration
+		want string
+	}{
+		"soon": {10 * time.Second, "held, light on done"},
+		"late": {2 * time.Minute, "held, light on expired"},
+	} {
+		bubble(t, func(t *testing.T) {
+			dir := t.TempDir()
+			r := openRig(t, rigOptions{dir: dir})
+			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+			r.happens("occupancyChanged")
+			r.halt()
+			time.Sleep(c.off)
+			bench := newBench()
+			for range 3 { // and again: nothing is done twice
+				r = startRig(t, rigOptions{dir: dir, bench: bench})
+				r.wait(5 * time.Second)
+				if got := r.runsOf(u.ID); !slices.Equal(got, []string{c.want}) {
+					t.Errorf("%s: it ran %q", name, got)
+				}
+				r.stop()
+			}
+			if got := len(bench["light-1"].effects()); got > 1 || (got == 1) != (name == "soon") {
+				t.Errorf("%s: the light was told %d times", name, got)
+			}
+		})
+	}
+}
+
+// An order that was accepted when the power went is not given again.
+func TestRestartAfterTheOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := openRig(t, rigOptions{dir: dir})
+		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+		r.happens("occupancyChanged")
+		if err := r.rules.lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.askRules(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		j := r.rules.jobs[0]
+		c := orderFor(j.rule.Actions[0], room)
+		c.ID = j.run.Actions[0].CommandID
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+			return r.storeAccepted(tx, &order{command: c, receipt: Receipt{CommandID: c.ID, State: Accepted}})
+		})
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		bench := newBench()
+		r = startRig(t, rigOptions{dir: dir, bench: bench})
+		r.wait(5 * time.Second)
+		if got := r.runsOf(u.ID); len(got) != 1 || !strings.HasPrefix(got[0], "held, light on failed") {
+			t.Errorf("it ran %q", got)
+		}
+		if r.runs(u.ID)[0].Actions[0].Reason == "" || len(bench["light-1"].effects()) != 0 {
+			t.Error("the order was given again, or nobody says why not")
+		}
+	})
+}
+
+func (r *rig) runs(id string) []rules.Run {
+	runs, err := r.RuleLog(id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return runs
+}
+
+// What happened while nobody asked is asked after the restart, unless it is
+// too old.
+func TestEventsOfAnEarlierRun(t *testing.T) {
+	for _, c := range []struct {
+		off  time.Duration
+		want []string
+	}{
+		{time.Minute, []string{"held, event rule.a done", "held, event rule.a done"}},
+		{time.Hour, []string{"skipped x2: it was seen more than 5m0s late"}},
+	} {
+		bubble(t, func(t *testing.T) {
+			dir := t.TempDir()
+			r := openRig(t, rigOptions{dir: dir})
+			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "a"}}})
+			r.happens("occupancyChanged")
+			r.happens("occupancyChanged")
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(c.off)
+			for range 2 {
+				r = startRig(t, rigOptions{dir: dir})
+				r.wait(5 * time.Second)
+				if got := r.runsOf(u.ID); !slices.Equal(got, c.want) {
+					t.Errorf("after %v it ran %q, want %q", c.off, got, c.want)
+				}
+				r.stop()
+			}
+		})
+	}
+}
+
+// A rule does nothing about what happened before it was made.
+func TestNewRulesDoNotLookBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{})
+		r.happens("occupancyChanged")
+		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "a"}}})
+		r.run()
+		r.wait(5 * time.Second)
+		r.wantRuns(u.ID)
+	})
+}
