@@ -36,8 +36,12 @@ func Loop(id string, chain []string) string {
 	return ""
 }
 
-// around names the rules that are part of a loop, each once.
+// around names the rules that are part of a loop, each once: not those that led
+// into it.
 func around(id string, chain []string) string {
+	if i := slices.Index(chain, id); i >= 0 {
+		chain = chain[i:]
+	}
 	var all []string
 	for _, other := range append([]string{id}, chain...) {
 		if !slices.Contains(all, other) {

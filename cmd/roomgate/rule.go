@@ -262,12 +262,13 @@ func switchRule(cmd *cobra.Command, c *client, nameOrID string, on bool) error {
 	if err != nil {
 		return err
 	}
-	if err := c.call(cmd.Context(), http.MethodPatch, rulePath(r.ID), map[string]bool{"enabled": on}, &r); err != nil {
+	var changed rules.Rule
+	if err := c.call(cmd.Context(), http.MethodPatch, rulePath(r.ID), map[string]bool{"enabled": on}, &changed); err != nil {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), r)
+		return printJSON(cmd.OutOrStdout(), changed)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "rule %s is %s\n", r.ID, ruleState(r))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "rule %s is %s\n", changed.ID, ruleState(changed))
 	return err
 }
