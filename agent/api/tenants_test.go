@@ -25,6 +25,7 @@ const (
 // mail relay.
 func tenants(c *config.Config) {
 	c.Spaces[1].OrganizationID = borealisOrg
+	c.Auth.JWT.Lifetime = 30 * time.Minute
 	c.SMTP = config.SMTP{URL: "smtp://relay.test", From: "Rooms <rooms@example.com>"}
 	c.Users = []config.Person{
 		{ID: "ada", Email: "ada@example.com", Name: "Ada", Role: "admin", Enabled: true},

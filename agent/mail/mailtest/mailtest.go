@@ -132,8 +132,13 @@ func (r *Relay) Letters() []Letter {
 	return append([]Letter(nil), r.letters...)
 }
 
+// patience is how long Wait waits at most: in virtual time nothing else ends it.
+const patience = 2 * time.Minute
+
 // Wait waits until n letters were taken, or ctx ends.
 func (r *Relay) Wait(ctx context.Context, n int) ([]Letter, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for {
 		r.mu.Lock()
 		letters, grown := append([]Letter(nil), r.letters...), r.grown
