@@ -20,6 +20,7 @@ const (
 	kindSnapshot = "snapshot"
 	kindDamaged  = "damaged"
 	kindBefore   = "before-schema"
+	kindAhead    = "ahead"
 
 	keepDamaged = 2
 	lockTimeout = 2 * time.Second

@@ -158,11 +158,10 @@ func (h *head) flush(tx *Tx) error {
 	return tx.put(h.bucket, stateKey, raw)
 }
 
-// skip moves the sequence past the numbers that may have been given out already.
-func (h *head) skip(tx *Tx) error {
-	seq := h.bucket.Sequence() + skipped
+// skip moves the sequence to seq, past the numbers that may have been given out already.
+func (h *head) skip(tx *Tx, seq uint64) error {
 	if h.first > 0 {
-		h.state.Gaps = append(h.gaps(), gap{At: seq + 1, N: skipped})
+		h.state.Gaps = append(h.gaps(), gap{At: seq + 1, N: seq - h.bucket.Sequence()})
 		h.dirty = true
 	}
 	if err := h.setSequence(tx, seq); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"go.etcd.io/bbolt"
 )
@@ -108,17 +107,5 @@ func (op *opening) skipSequences(path string) error {
 	if err != nil {
 		return err
 	}
-	err = db.Update(op.ctx, func(tx *Tx) error {
-		return tx.bolt.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			if !strings.HasPrefix(string(name), "queue:") {
-				return nil
-			}
-			h, err := newHead(b, seedOf(name))
-			if err != nil {
-				return err
-			}
-			return h.skip(tx)
-		})
-	})
-	return errors.Join(err, db.Close())
+	return errors.Join(db.SkipSequences(op.ctx, 0), db.Close())
 }

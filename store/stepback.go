@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// StepBack puts the copy in place of the database that was kept before the migration from schema, for a program that
+// returns to an older version because the newer one proved bad. What was written since is not lost but set aside, and
+// nobody reads it: aside names the file, of which the newest one is kept. It needs no room on the disk. Without such a
+// copy there was no migration, and nothing happens; so it can be called again after a power cut. Queues go on with
+// numbers that were not given before.
+func StepBack(ctx context.Context, path string, schema int, o Options) (aside string, err error) {
+	op := opening{ctx: ctx, path: path, o: o.withDefaults()}
+	before := sibling(path, kindBefore, schema)
+	if _, err := os.Lstat(before); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	lock, err := lockFile(ctx, path+".lock")
+	if err != nil {
+		return "", err
+	}
+	aside, err = op.stepBack(before, schema)
+	if err = errors.Join(err, unlock(lock)); err != nil {
+		return "", fmt.Errorf("step back to schema %d: %w", schema, err)
+	}
+	return aside, nil
+}
+
+func (op *opening) stepBack(before string, schema int) (aside string, err error) {
+	if err := op.check(before); err != nil {
+		return "", err
+	}
+	if err := op.skipSequences(before); err != nil {
+		return "", err
+	}
+	older, err := siblings(op.path, kindAhead)
+	if err != nil {
+		return "", err
+	}
+	made := numbered{number: nextNumber(older)}
+	made.name = sibling(op.path, kindAhead, made.number)
+	if err := os.Link(op.path, made.name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	if err := op.dropAhead(schema); err != nil {
+		return "", err
+	}
+	if err := install(before, op.path); err != nil {
+		return "", err
+	}
+	return made.name, prune(append(older, made), 1)
+}
+
+// dropAhead removes the snapshots that the newer program has taken: a repair must not choose one.
+func (op *opening) dropAhead(schema int) error {
+	snapshots, err := siblings(op.path, kindSnapshot)
+	if err != nil {
+		return err
+	}
+	for _, s := range snapshots {
+		if op.check(s.name) != nil {
+			continue // a repair does not choose it
+		}
+		db, err := openSound(s.name, op.o)
+		if err != nil {
+			return err
+		}
+		db.o.Schema = schema
+		_, newer := db.readMetaRows()
+		if err := db.Close(); err != nil {
+			return err
+		}
+		if errors.Is(newer, ErrNewerSchema) {
+			if err := os.Remove(s.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
