@@ -20,6 +20,8 @@ type LinkOptions struct {
 	// ClientID names the session at the broker, which keeps messages for it
 	// between connections. Two links with one id throw each other out.
 	ClientID string
+	// Fleeting lets the broker forget the session with its connection.
+	Fleeting bool
 	// Username and Password go with each CONNECT. Password is asked each time,
 	// so that a new one is taken without a restart; nil: none.
 	Username string

@@ -101,7 +101,7 @@ func refine(err error, ctx context.Context) error {
 
 func (l *Link) clientOptions(s *session) (*mqtt.ClientOptions, error) {
 	o := mqtt.NewClientOptions().AddBroker("tcp://" + l.address).SetClientID(l.o.ClientID)
-	o.SetProtocolVersion(4).SetCleanSession(false).SetOrderMatters(true)
+	o.SetProtocolVersion(4).SetCleanSession(l.o.Fleeting).SetOrderMatters(true)
 	o.SetAutoReconnect(false).SetConnectRetry(false).SetResumeSubs(false)
 	o.SetAutoAckDisabled(true).SetStore(s.proofs).SetDefaultPublishHandler(s.arrived)
 	o.SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout)

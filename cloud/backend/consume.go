@@ -27,7 +27,7 @@ func (b *Backend) receive(m cloud.Message, f func(gateway, level string, e cloud
 	if rest != "" {
 		level += "/" + rest
 	}
-	row := level == "event" || level == "receipt" || level == "booking"
+	row := level == "event" || level == "receipt" || level == "booking" || level == "message"
 	if !b.isNew(gateway, row, m, e) {
 		return nil
 	}

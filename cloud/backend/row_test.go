@@ -20,7 +20,7 @@ func TestRowIsNotLostToAMessageThatOvertakesIt(t *testing.T) {
 	for _, m := range []struct {
 		level string
 		seq   uint64
-	}{{"event", 1}, {"state", 2}, {"heartbeat", 2}, {"presence", 2}, {"event", 2}, {"receipt", 3}, {"event", 2}, {"state", 3}} {
+	}{{"event", 1}, {"state", 2}, {"heartbeat", 2}, {"presence", 2}, {"event", 2}, {"receipt", 3}, {"event", 2}, {"state", 3}, {"message", 4}, {"message", 4}, {"booking", 5}} {
 		payload, err := cloud.Envelope{ID: m.level + time.Now().String(), Source: "roomgate/hq", Type: "roomgate." + m.level,
 			Sequence: m.seq, BootID: "boot"}.Encode()
 		if err != nil {
@@ -32,11 +32,11 @@ func TestRowIsNotLostToAMessageThatOvertakesIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"event", "state", "heartbeat", "presence", "event", "receipt", "state"}
+	want := []string{"event", "state", "heartbeat", "presence", "event", "receipt", "state", "message", "booking"}
 	if !slices.Equal(got, want) {
 		t.Errorf("handed on were %q, want %q", got, want)
 	}
-	if due := b.ledgers["hq"].due(); due != 3 {
-		t.Errorf("to be acknowledged is %d, want 3", due)
+	if due := b.ledgers["hq"].due(); due != 5 {
+		t.Errorf("to be acknowledged is %d, want 5", due)
 	}
 }

@@ -1,0 +1,36 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Configuration is what the cloud manages of a gateway. A part that is nil
+// stays as it is there; one that is not is the whole of what the cloud manages
+// of that kind, and what it does not name any more goes. asyncapi.yaml has the
+// fields of each.
+type Configuration struct {
+	// Revision rises from one configuration to the next. A gateway refuses one
+	// that does not.
+	Revision    uint64            `json:"revision"`
+	Spaces      []json.RawMessage `json:"spaces,omitzero"`
+	Devices     []json.RawMessage `json:"devices,omitzero"`
+	Permissions []json.RawMessage `json:"permissions,omitzero"`
+	Users       []json.RawMessage `json:"users,omitzero"`
+	Keys        []json.RawMessage `json:"keys,omitzero"` // with the hashes of their secrets
+	UnlockCodes []json.RawMessage `json:"unlock_codes,omitzero"`
+	Rules       []json.RawMessage `json:"rules,omitzero"`
+	Update      *Update           `json:"update,omitempty"` // the release to have
+}
+
+// Update is where the signed bundle of a release is.
+type Update struct {
+	URL string `json:"url"` // https; each address is fetched once; empty: none
+}
+
+// Configure sends a configuration, which the broker keeps for the gateway, and
+// returns the message's id, which the receipt names. A gateway applies it whole
+// or not at all. It waits as Push does.
+func (b *Backend) Configure(ctx context.Context, gateway string, c Configuration) (id string, err error) {
+	return b.Push(ctx, gateway, "config", c)
+}
