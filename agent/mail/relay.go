@@ -54,6 +54,26 @@ func (r *Relay) Send(ctx context.Context, l Letter) error {
 	return nil
 }
 
+// Look greets a relay, encrypts and signs in as for a letter, and then leaves.
+// The error is always *Error.
+func (r *Relay) Look(ctx context.Context) error {
+	var none Letter
+	host, _, err := net.SplitHostPort(r.Address)
+	if err != nil {
+		return none.failed(stageDial, err)
+	}
+	c, stage, err := r.connect(ctx, host)
+	if err != nil {
+		return none.failed(stage, because(ctx, err))
+	}
+	defer c.Close()
+	if stage, err := r.greet(c, host); err != nil {
+		return none.failed(stage, because(ctx, err))
+	}
+	c.leave()
+	return nil
+}
+
 // because tells that time ran out, which shows as a closed connection.
 func because(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -117,8 +137,8 @@ func (r *Relay) tls(host string) *tls.Config {
 	return &tls.Config{ServerName: host, RootCAs: r.CAs, MinVersion: tls.VersionTLS12}
 }
 
-// speak hands over the letter in an open session.
-func (r *Relay) speak(c *session, host string, l Letter) (string, error) {
+// greet says who we are in an open session, encrypts it and signs in.
+func (r *Relay) greet(c *session, host string) (string, error) {
 	if err := c.Hello(literal(c.raw.LocalAddr())); err != nil {
 		return stageGreeting, err
 	}
@@ -132,6 +152,14 @@ func (r *Relay) speak(c *session, host string, l Letter) (string, error) {
 	}
 	if err := r.auth(c); err != nil {
 		return stageAuth, err
+	}
+	return "", nil
+}
+
+// speak hands over the letter in an open session.
+func (r *Relay) speak(c *session, host string, l Letter) (string, error) {
+	if stage, err := r.greet(c, host); err != nil {
+		return stage, err
 	}
 	if err := c.Mail(r.From.Address); err != nil {
 		return stageFrom, err

@@ -46,14 +46,14 @@ func judge(resp *http.Response, now time.Time) Answer {
 		a.Error = fmt.Sprintf("the receiver answered %d", a.Status)
 	}
 	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
-		a.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), now)
+		a.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), now)
 	}
 	return a
 }
 
-// retryAfter reads the header (RFC 9110, 10.2.3): seconds or a date. What
-// cannot be read, or is over, is 0.
-func retryAfter(text string, now time.Time) time.Duration {
+// RetryAfter reads the header (RFC 9110, 10.2.3): seconds or a date. What
+// cannot be read, or is over, is 0; none is beyond 24 h.
+func RetryAfter(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	if seconds, err := strconv.ParseUint(text, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(longestRetryAfter/time.Second))) * time.Second

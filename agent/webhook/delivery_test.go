@@ -129,7 +129,7 @@ func TestRetryAfter(t *testing.T) {
 		"Sun, 06 Nov 1994 08:49:37 GMT":                    0,
 		"9223372036854775807":                              24 * time.Hour,
 	} {
-		if got := retryAfter(text, noon); got != want {
+		if got := RetryAfter(text, noon); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
@@ -139,7 +139,7 @@ func FuzzRetryAfter(f *testing.F) {
 	f.Add("120")
 	f.Add("Sun, 06 Nov 2094 08:49:37 GMT")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := retryAfter(text, noon); got < 0 || got > longestRetryAfter {
+		if got := RetryAfter(text, noon); got < 0 || got > longestRetryAfter {
 			t.Errorf("%q: %v", text, got)
 		}
 	})

@@ -26,7 +26,7 @@ const (
 )
 
 // Secret is what notifications are signed with. Signing needs it as it is, so
-// it is stored as it is; no log, error or dump shows it.
+// it can be encrypted but not hashed; no log, error or dump shows it.
 type Secret string
 
 // Format hides the secret from every verb of fmt.
