@@ -1,0 +1,60 @@
+package update
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// disk is everything that changes files here, few steps that a test can count,
+// and cut the power between any two of.
+type disk interface {
+	Mkdir(path string) error // and what is above it; one that is there is fine
+	// Create makes a new file, in the place of one that is there.
+	Create(path string, mode os.FileMode) (file, error)
+	Rename(from, to string) error
+	RemoveAll(path string) error
+	SyncDir(path string) error
+}
+
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// realDisk is the machine's.
+type realDisk struct{}
+
+func (realDisk) Mkdir(path string) error      { return os.MkdirAll(path, 0o700) }
+func (realDisk) Rename(from, to string) error { return os.Rename(from, to) }
+func (realDisk) RemoveAll(path string) error  { return os.RemoveAll(path) }
+func (realDisk) Create(path string, mode os.FileMode) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+}
+
+func (realDisk) SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// writeWhole writes a small file that is there whole or not at all, also after a
+// power cut.
+func writeWhole(d disk, path string, data []byte) error {
+	temp := path + ".new"
+	f, err := d.Create(temp, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, d.RemoveAll(temp))
+	}
+	if err := d.Rename(temp, path); err != nil {
+		return err
+	}
+	return d.SyncDir(filepath.Dir(path))
+}

@@ -1,0 +1,178 @@
+package update
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// spare is the disk that an update leaves to the database, in bytes.
+const spare = 32 << 20
+
+// Install is what Releases.Install goes by.
+type Install struct {
+	Keys []ed25519.PublicKey
+	// Again takes a release that was tried and given up.
+	Again bool
+	// Probe starts the unpacked binary to see that it can and is what the
+	// manifest says; nil: it is believed.
+	Probe func(ctx context.Context, path string, m Manifest) error
+}
+
+// Install verifies a bundle and unpacks it beside what runs. Its trial begins
+// with Begin. A bundle that is not taken is a *Refused, and changes nothing that
+// runs.
+func (r *Releases) Install(ctx context.Context, bundle io.Reader, o Install) (one Release, err error) {
+	if !r.installing.TryLock() {
+		return one, refuse("another update is just being installed: wait for it")
+	}
+	defer r.installing.Unlock()
+	b, err := Open(bundle, o.Keys)
+	if err != nil {
+		return one, err
+	}
+	s := r.State()
+	one = Release{b.Version, b.Schema, b.Size, b.SHA256}
+	if s.Next != nil && *s.Next == one {
+		return one, nil
+	}
+	if err := r.acceptable(b.Manifest, s, o.Again); err != nil {
+		return one, err
+	}
+	if err := r.makeRoom(b.Size); err != nil {
+		return one, full(err)
+	}
+	if err := r.unpack(ctx, b, o.Probe); err != nil {
+		return one, errors.Join(full(err), r.disk.RemoveAll(r.part(one)))
+	}
+	return one, full(r.change(func(s *State) error { s.Next = &one; return nil }))
+}
+
+// acceptable says why a release is not for this gateway, now or ever.
+func (r *Releases) acceptable(m Manifest, s State, again bool) error {
+	switch {
+	case s.Trial != nil:
+		return refuse("%s is on trial: wait until it has proved itself or was given up", s.Trial.Version)
+	case m.OS != runtime.GOOS || m.Arch != runtime.GOARCH:
+		return refuse("the bundle is for %.20s/%.20s and this is %s/%s: get the one for this machine", m.OS, m.Arch, runtime.GOOS, runtime.GOARCH)
+	case m.Schema < r.Schema:
+		return refuse("%s writes the database in schema %d and schema %d is in use, which it could not read: get a newer release", m.Version, m.Schema, r.Schema)
+	case Compare(m.Version, r.Running) <= 0:
+		return refuse("%s is not newer than %s, which runs: get a newer release", m.Version, r.Running)
+	case s.Newest != "" && Compare(m.Version, s.Newest) < 0:
+		return refuse("%s is older than %s, which has run here: an old release is not taken again", m.Version, s.Newest)
+	case s.Failed != nil && s.Failed.SHA256 == m.SHA256 && !again:
+		return refuse("%s was tried and given up (%s): get a newer release, or try it once more with --again", m.Version, s.Failed.Reason)
+	}
+	return nil
+}
+
+// makeRoom leaves only what runs, and makes sure that there is room for one more.
+func (r *Releases) makeRoom(size int64) error {
+	if err := errors.Join(r.disk.Mkdir(r.Dir), r.disk.SyncDir(filepath.Dir(r.Dir))); err != nil {
+		return err
+	}
+	if err := r.keepRunning(); err != nil {
+		return err
+	}
+	if err := r.Prune(); err != nil {
+		return err
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(r.Dir, &disk); err != nil {
+		return err
+	}
+	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+spare {
+		return refuse("the update needs %d MB of disk and %d MB are free: free space", (size+spare)>>20, free>>20)
+	}
+	return nil
+}
+
+// keepRunning drops every release but the one that runs.
+func (r *Releases) keepRunning() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, damaged := r.read()
+	var kept *Release
+	for _, one := range []*Release{s.Current, s.Previous} {
+		if one != nil && one.Version == Canonical(r.Running) {
+			kept = one
+		}
+	}
+	if s.Current == kept && s.Previous == nil && s.Next == nil && damaged == nil {
+		return nil
+	}
+	s.Current, s.Previous, s.Next = kept, nil, nil
+	return r.write(stateFile, s)
+}
+
+func (r *Releases) part(one Release) string { return filepath.Join(r.Dir, one.Version+".part") }
+
+// unpack makes the folder of a release appear whole or not at all.
+func (r *Releases) unpack(ctx context.Context, b *Bundle, probe func(context.Context, string, Manifest) error) error {
+	one := Release{Version: b.Version}
+	part := r.part(one)
+	path := filepath.Join(part, binaryName)
+	if err := r.disk.Mkdir(part); err != nil {
+		return err
+	}
+	f, err := r.disk.Create(path, 0o700)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.Unpack(f), f.Sync(), f.Close(), r.disk.SyncDir(part)); err != nil {
+		return err
+	}
+	if probe != nil {
+		if err := probe(ctx, path, b.Manifest); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.disk.Rename(part, filepath.Join(r.Dir, b.Version)), r.disk.SyncDir(r.Dir))
+}
+
+// Prune removes what an interrupted update or a release that was given up has
+// left behind.
+func (r *Releases) Prune() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := r.read()
+	if err != nil { // it may not be known what is needed
+		return err
+	}
+	return r.prune(s)
+}
+
+func (r *Releases) prune(s State) error {
+	entries, err := os.ReadDir(r.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		needed := slices.ContainsFunc(s.known(), func(one Release) bool { return one.Version == e.Name() })
+		if e.IsDir() && !needed {
+			err = errors.Join(err, r.disk.RemoveAll(filepath.Join(r.Dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// full says a full disk in words.
+func full(err error) error {
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return refuse("the disk is full, what runs was not changed: free space")
+	}
+	if err != nil && !errors.As(err, new(*Refused)) {
+		return fmt.Errorf("install the update: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+// Package update takes signed releases of the gateway, keeps two of them side by
+// side, and decides at each start which one runs.
+//
+// # How it cannot brick
+//
+// The packaged binary is never touched. It starts first, looks here, and becomes
+// the release that is to run ([Releases.Choose]). A new release is on trial: each
+// of its starts is counted on the disk before it happens, and only one that
+// proves itself is confirmed. After MaxTries starts without that, or as soon as
+// it gives up by itself, the one before runs again. What decides is one small
+// file that is replaced whole, so that a power cut at any step leaves the state
+// before the step or after it; a release is complete, synced and verified before
+// that file names it, and verified again before each start.
+//
+//	DATA/releases/state.json         which release runs, and which is on trial
+//	DATA/releases/state.good         the same as of the last confirmation, should the first be lost
+//	DATA/releases/1.4.0/roomgate     a release
+//	DATA/releases/1.5.0.part/        one in the making, worthless
+package update
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The files in Dir.
+const (
+	Dir       = "releases" // in the data folder
+	stateFile = "state.json"
+	goodFile  = "state.good"
+)
+
+// MaxTries is how often a release may be started without being confirmed.
+const MaxTries = 3
+
+// maxNews bounds the news that nobody has fetched; the oldest go.
+const maxNews = 8
+
+// Release is a binary that was unpacked and verified.
+type Release struct {
+	Version string `json:"version"`
+	Schema  int    `json:"schema"`
+	Size    int64  `json:"size"`
+	SHA256  string `json:"sha256"`
+}
+
+// Trial is a release that has to prove itself.
+type Trial struct {
+	Release
+	From       string `json:"from"`                  // the version that ran before
+	FromSchema int    `json:"from_schema,omitempty"` // of the database before
+	Online     bool   `json:"online"`                // the cloud was reached before
+	Tries      int    `json:"tries"`                 // starts so far
+}
+
+// Failure is a release that was given up.
+type Failure struct {
+	Release
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"` // by a clock that may have been wrong
+}
+
+// News is what became of an update and has not been told yet.
+type News struct {
+	Event   string `json:"event"`
+	Version string `json:"version"`
+	From    string `json:"from,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// The events of News.
+const (
+	Done    = "updateDone"
+	Failed  = "updateFailed"
+	Damaged = "releaseDamaged"
+	Back    = "databaseReturned"
+)
+
+// State is which release runs. The packaged binary reads what a later release
+// has written: fields may be added, and never change their meaning.
+type State struct {
+	Current  *Release `json:"current,omitempty"`  // confirmed; nil: the packaged one
+	Previous *Release `json:"previous,omitempty"` // confirmed before it
+	Next     *Release `json:"next,omitempty"`     // waits for its trial
+	Trial    *Trial   `json:"trial,omitempty"`
+	Back     int      `json:"back,omitempty"`   // schema that the database has to go back to first; 0: none
+	Newest   string   `json:"newest,omitempty"` // ever confirmed; nothing older is taken
+	Failed   *Failure `json:"failed,omitempty"` // the last one
+	Asked    string   `json:"asked,omitempty"`  // the URL that the cloud named last, dealt with
+	News     []News   `json:"news,omitempty"`   // oldest first
+}
+
+// tell adds news.
+func (s *State) tell(n News) {
+	s.News = append(s.News, n)
+	s.News = s.News[max(0, len(s.News)-maxNews):]
+}
+
+// fail gives the trial up.
+func (s *State) fail(reason string) {
+	s.tell(News{Failed, s.Trial.Version, s.Trial.From, reason})
+	if s.Trial.Schema > s.Trial.FromSchema {
+		s.Back = s.Trial.FromSchema
+	}
+	s.Failed = &Failure{s.Trial.Release, reason, time.Now().UTC().Truncate(time.Second)}
+	s.Trial = nil
+}
+
+// known are the releases that something still needs.
+func (s *State) known() (all []Release) {
+	for _, r := range []*Release{s.Current, s.Previous, s.Next} {
+		if r != nil {
+			all = append(all, *r)
+		}
+	}
+	if s.Trial != nil {
+		all = append(all, s.Trial.Release)
+	}
+	return all
+}
+
+// read returns the state. One that is lost is replaced by that of the last
+// confirmation; the error then says so, and the state is good.
+func (r *Releases) read() (s State, err error) {
+	s, err = readState(filepath.Join(r.Dir, stateFile))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	good, goodErr := readState(filepath.Join(r.Dir, goodFile))
+	if goodErr != nil && !errors.Is(goodErr, fs.ErrNotExist) {
+		err = errors.Join(err, goodErr)
+	}
+	return good, fmt.Errorf("which release runs cannot be read, that of the last confirmation is taken: %w", err)
+}
+
+func readState(path string) (s State, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return State{}, err
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return State{}, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, one := range s.known() {
+		if Canonical(one.Version) != one.Version { // it names a folder
+			return State{}, fmt.Errorf("%s: %.70q is no version", path, one.Version)
+		}
+	}
+	return s, nil
+}
+
+// write stores the state.
+func (r *Releases) write(name string, s State) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := r.disk.Mkdir(r.Dir); err != nil {
+		return err
+	}
+	if err := writeWhole(r.disk, filepath.Join(r.Dir, name), append(text, '\n')); err != nil {
+		return fmt.Errorf("store which release runs: %w", err)
+	}
+	return nil
+}
+
+// change reads the state, lets f change it, and stores it.
+func (r *Releases) change(f func(*State) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, _ := r.read() // what is lost is replaced by the writing below
+	if err := f(&s); err != nil {
+		return err
+	}
+	return r.write(stateFile, s)
+}
+
+// State returns which release runs.
+func (r *Releases) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, _ := r.read() // Choose has said it
+	return s
+}
