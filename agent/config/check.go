@@ -55,9 +55,11 @@ func (r *reader) check(c *Config) {
 	span(r, "store.flush", c.Store.Flush, 0, time.Minute)
 	span(r, "store.max_size", c.Store.MaxSize, 8<<20, 1<<30)
 	span(r, "store.events", c.Store.Events, 100, 10_000_000)
+	r.update(c.Update)
 	r.smtp(c.SMTP)
 	r.auth(c.Auth)
 	r.users(c.Users)
+	r.push(c.Push, c.Users)
 	r.spaces(c.Spaces)
 }
 

@@ -25,8 +25,14 @@ type Config struct {
 	Broker Broker `yaml:"broker"`
 	Clock  Clock  `yaml:"clock"`
 	Store  Store  `yaml:"store"`
+	// Update says whose updates are taken.
+	Update Update `yaml:"update"`
 	// Webhooks says where notifications may go.
 	Webhooks Webhooks `yaml:"webhooks"`
+	// Push is where messages to mobile devices go besides the cloud, Messages
+	// which of them the building sends by itself.
+	Push     Push     `yaml:"push"`
+	Messages Messages `yaml:"messages"`
 	// SMTP is the relay for mail, Auth how long people stay signed in, Users
 	// who they are.
 	SMTP  SMTP     `yaml:"smtp"`
@@ -36,6 +42,7 @@ type Config struct {
 	Spaces []Space `yaml:"spaces"`
 
 	origins map[string]Origin
+	kinds   []drivers.Kind // of which devices may be
 }
 
 // Gateway is who this gateway is.
@@ -214,6 +221,7 @@ func Default() Config {
 		Broker: Broker{HomeAssistant: HomeAssistant{Prefix: "homeassistant"}},
 		Clock:  Clock{Trust: TrustAuto},
 		Store:  Store{Flush: time.Second, MaxSize: 256 << 20, Events: 100_000},
+		Update: Update{Trial: 5 * time.Minute},
 		Auth:   Auth{JWT: JWT{Lifetime: 12 * time.Hour, Rotation: 30 * 24 * time.Hour}},
 	}
 }

@@ -130,7 +130,7 @@ func TestSettingsAreChecked(t *testing.T) {
 --cloud: there is no setting "cloud.uri"
 --data: there is no setting "data.x"
 --listen: http.listen is "8080": want HOST:PORT, as 127.0.0.1:1883 or :8080`
-	if diff := cmp.Diff(want, message(err)); diff != "" {
+	if diff := cmp.Diff(want, firstMessage(err)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -145,7 +145,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("got %v, %v", c, err)
 	}
 	os.WriteFile(path, []byte(strings.Repeat("#\n", maxFile)), 0o600)
-	if _, err := Load(path, nil); !strings.Contains(message(err), "is larger than 1048576 bytes") {
+	if _, err := Load(path, nil); !strings.Contains(firstMessage(err), "is larger than 1048576 bytes") {
 		t.Errorf("too large: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestSize(t *testing.T) {
 }
 
 // message is the text of an error, "" for none.
-func message(err error) string {
+func firstMessage(err error) string {
 	if err == nil {
 		return ""
 	}

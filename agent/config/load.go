@@ -46,7 +46,7 @@ func Load(path string, kinds []drivers.Kind, set ...Setting) (*Config, error) {
 // The error is always *Errors.
 func Parse(name string, data []byte, kinds []drivers.Kind, set ...Setting) (*Config, error) {
 	c := Default()
-	c.origins = map[string]Origin{}
+	c.origins, c.kinds = map[string]Origin{}, kinds
 	r := &reader{file: name, kinds: kinds, origins: c.origins}
 	root := r.document(data)
 	if len(r.problems) > 0 { // a file that is not YAML says nothing about values

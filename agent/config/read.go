@@ -100,6 +100,8 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 	}
 	seen := map[string]int{}
 	var options *yaml.Node
+	device, _ := v.Addr().Interface().(*Device)
+	driver := driverOf(device)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, item := n.Content[i], n.Content[i+1]
 		at := join(key, name.Value)
@@ -118,18 +120,30 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 			r.value(f, item, at)
 		}
 	}
-	if d, ok := v.Addr().Interface().(*Device); ok {
-		r.options(d, options, key)
+	if device != nil {
+		r.options(device, driver, options, key)
 	}
 }
 
-// options fills the options of a device as its driver declares them.
-func (r *reader) options(d *Device, n *yaml.Node, key string) {
-	i := slices.IndexFunc(r.kinds, func(k drivers.Kind) bool { return k.Name == d.Driver })
-	if i < 0 {
-		return // check says so
+func driverOf(d *Device) string {
+	if d == nil {
+		return ""
 	}
-	d.Options = r.kinds[i].Options()
+	return d.Driver
+}
+
+// options fills the options of a device as its driver declares them. A device
+// that had this driver before keeps those that are not named.
+func (r *reader) options(d *Device, before string, n *yaml.Node, key string) {
+	i := slices.IndexFunc(r.kinds, func(k drivers.Kind) bool { return k.Name == d.Driver })
+	switch {
+	case i < 0:
+		return // check says so
+	case d.Options == nil || d.Driver != before:
+		d.Options = r.kinds[i].Options()
+	case n != nil:
+		d.Options = cloned(reflect.ValueOf(d.Options)).Interface().(drivers.Options)
+	}
 	if n != nil {
 		r.value(reflect.ValueOf(d.Options).Elem(), n, join(key, "options"))
 	}
@@ -178,7 +192,7 @@ func scan(v reflect.Value, text string) error {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(text)
+		v.SetString(fromCredentials(text))
 		return nil
 	case reflect.Bool:
 		return scanBool(v, text)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,9 @@ type Person struct {
 	// OrganizationID bounds what the user sees; empty: the whole building.
 	OrganizationID string `yaml:"organization_id"`
 	Enabled        bool   `yaml:"enabled"`
+	// PushTopic is where the push gateway reaches the user's devices; empty: as
+	// push.topic says.
+	PushTopic string `yaml:"push_topic"`
 }
 
 // defaults fills a user before the file is laid over it.
@@ -143,6 +147,32 @@ func (r *reader) users(users []Person) {
 		r.organization(key, u.OrganizationID)
 	}
 }
+
+// WithUsers are the users of the file and others beside them. The error is
+// *Errors, with keys like "users[0].email" that count the others.
+func (c *Config) WithUsers(others []Person) ([]Person, error) {
+	all := append(slices.Clone(c.Users), others...)
+	r := &reader{file: "what was added", origins: map[string]Origin{}}
+	r.users(all)
+	if len(r.problems) == 0 {
+		return all, nil
+	}
+	for i := range r.problems {
+		p := &r.problems[i]
+		for at := range others {
+			key := fmt.Sprintf("users[%d]", len(c.Users)+at)
+			if rest, within := strings.CutPrefix(p.Key, key+"."); within {
+				p.Message = strings.TrimPrefix(p.Message, p.Key+" ")
+				p.Key = fmt.Sprintf("users[%d].%s", at, rest)
+				break
+			}
+		}
+	}
+	return nil, &Errors{Problems: r.problems}
+}
+
+// IsUUID says whether a text is a UUID as everything here has it.
+func IsUUID(text string) bool { return uuidPattern.MatchString(text) }
 
 // organization refuses an id that is there and is none.
 func (r *reader) organization(key, id string) {
