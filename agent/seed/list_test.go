@@ -1,0 +1,90 @@
+package seed
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"roomgate/agent/config"
+	"roomgate/drivers/all"
+)
+
+const sites = `gateway_id,cloud_username,cloud_password,room,timezone,lock_relay,lock_active_low,display
+# the first house
+berlin-1,berlin-1,"canary,1",Atlas,Europe/Berlin,GPIO17,yes,yes
+,,,Bora,Europe/Berlin,,,yes
+rome-1,rome-1,canary-2,Cora,Europe/Rome,,,
+`
+
+const common = "cloud: {url: \"mqtts://cloud.example.com\"}\nstore: {flush: 5s}\n"
+
+func TestList(t *testing.T) {
+	c := newCard(t, "")
+	seeds, err := List("sites.csv", strings.NewReader(sites), []byte(common), c.o)
+	if err != nil || len(seeds) != 2 || seeds[0].Gateway != "berlin-1" || seeds[1].Gateway != "rome-1" {
+		t.Fatalf("%v, %v", seeds, err)
+	}
+	c.write(t, Name, string(seeds[0].Data))
+	if _, err := Take(c.boot, c.o, -1); err != nil {
+		t.Fatal(err)
+	}
+	got, err := config.Load(c.o.File, all.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := got.Cloud.Password.Reveal(got.Cloud.PasswordFile)
+	if len(got.Spaces) != 2 || len(got.Spaces[0].Devices) != 2 || got.Cloud.URL == "" || password != "canary,1" || got.Store.Flush.Seconds() != 5 {
+		t.Errorf("the seed says\n%s", seeds[0].Data)
+	}
+	again, _ := List("sites.csv", strings.NewReader(strings.ReplaceAll(strings.ReplaceAll(sites, "canary,1", "canary1"), ",", ";")), []byte(common), c.o)
+	if len(again) != 2 || string(again[1].Data) != string(seeds[1].Data) {
+		t.Error("a list with semicolons says something else")
+	}
+}
+
+func TestMistakesOfAList(t *testing.T) {
+	c := newCard(t, "")
+	for list, want := range map[string][]string{
+		"":                       {"l.csv:1:1: has no gateways"},
+		"gateway_id,rom\nx,y\n":  {`l.csv:1:12: "rom" is no column`},
+		"room,timezone\nA,UTC\n": {"l.csv:1:1: has no column gateway_id"},
+		"gateway_id\na\nb\na\n":  {"l.csv:4:1: gateway_id a is already in line 2"},
+		"gateway_id,gateway_name\na,x\nb\nc c,z\n":               {"l.csv:3:1: not a row: wrong number of fields", `l.csv:4:1: gateway_id: gateway.id is "c c"`},
+		"gateway_id,room,timezone\n,A,UTC\n":                     {"l.csv:2:1: gateway_id is empty"},
+		"gateway_id,room,timezone\na,A,\n":                       {"l.csv:2:5: timezone is empty"},
+		"gateway_id,room,timezone\na,A,Nowhere\n":                {`l.csv:2:5: timezone: spaces[0].timezone is "Nowhere"`},
+		"gateway_id,room,timezone\na,A,UTC\n,A,UTC\n":            {"l.csv:3:2: room A of this gateway is already in line 2"},
+		"gateway_id,room,timezone,o3_address\na,A,UTC,hub\n":     {"l.csv:2:9: o3_address: spaces[0].devices[0].options.address is not an address"},
+		"gateway_id,room,timezone,o3_password\na,A,UTC,canary\n": {"l.csv:2:9: o3_password is there and o3_address is empty"},
+		"gateway_id,room,timezone,display\na,A,UTC,perhaps\n":    {"l.csv:2:9: display is neither yes nor no"},
+		"gateway_id,cloud_password\na,canary\n":                  {"l.csv:2:1: gateway_id: cloud.username is empty"},
+		"gateway_id,gateway_name\na,\"x\n":                       {"l.csv:2:6: not a row"},
+	} {
+		seeds, err := List("l.csv", strings.NewReader(list), nil, c.o)
+		if err == nil || seeds != nil {
+			t.Errorf("%q makes %v", list, seeds)
+			continue
+		}
+		lines := strings.Split(err.Error(), "\n")
+		for i := range lines {
+			if i < len(want) {
+				lines[i] = lines[i][:min(len(lines[i]), len(want[i]))]
+			}
+		}
+		if diff := cmp.Diff(want, lines); diff != "" || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q (-want +got)\n%s%v", list, diff, err)
+		}
+	}
+}
+
+func FuzzList(f *testing.F) {
+	f.Add(sites, common)
+	f.Add("gateway_id;room\na;\"\n", "")
+	f.Fuzz(func(t *testing.T, list, base string) {
+		seeds, err := List("l.csv", strings.NewReader(list), []byte(base), newCard(t, "").o)
+		if (err == nil) == (len(seeds) == 0) {
+			t.Errorf("%d seeds and %v", len(seeds), err)
+		}
+	})
+}
