@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,7 +34,10 @@ type Options struct {
 	Version   string
 	// Simulated says that the buses lead to no hardware.
 	Simulated bool
-	Log       *slog.Logger // nil: silent
+	// Hardware names this machine, so that a copied card is noticed; empty:
+	// it is not looked for.
+	Hardware string
+	Log      *slog.Logger // nil: silent
 	// Dial reaches the cloud's broker; nil: the network.
 	Dial Dialer
 	// MailDial reaches the mail relay; nil: the network.
@@ -42,6 +46,8 @@ type Options struct {
 	Calendars *http.Client
 	// Webhooks sends notifications; nil: as the configuration allows.
 	Webhooks *http.Client
+	// Push reaches the push gateway; nil: as the configuration says.
+	Push *http.Client
 }
 
 // Dialer opens a connection.
@@ -68,8 +74,11 @@ type Agent struct {
 	signs    broadcast // of the meeting spaces
 	clock    *clock
 
-	spaces    map[string]*space
-	order     []*space
+	site      atomic.Pointer[site]
+	rebuilt   broadcast            // the site was replaced
+	builders  chan struct{}        // holds a token while somebody changes the site
+	additions map[string]*addition // belongs to who has that turn
+	file      *config.Config       // the same; of it spaces and users may be newer than config's
 	keys      keys
 	signIn    signIn
 	ids       claims
@@ -80,6 +89,9 @@ type Agent struct {
 	calendars *http.Client
 	hooks     *hooks
 	rules     *ruleBook
+	messages  *messageBook
+
+	updateURL atomic.Pointer[string]
 
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud
@@ -92,17 +104,18 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{config: o.Config, buses: o.Buses, dataDir: o.DataDir, version: o.Version, simulated: o.Simulated, log: o.Log,
-		started: time.Now(), boot: newBoot(), spaces: map[string]*space{},
+	a := &Agent{config: o.Config, file: o.Config, buses: o.Buses, dataDir: o.DataDir, version: o.Version, simulated: o.Simulated, log: o.Log,
+		started: time.Now(), boot: newBoot(), builders: make(chan struct{}, 1),
 		calendars: o.Calendars, wheelTurn: make(chan struct{}, 1), logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
-		Check: o.Check, Schema: schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
+		Check: o.Check, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	a.db = db
 	a.hooks = newHooks(o.Config, o.Webhooks)
 	a.rules = newRuleBook()
+	a.messages = a.newMessageBook(o.Push)
 	if err := a.load(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -136,11 +149,20 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.db.View(a.loadHooks); err != nil {
 		return fmt.Errorf("load the webhooks: %w", err)
 	}
+	if err := a.sealStored(ctx); err != nil {
+		return fmt.Errorf("seal the secrets of webhooks: %w", err)
+	}
 	if err := a.db.View(a.loadRules); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
+	if err := a.db.View(a.loadMessages); err != nil {
+		return fmt.Errorf("load the messages: %w", err)
+	}
 	if err := a.bearPlans(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
+	}
+	if err := a.loadUpdate(); err != nil {
+		return fmt.Errorf("load the cloud's configuration: %w", err)
 	}
 	return a.openCloud(o)
 }
@@ -149,19 +171,18 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 // last known of them.
 func (a *Agent) loadSpaces() error {
 	return a.db.View(func(tx *store.Tx) error {
-		for _, c := range a.config.Spaces {
-			s := newSpace(c)
-			for _, dc := range c.Devices {
-				stored, err := readings.Get(tx, dc.ID)
-				if err != nil && !errors.Is(err, store.ErrNotFound) {
-					return err
-				}
-				s.add(newDevice(a, s, dc, stored))
+		a.loadAdditions(tx)
+		kept := a.readKept(tx)
+		var order []*space
+		for _, c := range a.layStored() {
+			s, err := a.loadSpace(tx, c, kept)
+			if err != nil {
+				return err
 			}
-			a.spaces[s.ID] = s
-			a.order = append(a.order, s)
+			order = append(order, s)
 		}
-		return errors.Join(a.loadPlans(tx), a.loadSettings(tx), a.loadCodes(tx), a.loadKeypads(tx), a.loadEdges(tx))
+		a.site.Store(newSite(order))
+		return a.loadEdges(tx)
 	})
 }
 
@@ -197,27 +218,21 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.keepLastUse(upper) })
 	loops.Go(func() error { return a.watchClock(upper) })
 	loops.Go(func() error { return a.runCloud(upper) })
-	loops.Go(func() error { return newDiscovery(a).run(upper) })
+	loops.Go(func() error { return a.runDiscovery(upper) })
 	loops.Go(func() error { return a.runWheel(upper) })
 	loops.Go(func() error { return a.runHooks(upper) })
 	loops.Go(func() error { return a.runSignIn(upper) })
-	for _, s := range a.order {
-		loops.Go(func() error { return a.followCalendar(upper, s) })
-	}
+	loops.Go(func() error { return a.runMessages(upper) })
+	loops.Go(func() error { return crew(upper, a, spacesOf, a.followCalendar) })
 
 	lower, stopDevices := context.WithCancel(ctx)
 	defer stopDevices()
 	context.AfterFunc(upper, stopDevices) // a fatal loop ends the devices too
 	var devices errgroup.Group
-	devices.Go(func() error { <-lower.Done(); return nil }) // a building without any runs too
-	devices.Go(func() error { a.followSchedules(lower); return nil })
-	devices.Go(func() error { a.answerKeypads(lower); return nil })
+	devices.Go(func() error { return crew(lower, a, spacesOf, a.followSchedule) })
+	devices.Go(func() error { return crew(lower, a, spacesOf, a.answerKeypad) })
+	devices.Go(func() error { return crew(lower, a, devicesOf, a.runDevice) })
 	devices.Go(func() error { a.runRules(lower); return nil })
-	for _, s := range a.order {
-		for _, d := range s.devices {
-			devices.Go(func() error { return d.run(lower) })
-		}
-	}
 	failed := make(chan error, 1)
 	loops.Go(func() error {
 		defer stop()
@@ -234,11 +249,9 @@ func (a *Agent) Close() error { return a.db.Close() }
 
 // Ready is nil once the store is open and every device had its first verdict.
 func (a *Agent) Ready() error {
-	for _, s := range a.order {
-		for _, d := range s.devices {
-			if !d.seen.Load() {
-				return fmt.Errorf("%s in %s has not been observed yet", d.Type, s.Name)
-			}
+	for _, d := range a.site.Load().devices() {
+		if !d.seen.Load() {
+			return fmt.Errorf("%s has not been observed yet", d.title())
 		}
 	}
 	return nil
@@ -252,12 +265,10 @@ const stuckAfter = 30 * time.Second
 // restart than a building that only seems to work.
 func (a *Agent) Progress() error {
 	now := time.Now()
-	for _, s := range a.order {
-		for _, d := range s.devices {
-			moved := time.Unix(0, d.moved.Load())
-			if limit := orderTimeout + d.Timeout + d.live().Poll + maxPause + stuckAfter; d.live().Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
-				return fmt.Errorf("the loop of %s in %s has not moved since %s", d.Type, s.Name, moved.UTC().Format(time.RFC3339))
-			}
+	for _, d := range a.site.Load().devices() {
+		moved := time.Unix(0, d.moved.Load())
+		if limit := orderTimeout + d.Timeout + d.live().Poll + maxPause + stuckAfter; d.live().Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
+			return fmt.Errorf("the loop of %s has not moved since %s", d.title(), moved.UTC().Format(time.RFC3339))
 		}
 	}
 	return nil

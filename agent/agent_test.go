@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -109,6 +110,7 @@ func newBench() bench {
 func (b bench) kinds() []drivers.Kind {
 	return []drivers.Kind{
 		{Name: "scripted", Type: drivers.TypeLight, Options: func() drivers.Options { return &scriptOptions{bench: b} }},
+		{Name: "scripted-lock", Type: drivers.TypeLock, Options: func() drivers.Options { return &scriptOptions{bench: b} }},
 		{Name: "scripted-hub", Type: drivers.TypeO3, Options: func() drivers.Options { return &scriptOptions{bench: b} }},
 	}
 }
@@ -203,6 +205,7 @@ type rigOptions struct {
 	dir, yaml, key string
 	bench          bench
 	dial           func(ctx context.Context, network, address string) (net.Conn, error)
+	push           *http.Client
 }
 
 // openRig opens a building without running it.
@@ -221,7 +224,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), Options{Config: c, Buses: &noBuses{}, DataDir: o.dir, SystemKey: o.key, Version: "test", Dial: o.dial})
+	a, err := Open(t.Context(), Options{Config: c, Buses: &noBuses{}, DataDir: o.dir, SystemKey: o.key, Version: "test", Dial: o.dial, Push: o.push})
 	if err != nil {
 		t.Fatal(err)
 	}

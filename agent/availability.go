@@ -100,6 +100,15 @@ func (v Availability) check(c config.Space) error {
 	return nil
 }
 
+// Availability returns what holds now of when and how a space may be booked.
+func (a *Agent) Availability(spaceID string) (Availability, error) {
+	s, err := a.space(spaceID)
+	if err != nil {
+		return Availability{}, err
+	}
+	return s.availability(), nil
+}
+
 // availability is what holds now.
 func (s *space) availability() Availability {
 	c := s.plan.terms.Load().Availability.over(s.Space)

@@ -33,17 +33,17 @@ func TestSetAvailability(t *testing.T) {
 			{"no current bookings", Availability{AllowCurrentTimeBooking: &no}, ""},
 			{"slots", Availability{SlotSize: &ten}, ""},
 		} {
-			before := *r.spaces[room].plan.terms.Load()
+			before := *r.find(room).plan.terms.Load()
 			_, err := r.SetAvailability(t.Context(), room, c.set)
 			if got := refusal(err); got != c.want {
 				t.Errorf("%s: %q (%v), want %q", c.what, got, err, c.want)
 			}
-			if after := *r.spaces[room].plan.terms.Load(); err != nil && !after.UpdatedAt.Equal(before.UpdatedAt) {
+			if after := *r.find(room).plan.terms.Load(); err != nil && !after.UpdatedAt.Equal(before.UpdatedAt) {
 				t.Errorf("%s: changed", c.what)
 			}
 			r.wait(time.Minute)
 		}
-		now := r.spaces[room].availability()
+		now := r.find(room).availability()
 		if *now.SlotSize != 10 || *now.AroundTheClock || *now.AllowCurrentTimeBooking || *now.Hours != weekend || !*now.Enabled {
 			t.Errorf("in force: %+v", now)
 		}
@@ -102,7 +102,7 @@ func TestHoldSpaceRefuses(t *testing.T) {
 			from := on(10, 0).Add(time.Duration(i) * time.Hour)
 			_, err = r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Reserved, From: from, Until: from.Add(time.Minute)})
 		}
-		if n := len(r.spaces[room].plan.terms.Load().Holds); n != maxHolds || refusal(err) != "conflict" {
+		if n := len(r.find(room).plan.terms.Load().Holds); n != maxHolds || refusal(err) != "conflict" {
 			t.Errorf("%d states are scheduled, then %v", n, err)
 		}
 	})

@@ -28,7 +28,7 @@ func BenchmarkEventAppend(b *testing.B) {
 	for _, group := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
 			r := benchRig(b)
-			d := r.spaces[room].devices[0]
+			d := r.find(room).devices[0]
 			size := len(mustJSON(d.event("statusChanged", "", time.Now(), map[string]any{"value": "on", "status": "online", "previous": "off"}))) + 5
 			bare := openBare(b)
 			var ours, limit time.Duration
@@ -59,7 +59,7 @@ func BenchmarkBytesPerChange(b *testing.B) {
 	for _, group := range []int{0, 1, 100} {
 		b.Run(fmt.Sprint("changes=", group), func(b *testing.B) {
 			r := benchRig(b)
-			v := newView(r.spaces[room].devices[0], nil)
+			v := newView(r.find(room).devices[0], nil)
 			v.observe([]drivers.Status{{Value: drivers.Off, ObservedAt: time.Now()}})
 			before := r.db.Stats()
 			values := []string{drivers.On, drivers.Off}

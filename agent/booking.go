@@ -163,7 +163,7 @@ func (s *space) freeFor(b, was booking.Booking) error {
 
 // findBooking returns a booking and the space that it is in.
 func (a *Agent) findBooking(id string) (booking.Booking, *space, error) {
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		if b, ok := s.plan.bookings.Get(id); ok {
 			return b, s, nil
 		}
@@ -188,7 +188,7 @@ func (a *Agent) Bookings(spaceID string, from, to time.Time) ([]booking.Booking,
 		return s.plan.bookings.All(from, to), nil
 	}
 	var all []booking.Booking
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		all = append(all, s.plan.bookings.All(from, to)...)
 	}
 	slices.SortStableFunc(all, func(x, y booking.Booking) int { return x.Start.Compare(y.Start) })

@@ -49,7 +49,7 @@ func BenchmarkCreateBooking(b *testing.B) {
 		limit += time.Since(between)
 		ours += between.Sub(began)
 		if n++; n%15_000 == 0 {
-			p := r.spaces[room].plan
+			p := r.find(room).plan
 			for _, old := range p.bookings.All(time.Time{}, time.Time{}) {
 				p.bookings.Forget(old.ID)
 			}
@@ -62,7 +62,7 @@ func BenchmarkCreateBooking(b *testing.B) {
 // rowSizes are those of a booking, its event and what tells the cloud of it.
 func rowSizes(b *testing.B, r *rig) (sizes [3]int) {
 	b.Helper()
-	s := r.spaces[room]
+	s := r.find(room)
 	m := meeting("01JDZ0000000000000000000ZZ", tomorrow(), tomorrow().Add(time.Hour))
 	m.Title, m.Organizer = "weekly", booking.Person{Name: "A. Person", Email: "a@example.org"}
 	m, err := booking.New(m, s.plan.terms.Load().rules, time.Now())
@@ -145,8 +145,8 @@ func BenchmarkSnapshot(b *testing.B) {
 			return 0
 		})...)
 	}
-	if got := r.spaces[room].plan.terms.Load().Revision; int(got) != revision || r.spaces[room].plan.bookings.Len() != n {
-		b.Fatalf("revision %d of %d, %d bookings", got, revision, r.spaces[room].plan.bookings.Len())
+	if got := r.find(room).plan.terms.Load().Revision; int(got) != revision || r.find(room).plan.bookings.Len() != n {
+		b.Fatalf("revision %d of %d, %d bookings", got, revision, r.find(room).plan.bookings.Len())
 	}
 	b.ReportMetric(spent.Seconds()/float64(revision), "s/snapshot")
 	for name, all := range map[string][]time.Duration{"idle": idle, "busy": busy} {
@@ -194,7 +194,7 @@ func BenchmarkSpaceState(b *testing.B) {
 					}
 					all[i] = booking.Booking{ID: fmt.Sprint("m", i), SpaceID: room, State: booking.Booked, Start: from, End: to}
 				}
-				r.spaces[room].plan.bookings.Put(all...)
+				r.find(room).plan.bookings.Put(all...)
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, err := r.SpaceState(room); err != nil {

@@ -69,7 +69,7 @@ func inAnotherSpace(id string) *Error {
 
 // elsewhere returns the booking of that id in a space other than s.
 func (a *Agent) elsewhere(s *space, id string) (booking.Booking, *space) {
-	for _, other := range a.order {
+	for _, other := range a.spaces() {
 		if other == s {
 			continue
 		}

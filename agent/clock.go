@@ -82,7 +82,7 @@ func (a *Agent) MoveClock(ahead time.Duration) error {
 		return refuse(Forbidden, "", "only a simulated building can be moved in time")
 	}
 	a.clock.moved.Store(int64(ahead))
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		a.planChanged(s)
 	}
 	return nil

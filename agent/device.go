@@ -28,20 +28,21 @@ const (
 // device is one device of the building and the loop that alone talks to it.
 type device struct {
 	config.Device
-	agent *Agent
-	space *space
-	log   *slog.Logger
+	agent   *Agent
+	spaceID string
+	space   *lasting
+	log     *slog.Logger
 
 	known       atomic.Pointer[snapshot]            // what readers see
 	description atomic.Pointer[drivers.Description] // nil until it was opened
 	last        atomic.Pointer[storedCommand]       // the last order to it
 	picture     atomic.Pointer[takenPicture]
 	seen        atomic.Bool  // it had its first verdict
+	gone        atomic.Bool  // it was removed, and its loop has ended
 	moved       atomic.Int64 // unix nanoseconds of the loop's last turn
 
-	terms    atomic.Pointer[deviceTerms]
-	changing sync.Mutex // held by who changes the terms
-	showing  sync.Mutex // held by who sets known
+	terms   atomic.Pointer[deviceTerms]
+	showing sync.Mutex // held by who sets known
 
 	keypad keypad
 
@@ -65,7 +66,7 @@ type takenPicture struct {
 
 func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *device {
 	d := &device{
-		Device: c, agent: a, space: s,
+		Device: c, agent: a, spaceID: s.ID, space: s.lasting,
 		log:    a.log.With("meeting_space", s.Name, "device", c.ID),
 		lane:   make(chan *order, laneLength),
 		turned: make(chan struct{}, 1),
@@ -92,9 +93,39 @@ func (d *device) describe() drivers.Description {
 	return drivers.Description{Type: d.Type, Driver: d.Driver, Summary: "not opened yet: " + d.known.Load().readings[0].Reason}
 }
 
-// run opens the device and serves it until ctx ends. It always returns nil: a
-// broken device must not end the building.
-func (d *device) run(ctx context.Context) error {
+// title is the device in words that a person finds it by.
+func (d *device) title() string {
+	if s := d.agent.find(d.spaceID); s != nil {
+		return d.Type + " in " + s.Name
+	}
+	return d.Type + " " + d.ID
+}
+
+// runDevice opens a device and serves it until ctx ends. It always returns nil:
+// a broken device must not end the building. Orders for one that was removed
+// are refused.
+func (a *Agent) runDevice(ctx context.Context, d *device) error {
+	d.run(ctx)
+	if !a.has(d) {
+		d.gone.Store(true)
+		d.turnAway()
+	}
+	return nil
+}
+
+// turnAway refuses what waits for a device that was removed.
+func (d *device) turnAway() {
+	for {
+		select {
+		case o := <-d.lane:
+			d.finish(o, nil, refuse(NotFound, "device_type", "was removed from this meeting space"))
+		default:
+			return
+		}
+	}
+}
+
+func (d *device) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if !d.live().Enabled {
 			d.rest(ctx)
@@ -113,7 +144,6 @@ func (d *device) run(ctx context.Context) error {
 		d.serve(ctx, driver)
 		d.close(driver)
 	}
-	return nil
 }
 
 // idle waits, refusing the orders that come meanwhile.

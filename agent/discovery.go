@@ -42,7 +42,42 @@ type discovery struct {
 	base     string // of its topics, with a slash at the end
 	link     *cloud.Link
 	entities []*entity
+	gone     []string      // topics of what was removed
 	anew     chan struct{} // a new connection: everything is said again
+}
+
+// runDiscovery keeps Home Assistant informed until ctx ends. When the building
+// changes it begins anew.
+func (a *Agent) runDiscovery(ctx context.Context) error {
+	var before *discovery
+	whole := func(t *site) []*site { return []*site{t} }
+	return crew(ctx, a, whole, func(ctx context.Context, _ *site) error {
+		d := newDiscovery(a)
+		if d != nil {
+			d.gone = d.without(before)
+		}
+		before = d
+		return d.run(ctx)
+	})
+}
+
+// without are the topics on which the discovery before had something that this
+// one has not.
+func (d *discovery) without(before *discovery) (topics []string) {
+	if before == nil {
+		return nil
+	}
+	topics = before.gone
+	for _, old := range before.entities {
+		if slices.ContainsFunc(d.entities, func(e *entity) bool { return e.object == old.object && e.component == old.component }) {
+			continue
+		}
+		topics = append(topics, d.configTopic(old))
+		for _, level := range []string{"state", "availability", "intensity"} {
+			topics = append(topics, d.base+old.object+"/"+level)
+		}
+	}
+	return topics
 }
 
 // newDiscovery is nil if nobody is to be told.
@@ -120,6 +155,12 @@ func (d *discovery) tell(ctx context.Context) error {
 // say publishes what differs from what was told. What could not be published
 // is tried again with the next look.
 func (d *discovery) say(ctx context.Context, told map[string]string) {
+	for len(d.gone) > 0 { // an empty payload takes back what the broker kept
+		if !d.publish(ctx, map[string]string{d.gone[0]: "-"}, d.gone[0], "") {
+			return
+		}
+		d.gone = d.gone[1:]
+	}
 	for _, e := range d.entities {
 		r, err := d.agent.Status(e.space.ID, e.device.Type, e.sub)
 		if err != nil {

@@ -18,6 +18,8 @@ type DeviceSettings struct {
 	AlertLow        *float64       `json:"alert_low,omitempty"`
 	AlertHigh       *float64       `json:"alert_high,omitempty"` // both from -40 to 85 °C
 	AlertHysteresis *float64       `json:"alert_hysteresis,omitempty"`
+	// Permissions bound who may give which order.
+	Permissions *[]DevicePermission `json:"permissions,omitempty"`
 }
 
 // over lays what was set over the configuration.
@@ -37,6 +39,7 @@ func (v DeviceSettings) and(w DeviceSettings) DeviceSettings {
 	keep(&v.AlertLow, w.AlertLow)
 	keep(&v.AlertHigh, w.AlertHigh)
 	keep(&v.AlertHysteresis, w.AlertHysteresis)
+	keep(&v.Permissions, w.Permissions)
 	return v
 }
 
@@ -81,12 +84,14 @@ const disabledReason = "disabled"
 // the change. A device that is disabled is closed, which leaves its hardware
 // in its safe state.
 func (a *Agent) SetDevice(ctx context.Context, id string, change DeviceSettings, reset bool, by string) (DeviceInfo, error) {
+	if err := a.lockSite(ctx); err != nil {
+		return DeviceInfo{}, err
+	}
+	defer a.unlockSite()
 	d, err := a.deviceByID(id)
 	if err != nil {
 		return DeviceInfo{}, err
 	}
-	d.changing.Lock()
-	defer d.changing.Unlock()
 	was := d.live()
 	set := was.set.and(change)
 	if reset {
@@ -95,12 +100,17 @@ func (a *Agent) SetDevice(ctx context.Context, id string, change DeviceSettings,
 	if err := set.check(d.Device); err != nil {
 		return DeviceInfo{}, err
 	}
+	if change.Permissions != nil {
+		if err := checkPermissions(d, *change.Permissions); err != nil {
+			return DeviceInfo{}, err
+		}
+	}
 	now := &deviceTerms{set.over(d.Device), set}
 	if err := a.db.Update(ctx, func(tx *store.Tx) error { return a.storeSettings(tx, d, was, now, by) }); err != nil {
 		return DeviceInfo{}, err
 	}
 	d.turn(was, now)
-	return d.info(), nil
+	return a.infoOf(d), nil
 }
 
 func (a *Agent) storeSettings(tx *store.Tx, d *device, was, now *deviceTerms, by string) error {
@@ -200,39 +210,40 @@ func (v *view) rest() change {
 	return c
 }
 
+// infoOf is a device with the name of its space.
+func (a *Agent) infoOf(d *device) DeviceInfo {
+	name := ""
+	if s := a.find(d.spaceID); s != nil {
+		name = s.Name
+	}
+	return d.info(name)
+}
+
 // deviceByID returns a device of the building, or a refusal.
 func (a *Agent) deviceByID(id string) (*device, error) {
-	for _, s := range a.order {
-		for _, d := range s.devices {
-			if d.ID == id {
-				return d, nil
-			}
-		}
+	if d := a.site.Load().device(id); d != nil {
+		return d, nil
 	}
 	return nil, refuse(NotFound, "device_id", "is not a device of this building")
 }
 
-// loadSettings reads what was set of the devices. What a new version or a new
+// loadSettings reads what was set of a device. What a new version or a new
 // configuration does not allow any more is left out.
-func (a *Agent) loadSettings(tx *store.Tx) error {
-	for _, s := range a.order {
-		for _, d := range s.devices {
-			set, err := deviceSettings.Get(tx, d.ID)
-			if errors.Is(err, store.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if err := set.check(d.Device); err != nil {
-				d.log.Error("what was set at run time does not fit the configuration and is left out", "error", err)
-				continue
-			}
-			text, _ := json.Marshal(set) // numbers only
-			d.log.Info("the device has settings over its configuration", "settings", string(text))
-			d.terms.Store(&deviceTerms{set.over(d.Device), set})
-			d.show(d.known.Load())
-		}
+func (d *device) loadSettings(tx *store.Tx) error {
+	set, err := deviceSettings.Get(tx, d.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
 	}
+	if err != nil {
+		return err
+	}
+	if err := set.check(d.Device); err != nil {
+		d.log.Error("what was set at run time does not fit the configuration and is left out", "error", err)
+		return nil
+	}
+	text, _ := json.Marshal(set) // numbers only
+	d.log.Info("the device has settings over its configuration", "settings", string(text))
+	d.terms.Store(&deviceTerms{set.over(d.Device), set})
+	d.show(d.known.Load())
 	return nil
 }

@@ -113,7 +113,7 @@ func TestDisabledInTheMiddleOfACall(t *testing.T) {
 func TestOrderInTheLaneOfADisabledDevice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{}) // nobody serves the lane yet
-		d := r.spaces[room].byType[drivers.TypeLight]
+		d := r.find(room).byType[drivers.TypeLight]
 		description := (&scriptDriver{r.bench["light-1"]}).Describe()
 		d.description.Store(&description)
 		o, _, err := r.accept(t.Context(), lightOn("c1"))

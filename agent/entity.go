@@ -28,7 +28,7 @@ var notInTopic = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 // entities are what Home Assistant is told of: nothing that has no value, nor
 // a camera or a display.
 func (a *Agent) entities() (all []*entity) {
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		for _, d := range s.devices {
 			if !d.Enabled && !d.live().Enabled {
 				continue

@@ -58,14 +58,14 @@ func (d *device) event(kind, sub string, at time.Time, details map[string]any) r
 	if name == "" {
 		name = d.Type
 	}
-	r := eventRecord{kind, at, d.space.ID, name, d.ID, details}
+	r := eventRecord{kind, at, d.spaceID, name, d.ID, details}
 	data, err := r.encode()
 	if err != nil { // a driver's detail that JSON cannot say
 		d.log.Error("event has details that cannot be encoded", "event", kind, "error", err)
 		r.Details = nil
 		data, _ = r.encode()
 	}
-	return d.agent.row(eventType(kind), at, d.space.ID, d.Type, sub, data)
+	return d.agent.row(eventType(kind), at, d.spaceID, d.Type, sub, data)
 }
 
 // alert is an event about a temperature that left its range or came back.

@@ -14,7 +14,7 @@ import (
 // fill puts n events into the log, every third one about the hub's buzzer.
 func fill(t *testing.T, r *rig, n int) {
 	t.Helper()
-	light, hub := r.spaces[room].byType[drivers.TypeLight], r.spaces[room].byType[drivers.TypeO3]
+	light, hub := r.find(room).byType[drivers.TypeLight], r.find(room).byType[drivers.TypeO3]
 	c := change{}
 	for i := range n {
 		line := light.event("statusChanged", "", time.Now(), map[string]any{"n": i})
@@ -86,9 +86,9 @@ func TestEventFilterByTimeTypeAndSpace(t *testing.T) {
 		defer r.Close()
 		start := time.Now()
 		for i := range 10 {
-			d := r.spaces[room].devices[0]
+			d := r.find(room).devices[0]
 			if i%2 == 1 {
-				d = r.spaces[otherRoom].devices[0]
+				d = r.find(otherRoom).devices[0]
 			}
 			if err := r.recorder.now(t.Context(), change{rows: []row{d.event(fmt.Sprint("type", i%5), "", time.Now(), nil)}}); err != nil {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func TestEventRecordIsThePlatforms(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{})
 		defer r.Close()
-		hub := r.spaces[room].byType[drivers.TypeO3]
+		hub := r.find(room).byType[drivers.TypeO3]
 		at := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
 		line := hub.alert("temperatureAlert", Reading{Record: Record{"temperature", "31.5", High}, SubDevice: drivers.SubTemperature, ObservedAt: at})
 		want := `{"eventType":"temperatureAlert","timestamp":"2026-01-02T02:04:05.678Z","details":{"meeting_space_id":"` + room + `",` +
@@ -151,7 +151,7 @@ func TestRecorderWritesOncePerIntervalAndInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(2 * time.Second)
-		d := r.spaces[room].devices[0]
+		d := r.find(room).devices[0]
 		commits, from := r.db.Stats().Commits, r.mustLast()
 		for i := range 100 { // ten seconds of a busy building
 			r.recorder.add(change{rows: []row{d.event("busy", "", time.Now(), map[string]any{"n": i})}})
@@ -185,7 +185,7 @@ func (r *rig) mustLast() uint64 {
 
 func TestRecorderIsBoundedWhileTheDiskTakesNothing(t *testing.T) {
 	r := openRig(t, rigOptions{})
-	d := r.spaces[room].devices[0]
+	d := r.find(room).devices[0]
 	for i := range maxPending + 100 {
 		r.recorder.add(change{rows: []row{d.event("busy", "", time.Now(), map[string]any{"n": i})}})
 	}
@@ -203,7 +203,7 @@ func TestRecorderIsBoundedWhileTheDiskTakesNothing(t *testing.T) {
 func TestFollowerMissesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
-		d := r.spaces[room].devices[0]
+		d := r.find(room).devices[0]
 		seen, cursor := 0, uint64(0)
 		followed := make(chan struct{})
 		go func() {

@@ -44,7 +44,7 @@ func (a *Agent) setFeed(ctx context.Context, spaceID string, hash []byte) error 
 // has not learns nothing, not even whether there is such a space.
 func (a *Agent) Feed(spaceID, token string) ([]byte, error) {
 	sum := sha256.Sum256([]byte(token))
-	s := a.spaces[spaceID]
+	s := a.find(spaceID)
 	if s == nil || subtle.ConstantTimeCompare(sum[:], s.plan.terms.Load().FeedHash) != 1 {
 		return nil, refuse(NotFound, "token", "is not that of a calendar feed: it is wrong or was revoked")
 	}

@@ -13,22 +13,18 @@ import (
 // least time between two orders of the schedule to one device.
 const followStep = time.Second
 
-// followSchedules lets the devices of each space follow its schedule until ctx
-// ends, as config.Follow says. The schedule is one more who gives orders: they
+// followSchedule lets the devices of a space follow its schedule until ctx ends, as config.Follow says. The schedule is one more who gives orders: they
 // go through the same lane, receipts and log as everybody's.
 //
 // It looks at how things are, never at what once was ordered: nothing that it
 // does is stored and nothing is made up for. So a restart, a device that comes
 // back and a clock that is set need no rules of their own beyond those that the
 // ring, the lamps, the door and the beep say.
-func (a *Agent) followSchedules(ctx context.Context) {
-	var all sync.WaitGroup
-	for _, s := range a.order {
-		if f := newFollower(a, s); len(f.hands) > 0 {
-			all.Go(func() { f.run(ctx) })
-		}
+func (a *Agent) followSchedule(ctx context.Context, s *space) error {
+	if f := newFollower(a, s); len(f.hands) > 0 {
+		f.run(ctx)
 	}
-	all.Wait()
+	return nil
 }
 
 // follower makes the devices of one space follow its schedule. All but the

@@ -158,7 +158,7 @@ func BenchmarkFollowTurn(b *testing.B) {
 		b.Run(fmt.Sprint("bookings=", n), func(b *testing.B) {
 			r := openRig(b, rigOptions{yaml: followed, dir: b.TempDir()})
 			b.Cleanup(func() { _ = r.Close() })
-			s := r.spaces[room]
+			s := r.find(room)
 			now := time.Now().Truncate(time.Hour).UTC()
 			all := make([]booking.Booking, n)
 			for i := range all {

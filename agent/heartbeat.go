@@ -58,9 +58,9 @@ func (a *Agent) Health() Health {
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(a.dataDir), TemperatureC: processorTemperature(),
 		Clock:          HealthClock{time.Now().UTC(), a.clock.Trust() == Trusted},
-		CloudConnected: a.link != nil && a.link.Connected()}
+		CloudConnected: a.Online()}
 	now := time.Now()
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		for _, d := range s.devices {
 			if d.known.Load().at(now).readings[0].offline() {
 				h.DevicesOffline++

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -111,6 +112,7 @@ func (a *Agent) keysOf(which func(Key) bool) []Key {
 	all := []Key{}
 	for _, held := range a.keys.ring.Load().byID {
 		k := held.Key
+		k.Created = k.Created.Truncate(time.Millisecond) // earlier versions kept nanoseconds
 		if used := held.used.Load(); used > 0 {
 			k.LastUsed = time.Unix(used, 0).UTC()
 		}
@@ -118,7 +120,7 @@ func (a *Agent) keysOf(which func(Key) bool) []Key {
 			all = append(all, k)
 		}
 	}
-	slices.SortFunc(all, func(x, y Key) int { return x.Created.Compare(y.Created) })
+	slices.SortFunc(all, func(x, y Key) int { return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.ID, y.ID)) })
 	return all
 }
 
@@ -161,7 +163,7 @@ func (a *Agent) putKey(ctx context.Context, k Key, secret string) (Key, error) {
 		}
 	}
 	hash := sha256.Sum256([]byte(secret))
-	k.Prefix, k.Created, k.Expires = auth.ShownPrefix(secret), time.Now().UTC(), k.Expires.UTC()
+	k.Prefix, k.Created, k.Expires = auth.ShownPrefix(secret), time.Now().UTC().Truncate(time.Millisecond), k.Expires.UTC().Truncate(time.Millisecond)
 	return k, a.replaceKey(ctx, storedKey{k, hash[:]}, forget)
 }
 

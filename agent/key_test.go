@@ -124,3 +124,18 @@ func TestBadKeysAreRefused(t *testing.T) {
 		t.Errorf("a key of the past: %v", err)
 	}
 }
+
+func TestKeysHaveMilliseconds(t *testing.T) {
+	r := openRig(t, rigOptions{})
+	defer r.Close()
+	for range 3 {
+		if _, _, err := r.CreateKey(t.Context(), "a", time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, k := range r.Keys() {
+		if k.Created.Nanosecond()%1e6 != 0 || k.Expires.Nanosecond()%1e6 != 0 {
+			t.Errorf("%s was made at %v and expires at %v", k.Name, k.Created, k.Expires)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -45,6 +46,8 @@ type letter struct {
 type mailbox struct {
 	dial   Dialer
 	posted chan struct{} // holds a token when there is a new letter
+	// failing is why the relay takes nothing now; nil: it does.
+	failing atomic.Pointer[string]
 }
 
 func (m *mailbox) wake() {
@@ -59,26 +62,30 @@ func (a *Agent) postLetters(ctx context.Context, letters []letter) error {
 	if a.config.SMTP.URL == "" {
 		return refuse(Unavailable, "", "this gateway has no mail relay: set smtp.url")
 	}
-	now := a.moment()
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
-		for _, l := range letters {
-			if err := a.putLetter(tx, ulid.Make().String(), l, letterLife, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := a.db.Update(ctx, func(tx *store.Tx) error { return a.putLetters(tx, letters) })
 	if err == nil {
 		a.signIn.mailbox.wake()
 	}
 	return err
 }
 
+// putLetters queues letters in a transaction that is under way. Who has
+// committed it wakes the mailbox.
+func (a *Agent) putLetters(tx *store.Tx, letters []letter) error {
+	now := a.moment()
+	for _, l := range letters {
+		if err := a.putLetter(tx, ulid.Make().String(), l, letterLife, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // putLetter queues a letter at a place; one that waits there already is
 // replaced.
 func (a *Agent) putLetter(tx *store.Tx, place string, l letter, life time.Duration, now auth.Moment) error {
 	if _, err := mails.Get(tx, place); errors.Is(err, store.ErrNotFound) && mails.Len(tx) >= maxLetters {
-		return refuse(Unavailable, "", "%d letters wait for the mail relay, no more are taken: see the gateway's log, then try again", maxLetters)
+		return fullMailbox()
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -86,6 +93,10 @@ func (a *Agent) putLetter(tx *store.Tx, place string, l letter, life time.Durati
 	}
 	return mails.Put(tx, place, storedMail{ID: strings.ToLower(ulid.Make().String()), Posted: now, Life: life,
 		Sealed: a.signIn.keys.Seal(place, text)})
+}
+
+func fullMailbox() error {
+	return refuse(Unavailable, "", "%d letters wait for the mail relay, no more are taken: see the gateway's log, then try again", maxLetters)
 }
 
 // waiting is a letter that waits, and how it went so far.
@@ -203,6 +214,7 @@ func (p *postman) send(ctx context.Context, l letter, w *waiting) bool {
 			p.log.Info("the mail relay takes letters again")
 		}
 		p.fails, w.done = 0, true
+		p.signIn.mailbox.failing.Store(nil)
 		return true
 	case !all && e.Permanent:
 		p.log.Warn("the mail relay refused a letter, it is thrown away", "letter", w.ID, "error", err)
@@ -215,6 +227,8 @@ func (p *postman) send(ctx context.Context, l letter, w *waiting) bool {
 		return false
 	}
 	p.fails++
+	reason := err.Error()
+	p.signIn.mailbox.failing.Store(&reason)
 	p.due = time.Now().Add(min(mail.Backoff(p.fails, rand.Float64()), relayPause))
 	if p.fails == 1 {
 		p.log.Warn("the mail relay takes no letters, they wait", "error", err)

@@ -108,6 +108,35 @@ func TestRefusedLettersDoNotHoldTheOthers(t *testing.T) {
 	})
 }
 
+// TestNewCodeTakesThePlaceOfTheOld asks for codes while the relay is slow: of
+// those that wait only the last is sent, for it has made the others void.
+func TestNewCodeTakesThePlaceOfTheOld(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true, Script: func(string, int) error {
+			time.Sleep(time.Second)
+			return nil
+		}})
+		r.run()
+		for range 5 {
+			r.request(t, "ada@example.com")
+			r.wait(time.Millisecond) // the first is on its way
+		}
+		code := r.code(t, 2)
+		r.wait(time.Minute)
+		if n := len(r.relay.Letters()); n != 2 {
+			t.Errorf("%d letters, want the first and the last", n)
+		}
+		wantNoLetters(t, r.rig)
+		first := sixDigits.FindStringSubmatch(r.relay.Letters()[0].Text)[1]
+		if first != code {
+			r.wantRefused(t, "a code that was replaced", "ada@example.com", first)
+		}
+		if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, network); err != nil {
+			t.Errorf("the last code: %v", err)
+		}
+	})
+}
+
 // TestStrippedEncryption is somebody between us and the relay who hides that
 // it can encrypt.
 func TestStrippedEncryption(t *testing.T) {

@@ -47,8 +47,9 @@ type MeetingSpace struct {
 // order.
 func (a *Agent) MeetingSpaces() []MeetingSpace {
 	now := a.Now()
-	out := make([]MeetingSpace, len(a.order))
-	for i, s := range a.order {
+	spaces := a.spaces()
+	out := make([]MeetingSpace, len(spaces))
+	for i, s := range spaces {
 		out[i] = s.record(now)
 	}
 	return out

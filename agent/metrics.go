@@ -27,9 +27,10 @@ func (a *Agent) WriteMetrics(w io.Writer) {
 	gauge("disk_free_bytes", "Free space on the disk of the data folder.", h.DiskFreeBytes)
 	counter("store_written_bytes_total", "Bytes written to the database.", stats.BytesWritten)
 	counter("store_commits_total", "Durable transactions.", stats.Commits)
+	a.Outward().write(w)
 	gauge("go_goroutines", "Goroutines that exist.", runtime.NumGoroutine())
 	fmt.Fprintf(w, "# HELP roomgate_device_online 1 while a device answers.\n# TYPE roomgate_device_online gauge\n")
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		known, _ := a.StatusAll(s.ID)
 		for _, r := range known {
 			fmt.Fprintf(w, "roomgate_device_online{meeting_space=%q,device=%q} %d\n", s.Name, r.Device, number(!r.offline()))

@@ -255,6 +255,9 @@ func (d *device) enqueue(ctx context.Context, o *order) error {
 	a.logGrown()
 	select {
 	case d.lane <- o:
+		if d.gone.Load() {
+			d.turnAway()
+		}
 	default: // others were faster: it is accepted, and now has to be failed
 		d.finish(o, nil, refuse(Unavailable, "", "too many orders wait for this device: try again later"))
 	}

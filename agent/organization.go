@@ -112,7 +112,7 @@ func (a *Agent) SpacesSeen(p Principal) []string {
 		return nil
 	}
 	seen := []string{}
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		if p.Sees(s.Organization()) {
 			seen = append(seen, s.ID)
 		}
@@ -131,14 +131,19 @@ func (a *Agent) bearOrganizations(ctx context.Context) error {
 	}
 	return a.db.Update(ctx, func(tx *store.Tx) error {
 		for _, id := range named {
-			if _, err := organizations.Get(tx, id); id == "" || !errors.Is(err, store.ErrNotFound) {
-				continue
-			}
-			o := Organization{ID: id, Name: id, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
-			if err := organizations.Put(tx, id, o); err != nil {
+			if err := a.bearOrganization(tx, id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// bearOrganization makes an organization that somebody names, if it is not
+// there.
+func (a *Agent) bearOrganization(tx *store.Tx, id string) error {
+	if _, err := organizations.Get(tx, id); id == "" || !errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return organizations.Put(tx, id, Organization{ID: id, Name: id, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)})
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +22,7 @@ const (
 // lock but the schedule's own.
 type plan struct {
 	turn     chan struct{} // holds a token while somebody changes the plan
+	config   atomic.Pointer[config.Space]
 	bookings *booking.Schedule
 	terms    atomic.Pointer[terms]
 	shown    atomic.Pointer[shownSign] // what the sign last said; nil: nothing yet
@@ -45,13 +45,20 @@ type terms struct {
 func newPlan(c config.Space, kept storedPlan) *plan {
 	p := &plan{turn: make(chan struct{}, 1), bookings: booking.NewSchedule(nil),
 		marks: map[string]booking.Marks{}, spared: map[string]time.Time{}}
-	p.terms.Store(newTerms(c, kept))
+	p.configure(c, kept)
 	return p
 }
 
-// newTerms lays what was set at run time over the configuration.
-func newTerms(c config.Space, kept storedPlan) *terms {
-	return &terms{kept, kept.Availability.over(c).Rules(), kept.Availability.over(c).Enabled}
+// configure makes a configuration the one that the plan goes by.
+func (p *plan) configure(c config.Space, kept storedPlan) {
+	p.config.Store(&c)
+	p.keep(kept)
+}
+
+// keep lays what was set at run time over the configuration.
+func (p *plan) keep(kept storedPlan) {
+	c := kept.Availability.over(*p.config.Load())
+	p.terms.Store(&terms{kept, c.Rules(), c.Enabled})
 }
 
 // load takes the stored bookings of the space.
@@ -93,6 +100,7 @@ type edit struct {
 	event string         // what has happened, as "booking.created"; empty: nothing to tell here
 	more  map[string]any // details of the event
 	known bool           // the cloud has it like that
+	ruled bool           // the cloud has brought it into this state itself
 }
 
 // commit stores edits with their events in one transaction, and only then
@@ -107,11 +115,15 @@ func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*s
 	}
 	defer a.ids.release(edits)
 	now := a.Now()
+	told := a.notices(s, edits)
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		for _, e := range edits {
 			if err := a.storeEdit(tx, s, e, now); err != nil {
 				return err
 			}
+		}
+		if err := a.putNotices(tx, told); err != nil {
+			return err
 		}
 		if also != nil {
 			return also(tx)
@@ -125,6 +137,7 @@ func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*s
 		from.plan.bookings.Forget(id)
 	}
 	s.plan.show(edits)
+	a.showNotices(told)
 	a.planChanged(s)
 	return nil
 }
@@ -188,26 +201,6 @@ func (a *Agent) planChanged(s *space) {
 	}
 }
 
-// loadPlans reads what is booked in every space.
-func (a *Agent) loadPlans(tx *store.Tx) error {
-	bySpace := map[string][]storedBooking{}
-	for _, b := range bookings.All(tx) {
-		bySpace[b.SpaceID] = append(bySpace[b.SpaceID], b)
-	}
-	if err := tx.Err(); err != nil {
-		a.log.Error("a booking cannot be read and is left out, the cloud's next snapshot brings it back", "error", err)
-	}
-	for _, s := range a.order {
-		kept, err := plans.Get(tx, s.ID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("read the plan of %s: %w", s.Name, err)
-		}
-		s.plan = newPlan(s.Space, kept)
-		s.plan.load(bySpace[s.ID])
-	}
-	return nil
-}
-
 // setTerms stores what is set over a space's configuration, and shows it. The
 // caller has the turn.
 func (a *Agent) setTerms(ctx context.Context, s *space, kept storedPlan) error {
@@ -216,29 +209,37 @@ func (a *Agent) setTerms(ctx context.Context, s *space, kept storedPlan) error {
 	if err != nil {
 		return err
 	}
-	s.plan.terms.Store(newTerms(s.Space, kept))
+	s.plan.keep(kept)
 	a.planChanged(s)
 	return nil
 }
 
-// bearPlans notes when a space was first seen. A full disk is no reason not to
-// start: then it is noted at the next start.
+// bearPlans notes when spaces were first seen. A full disk is no reason not to
+// go on: then it is noted at the next start.
 func (a *Agent) bearPlans(ctx context.Context) error {
-	for _, s := range a.order {
-		kept := s.plan.terms.Load().storedPlan
-		if !kept.CreatedAt.IsZero() {
+	for _, s := range a.spaces() {
+		if !s.plan.terms.Load().CreatedAt.IsZero() {
 			continue
 		}
-		kept.CreatedAt = a.Now().UTC().Truncate(time.Millisecond)
-		err := a.setTerms(ctx, s, kept)
-		if errors.Is(err, store.ErrFull) {
-			a.log.Error("when the space was first seen cannot be stored: free space on the disk", "meeting_space", s.Name)
-			s.plan.terms.Store(newTerms(s.Space, kept))
-			continue
-		}
-		if err != nil {
+		if err := a.bearPlan(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (a *Agent) bearPlan(ctx context.Context, s *space) error {
+	if err := s.plan.lock(ctx); err != nil {
+		return err
+	}
+	defer s.plan.unlock()
+	kept := s.plan.terms.Load().storedPlan
+	kept.CreatedAt = a.Now().UTC().Truncate(time.Millisecond)
+	err := a.setTerms(ctx, s, kept)
+	if errors.Is(err, store.ErrFull) {
+		a.log.Error("when the space was first seen cannot be stored: free space on the disk", "meeting_space", s.Name)
+		s.plan.keep(kept)
+		return nil
+	}
+	return err
 }

@@ -154,7 +154,7 @@ func (r *rig) wantStored() {
 	if len(shown) != len(stored) {
 		r.t.Errorf("%d are shown and %d stored", len(shown), len(stored))
 	}
-	for _, s := range r.order {
+	for _, s := range r.spaces() {
 		live := s.plan.bookings.Live()
 		for i := 1; i < len(live); i++ {
 			if live[i].Start.Before(live[i-1].End) {
@@ -239,7 +239,7 @@ func TestFullDiskChangesNoPlan(t *testing.T) {
 			_, err = r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Reserved, Note: title, From: from, Until: from.Add(time.Hour)})
 		}
 		refused("hold", err)
-		if got := len(r.spaces[room].plan.terms.Load().Holds); got != holds-1 {
+		if got := len(r.find(room).plan.terms.Load().Holds); got != holds-1 {
 			t.Errorf("%d holds, %d were stored", got, holds-1)
 		}
 		after, err := r.Bookings("", time.Time{}, time.Time{})
@@ -320,10 +320,10 @@ func TestPlanIsBounded(t *testing.T) {
 		for i := range past {
 			past[i] = booking.Booking{ID: fmt.Sprint("past", i), State: booking.Ended, Start: on(0, 0), End: on(0, 15)}
 		}
-		r.spaces[room].plan.bookings.Put(past...)
+		r.find(room).plan.bookings.Put(past...)
 		_, _, err := r.CreateBooking(t.Context(), meeting("more", on(9, 0), on(10, 0)), BookingOptions{})
 		wantCode(t, "one too many", err, Full, "")
-		r.spaces[room].plan.bookings.Forget("past0")
+		r.find(room).plan.bookings.Forget("past0")
 		if _, _, err := r.CreateBooking(t.Context(), meeting("more", on(9, 0), on(10, 0)), BookingOptions{}); err != nil {
 			t.Error(err)
 		}

@@ -28,7 +28,7 @@ const eventRuleSuspended = "ruleSuspended"
 // raise.
 var ruleEvents = []string{"statusChanged", "occupancyChanged", "deviceOnline", "deviceOffline", "temperatureAlert", "temperatureNormal",
 	"commandCompleted", drivers.EventDoorForced, drivers.EventDoorHeldOpen, drivers.EventDoorShut, drivers.EventFanStalled,
-	drivers.EventCodeEntered, "codeAccepted", "codeRefused", "codeLockout", bookingCreated, bookingUpdated, bookingStarted, bookingEnded, bookingCancelled, bookingCheckedIn,
+	drivers.EventCodeEntered, "codeAccepted", "codeRefused", "codeLockout", "codeLockoutLifted", bookingCreated, bookingUpdated, bookingStarted, bookingEnded, bookingCancelled, bookingCheckedIn,
 	bookingReleased, bookingDisplaced, eventRuleSuspended}
 
 // ruleBook is the rules of the building and how far they were asked.
@@ -214,7 +214,7 @@ func (a *Agent) writeRule(ctx context.Context, r rules.Rule, check func(*ruleSet
 // has the turn.
 func (a *Agent) storeRule(ctx context.Context, r rules.Rule, past *rulePast) (rules.Rule, error) {
 	r.UpdatedAt = a.Now().UTC().Truncate(time.Millisecond)
-	if err := a.checkRule(&r); err != nil {
+	if err := a.checkRule(a.site.Load(), &r); err != nil {
 		return rules.Rule{}, err
 	}
 	h, err := holdRule(r, past)
@@ -253,12 +253,7 @@ func (a *Agent) DeleteRule(ctx context.Context, id string) error {
 		return err
 	}
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
-		for slot := range rules.KeepRuns {
-			if err := errors.Join(ruleRuns.Delete(tx, runKey(id, slot)), openRuns.Delete(tx, runKey(id, slot))); err != nil {
-				return err
-			}
-		}
-		return ruleRows.Delete(tx, id)
+		return deleteRule(tx, id)
 	})
 	if err != nil {
 		return err
@@ -266,12 +261,27 @@ func (a *Agent) DeleteRule(ctx context.Context, id string) error {
 	byID := maps.Clone(b.set.Load().byID)
 	delete(byID, id)
 	b.show(byID)
+	b.forget(id)
+	return nil
+}
+
+// deleteRule deletes a rule with its log.
+func deleteRule(tx *store.Tx, id string) error {
+	for slot := range rules.KeepRuns {
+		if err := errors.Join(ruleRuns.Delete(tx, runKey(id, slot)), openRuns.Delete(tx, runKey(id, slot))); err != nil {
+			return err
+		}
+	}
+	return ruleRows.Delete(tx, id)
+}
+
+// forget drops what was still to be written of a rule.
+func (b *ruleBook) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	mine := func(key string) bool { return strings.HasPrefix(key, id+"/") }
 	maps.DeleteFunc(b.unsaved, func(key string, _ rules.Run) bool { return mine(key) })
 	maps.DeleteFunc(b.closed, func(key string, _ bool) bool { return mine(key) })
-	return nil
 }
 
 // ruleError says a problem with a rule in the words of this floor.
@@ -284,23 +294,23 @@ func ruleError(err error) error {
 }
 
 // checkRule refuses what the rule cannot mean in this building.
-func (a *Agent) checkRule(r *rules.Rule) error {
+func (a *Agent) checkRule(t *site, r *rules.Rule) error {
 	if err := r.Check(ruleEvents); err != nil {
 		return ruleError(err)
 	}
-	if _, err := a.space(r.SpaceID); r.SpaceID != "" && err != nil {
+	if _, err := t.space(r.SpaceID); r.SpaceID != "" && err != nil {
 		return err
 	}
-	t := &r.Trigger
-	t.SubDevice = drivers.Canonical(t.SubDevice)
-	if t.DeviceType != "" && !slices.Contains(drivers.Types(), t.DeviceType) {
+	on := &r.Trigger
+	on.SubDevice = drivers.Canonical(on.SubDevice)
+	if on.DeviceType != "" && !slices.Contains(drivers.Types(), on.DeviceType) {
 		return refuse(Invalid, "trigger.device_type", "is not known: want one of %s", listed(drivers.Types()))
 	}
-	if t.SubDevice != "" && !slices.Contains(drivers.SubDevices(drivers.TypeO3), t.SubDevice) {
+	if on.SubDevice != "" && !slices.Contains(drivers.SubDevices(drivers.TypeO3), on.SubDevice) {
 		return refuse(Invalid, "trigger.sub_device", "is not known: want one of %s", listed(drivers.SubDevices(drivers.TypeO3)))
 	}
 	for i := range r.Actions {
-		if err := a.checkAction(r, i); err != nil {
+		if err := a.checkAction(t, r, i); err != nil {
 			return err
 		}
 	}
@@ -309,16 +319,16 @@ func (a *Agent) checkRule(r *rules.Rule) error {
 
 // checkAction refuses an order that no device of the rule's spaces takes. One
 // to a device that was not opened yet is believed.
-func (a *Agent) checkAction(r *rules.Rule, i int) error {
+func (a *Agent) checkAction(t *site, r *rules.Rule, i int) error {
 	act := &r.Actions[i]
 	act.SubDevice = drivers.Canonical(act.SubDevice)
 	if opensDoor(*act) && !r.AllowDoor {
 		return refuse(Invalid, "allow_door", "is not set and actions[%d] opens a door: set it to true if that is meant", i)
 	}
 	where := cmp.Or(act.SpaceID, r.SpaceID)
-	spaces := a.order
+	spaces := t.order
 	if where != "" {
-		s, err := a.space(where)
+		s, err := t.space(where)
 		if err != nil {
 			return inAction(i, err)
 		}

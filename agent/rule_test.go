@@ -282,7 +282,7 @@ func BenchmarkRulesPerEvent(b *testing.B) {
 				byID[h.ID] = h
 			}
 			r.rules.show(byID)
-			d := r.spaces[room].byType[drivers.TypeO3]
+			d := r.find(room).byType[drivers.TypeO3]
 			item := store.Item[row]{Seq: 1, Value: d.event("occupancyChanged", drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -178,7 +178,7 @@ func (a *Agent) triggerOf(item store.Item[row]) *trigger {
 	all := map[string]any{}
 	err := errors.Join(json.Unmarshal(r.Data, &record), json.Unmarshal(record.Details, &d), json.Unmarshal(record.Details, &all))
 	kind := r.Type[len(levelEvent)+1:]
-	t := &trigger{id: r.id(item.Seq), at: r.time(), space: a.spaces[r.Space], booking: d.BookingID, words: "event " + kind,
+	t := &trigger{id: r.id(item.Seq), at: r.time(), space: a.find(r.Space), booking: d.BookingID, words: "event " + kind,
 		event: eventFor(kind, d, all, r)}
 	if err != nil {
 		t.missed = "the event cannot be read"

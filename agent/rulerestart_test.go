@@ -30,7 +30,7 @@ func (r *rig) halt() {
 // happens puts an event into the log of a building that does not run.
 func (r *rig) happens(kind string) {
 	r.t.Helper()
-	d := r.spaces[room].byType[drivers.TypeO3]
+	d := r.find(room).byType[drivers.TypeO3]
 	line := d.event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
 	if err := r.recorder.now(r.t.Context(), change{rows: []row{line}}); err != nil {
 		r.t.Fatal(err)

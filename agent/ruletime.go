@@ -75,7 +75,7 @@ func (a *Agent) askMinutes(v *verdicts, set *ruleSet, from, now time.Time) error
 	}
 	for m := from.Truncate(time.Minute).Add(time.Minute); !m.After(now); m = m.Add(time.Minute) {
 		walls := map[*time.Location][]time.Time{}
-		for _, s := range a.order {
+		for _, s := range a.spaces() {
 			zone := s.plan.terms.Load().rules.Zone
 			if _, known := walls[zone]; !known {
 				walls[zone] = rules.Walls(m, zone)
@@ -123,7 +123,7 @@ func (a *Agent) askPlans(v *verdicts, set *ruleSet, from, now time.Time) error {
 		if h.Trigger.Before != 0 {
 			offset, words = -time.Duration(h.Trigger.Before), h.Trigger.Before.String()+" before "
 		}
-		for _, s := range a.order {
+		for _, s := range a.spaces() {
 			if h.SpaceID != "" && h.SpaceID != s.ID {
 				continue
 			}

@@ -117,11 +117,11 @@ func (a *Agent) probe(h *heldRule, p RuleProbe) (*trigger, error) {
 			t.words, t.event.Type = "no such event in the log yet", kind
 		}
 	}
-	if where == "" && t.space == nil && len(a.order) > 0 {
-		where = a.order[0].ID
+	if spaces := a.spaces(); where == "" && t.space == nil && len(spaces) > 0 {
+		where = spaces[0].ID
 	}
 	if where != "" {
-		t.space = a.spaces[where]
+		t.space = a.find(where)
 	}
 	return t, nil
 }

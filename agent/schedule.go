@@ -204,6 +204,7 @@ func (a *Agent) applySchedule(ctx context.Context, e cloud.Envelope, s *space, d
 	said = append(said, s.plan.removed(d, now)...)
 	changed, tell := booking.Merge(s.plan.bookings.Get, s.plan.bookings.Live(), said)
 	edits := s.plan.edits(changed, tell)
+	ruled(edits, said)
 	if d.Kind == kindSnapshot {
 		edits = append(edits, s.plan.unheard(said, edits)...)
 	}
@@ -218,7 +219,7 @@ func (a *Agent) applySchedule(ctx context.Context, e cloud.Envelope, s *space, d
 	if err != nil {
 		return err
 	}
-	s.plan.terms.Store(newTerms(s.Space, kept))
+	s.plan.keep(kept)
 	s.changed()
 	a.log.Info("a schedule was applied", "meeting_space", s.Name, "kind", d.Kind, "revision", d.Revision,
 		"bookings", len(d.Bookings), "changed", len(changed))
@@ -316,6 +317,17 @@ func (p *plan) edits(stored, tell []booking.Booking) []edit {
 		edits = append(edits, edit{Booking: b, marks: p.marks[b.ID]})
 	}
 	return edits
+}
+
+// ruled marks what the cloud has decided itself, and so tells people itself.
+func ruled(edits []edit, said []booking.Booking) {
+	states := map[string]booking.State{}
+	for _, b := range said {
+		states[b.ID] = b.State
+	}
+	for i := range edits {
+		edits[i].ruled = states[edits[i].ID] == edits[i].State
+	}
 }
 
 // onlyHeardOf says that nothing has changed but that the cloud knows it now, or

@@ -221,12 +221,12 @@ func TestScheduleThatIsTooMuchIsRefused(t *testing.T) {
 		for i := range past {
 			past[i] = booking.Booking{ID: fmt.Sprint("past", i), State: booking.Ended, Start: on(0, 0), End: on(0, 15)}
 		}
-		r.spaces[room].plan.bookings.Put(past...)
+		r.find(room).plan.bookings.Put(past...)
 		two := slot("a", on(9, 0), on(10, 0)) + "," + slot("b", on(10, 0), on(11, 0))
 		if got := r.take(said("1", kindDelta, 1, two)); !strings.HasPrefix(got, "rejected the space would have more than") {
 			t.Errorf("receipt %q", got)
 		}
-		if s, _ := r.SpaceState(room); s.ScheduleRevision != 0 || r.spaces[room].plan.bookings.Len() != maxBookings-1 {
+		if s, _ := r.SpaceState(room); s.ScheduleRevision != 0 || r.find(room).plan.bookings.Len() != maxBookings-1 {
 			t.Errorf("applied in part: %+v", s)
 		}
 		if got := r.take(said("2", kindDelta, 1, slot("a", on(9, 0), on(10, 0)))); got != "done" {
@@ -323,7 +323,7 @@ func TestScheduleThatCannotBeStoredIsNotShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		r.book("mine", on(9, 0), on(10, 0))
-		s := r.spaces[room]
+		s := r.find(room)
 		r.turn(func() {
 			e := edit{Booking: r.booking("mine"), event: bookingUpdated}
 			e.Title = "never"

@@ -91,7 +91,7 @@ func TestLargeSchedule(t *testing.T) {
 		if got := r.happenings()[maxEvents:]; len(got) != 2 || got[1].String() != "00:00:00 mine displaced" {
 			t.Errorf("%d changes are told as %v, want who lost alone", maxEvents+2, got)
 		}
-		if n := r.spaces[room].plan.bookings.Len(); n != maxEvents+3 {
+		if n := r.find(room).plan.bookings.Len(); n != maxEvents+3 {
 			t.Errorf("%d bookings", n)
 		}
 		r.wantStored()

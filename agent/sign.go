@@ -182,12 +182,8 @@ func stampOrNil(t time.Time) *string {
 
 // SpaceOfDevice returns the id of the space that a device is in.
 func (a *Agent) SpaceOfDevice(deviceID string) (string, error) {
-	for _, s := range a.order {
-		for _, d := range s.devices {
-			if d.ID == deviceID {
-				return s.ID, nil
-			}
-		}
+	if d := a.site.Load().device(deviceID); d != nil {
+		return d.spaceID, nil
 	}
 	return "", refuse(NotFound, "device_id", "is not a device of this building")
 }

@@ -63,6 +63,9 @@ func slowDown(what string, wait time.Duration) *SlowDown {
 
 // loadSignIn reads who may sign in and what is under way.
 func (a *Agent) loadSignIn(ctx context.Context, o Options) error {
+	if err := sameHardware(o.DataDir, o.Hardware, a.log); err != nil {
+		return err
+	}
 	secret, err := deviceSecret(o.DataDir, a.log)
 	if err != nil {
 		return err
@@ -71,7 +74,7 @@ func (a *Agent) loadSignIn(ctx context.Context, o Options) error {
 		return err
 	}
 	a.signIn.asked.Rate, a.signIn.tried.Rate = perNetwork, perNetwork
-	a.signIn.mailbox = mailbox{dial: o.MailDial, posted: make(chan struct{}, 1)}
+	a.signIn.mailbox.dial, a.signIn.mailbox.posted = o.MailDial, make(chan struct{}, 1)
 	if err := errors.Join(a.loadUsers(), a.loadSigner(ctx)); err != nil {
 		return err
 	}

@@ -9,11 +9,18 @@ import (
 	"roomgate/drivers"
 )
 
-// space is one meeting space with its devices in the configuration's order.
+// space is one meeting space with its devices in the configuration's order. It
+// is never changed: when its configuration or a device of it is another,
+// another space with the same lasting takes its place.
 type space struct {
 	config.Space
+	*lasting
 	devices []*device
 	byType  map[string]*device
+}
+
+// lasting is what of a space outlives a change of its configuration.
+type lasting struct {
 	dirty   chan struct{} // its state has changed since it was last sent
 	plan    *plan
 	almanac almanac
@@ -41,6 +48,7 @@ type DeviceInfo struct {
 	Enabled     bool                `json:"enabled"`
 	Poll        string              `json:"poll"` // from one observation to the next, as "5s"
 	Alert       AlertRange          `json:"alert"`
+	Permissions []DevicePermission  `json:"permissions,omitempty"`
 	Description drivers.Description `json:"description"`
 }
 
@@ -52,8 +60,12 @@ type AlertRange struct {
 	Hysteresis float64 `json:"hysteresis"`
 }
 
-func newSpace(c config.Space) *space {
-	return &space{Space: c, byType: map[string]*device{}, dirty: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
+func newSpace(c config.Space, l *lasting) *space {
+	return &space{Space: c, lasting: l, byType: map[string]*device{}}
+}
+
+func newLasting(p *plan) *lasting {
+	return &lasting{plan: p, dirty: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
 		almanac: almanac{relinked: make(chan struct{}, 1)}}
 }
 
@@ -63,21 +75,13 @@ func (s *space) add(d *device) {
 }
 
 // changed marks the space's state as to be sent, and to be followed.
-func (s *space) changed() {
-	for _, c := range []chan struct{}{s.dirty, s.stirred} {
+func (l *lasting) changed() {
+	for _, c := range []chan struct{}{l.dirty, l.stirred} {
 		select {
 		case c <- struct{}{}:
 		default:
 		}
 	}
-}
-
-// space returns the space of that id, or a refusal.
-func (a *Agent) space(id string) (*space, error) {
-	if s := a.spaces[id]; s != nil {
-		return s, nil
-	}
-	return nil, refuse(NotFound, "meeting_space_id", "is not a meeting space of this building")
 }
 
 // device returns the device of that type in a space, or a refusal that names
@@ -99,7 +103,7 @@ func (a *Agent) device(spaceID, deviceType string) (*device, error) {
 
 // SpaceID finds a space by its id or, ignoring case, by its name.
 func (a *Agent) SpaceID(nameOrID string) (string, error) {
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		if s.ID == nameOrID || strings.EqualFold(s.Name, nameOrID) {
 			return s.ID, nil
 		}
@@ -109,8 +113,9 @@ func (a *Agent) SpaceID(nameOrID string) (string, error) {
 
 // Spaces returns every meeting space, in the configuration's order.
 func (a *Agent) Spaces() []SpaceInfo {
-	out := make([]SpaceInfo, len(a.order))
-	for i, s := range a.order {
+	spaces := a.spaces()
+	out := make([]SpaceInfo, len(spaces))
+	for i, s := range spaces {
 		out[i] = SpaceInfo{s.ID, s.Name, s.Timezone, s.infos()}
 	}
 	return out
@@ -127,7 +132,7 @@ func (a *Agent) Devices(spaceID string) ([]DeviceInfo, error) {
 		return s.infos(), nil
 	}
 	var all []DeviceInfo
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		all = append(all, s.infos()...)
 	}
 	return all, nil
@@ -136,15 +141,22 @@ func (a *Agent) Devices(spaceID string) ([]DeviceInfo, error) {
 func (s *space) infos() []DeviceInfo {
 	infos := make([]DeviceInfo, len(s.devices))
 	for i, d := range s.devices {
-		infos[i] = d.info()
+		infos[i] = d.info(s.Name)
 	}
 	return infos
 }
 
-func (d *device) info() DeviceInfo {
+func (d *device) info(spaceName string) DeviceInfo {
 	t := d.live()
-	return DeviceInfo{d.ID, d.Type, d.Driver, d.space.ID, d.space.Name, t.Enabled, t.Poll.String(),
-		AlertRange(t.Alert), d.describe()}
+	return DeviceInfo{d.ID, d.Type, d.Driver, d.spaceID, spaceName, t.Enabled, t.Poll.String(),
+		AlertRange(t.Alert), t.permissions(), d.describe()}
+}
+
+func (t *deviceTerms) permissions() []DevicePermission {
+	if t.set.Permissions == nil {
+		return nil
+	}
+	return *t.set.Permissions
 }
 
 // Describe says which actions a device takes.

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"time"
+
+	"roomgate/cloud"
 )
 
 // stateInterval is the least time between two states of one space.
@@ -21,6 +23,7 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 	for {
 		select {
 		case <-ctx.Done():
+			a.takeBackState(ctx, s.ID)
 			return nil
 		case <-s.dirty:
 		}
@@ -31,5 +34,18 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 			}
 		}
 		sleep(ctx, stateInterval)
+	}
+}
+
+// takeBackState clears the retained state of a space that was removed. If the
+// cloud is not there it keeps the last one, with the space gone from the rest.
+func (a *Agent) takeBackState(ctx context.Context, spaceID string) {
+	if a.find(spaceID) != nil || !a.link.Connected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	defer cancel()
+	if err := a.link.Publish(ctx, cloud.Message{Topic: a.topics.Up("state", spaceID), QoS: 1, Retained: true}); err != nil {
+		a.log.Debug("the state of a removed space stays at the broker", "meeting_space_id", spaceID, "error", err)
 	}
 }

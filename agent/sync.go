@@ -31,6 +31,7 @@ func (a *Agent) down() map[string]func(context.Context, cloud.Envelope) error {
 		"ack":      a.takeAck,
 		"replay":   a.takeReplay,
 		"schedule": a.takeSchedule,
+		"config":   a.takeConfig,
 	}
 }
 
@@ -95,9 +96,7 @@ func (a *Agent) runCloud(ctx context.Context) error {
 	loops.Go(func() error { return a.link.Run(ctx) })
 	loops.Go(func() error { return a.uplink.Run(ctx) })
 	loops.Go(func() error { return a.beat(ctx) })
-	for _, s := range a.order {
-		loops.Go(func() error { return a.sendStates(ctx, s) })
-	}
+	loops.Go(func() error { return crew(ctx, a, spacesOf, a.sendStates) })
 	if err := loops.Wait(); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -107,7 +106,7 @@ func (a *Agent) runCloud(ctx context.Context) error {
 // cloudUp follows each connection, once the birth message is out.
 func (a *Agent) cloudUp(context.Context) {
 	a.uplink.Wake()
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		s.changed()
 	}
 }
@@ -122,7 +121,7 @@ func (a *Agent) receive(ctx context.Context, m cloud.Message) error {
 		return nil
 	}
 	decode := cloud.Decode
-	if level == "schedule" {
+	if level == "schedule" || level == "config" {
 		decode = cloud.DecodeSchedule
 	}
 	e, err := decode(m.Payload)

@@ -210,7 +210,7 @@ func TestNothingIsLostWhileTheCloudIsAway(t *testing.T) {
 		t.Run(acks, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r, h, publish := startCloudy(t, acks)
-				d := r.spaces[room].devices[0]
+				d := r.find(room).devices[0]
 				h.cut(true)
 				for i := range 200 {
 					r.recorder.add(change{rows: []row{d.event("tick", "", time.Now(), map[string]any{"n": i})}})

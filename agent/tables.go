@@ -5,13 +5,14 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
+	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
 
-// schema is the version of everything below. Raising it needs a migration.
-const schema = 1
+// Schema is the version of everything below. Raising it needs a migration.
+const Schema = 1
 
 // The whole of what the building stores, on one screen.
 var (
@@ -34,6 +35,10 @@ var (
 	bookings = store.NewTable[storedBooking]("bookings")
 	// plans holds what is set for a space at run time, by its id.
 	plans = store.NewTable[storedPlan]("plans")
+	// additions holds the spaces and devices that were made or changed at run time.
+	additions = store.NewTable[storedAddition]("additions")
+	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
+	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
 	// deviceSettings holds what was set of a device at run time, by its id.
 	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
 	// unlockCodes holds the codes of doors by space and id, hashed.
@@ -44,7 +49,7 @@ var (
 	keypads = store.NewTable[auth.Budget]("keypads")
 	// apiKeys holds the API keys by id, hashed.
 	apiKeys = store.NewTable[storedKey]("api-keys")
-	// webhooks holds the webhooks by id, with the secrets that they sign with.
+	// webhooks holds the webhooks by id, with the secrets that they sign with, sealed.
 	webhooks = store.NewTable[storedWebhook]("webhooks")
 	// deliveries holds what webhooks were and will be told, by webhook and
 	// delivery id. Of one webhook at most maxWaiting wait, then the oldest goes,
@@ -61,6 +66,9 @@ var (
 	// mails holds the letters that wait for the relay, by place. At most
 	// maxLetters; then no more are taken.
 	mails = store.NewTable[storedMail]("mails")
+	// messages holds what was sent to mobile devices by id: keepMessages and a few,
+	// of which maxQueuedMessages wait for the push gateway at most.
+	messages = store.NewTable[storedMessage]("messages")
 	// signingKeys holds the ids of the keys that sign tokens, newest last.
 	signingKeys = store.NewTable[[]storedSigningKey]("signing-keys")
 	// ruleRows holds the rules by id.
@@ -93,10 +101,15 @@ type storedCommand struct {
 // webhookCursor is how far the log has been turned into deliveries.
 const webhookCursor = "webhooks"
 
-// storedWebhook is a webhook with what is never shown of it.
+// storedWebhook is a webhook with what is never shown of it. What it signs with
+// is encrypted under the device secret: a copy of the database alone forges no
+// notification. So a backup without device.secret cannot sign either; its
+// webhooks are disabled until their secrets are rotated.
 type storedWebhook struct {
 	webhook.Webhook
-	Secrets webhook.Secrets `json:"secrets"`
+	Secrets webhook.Secrets  `json:"-"` // empty: they cannot be read
+	Sealed  []byte           `json:"sealed,omitempty"`
+	Plain   *webhook.Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
 }
 
 type storedKey struct {
@@ -116,6 +129,18 @@ type storedMail struct {
 	Posted auth.Moment   `json:"posted"`
 	Life   time.Duration `json:"life"`
 	Sealed []byte        `json:"sealed"` // encrypted under the device secret
+}
+
+// storedMessage is a message with how it goes to the push gateway.
+type storedMessage struct {
+	message.Message
+	Sequence uint64          `json:"sequence"` // of its row in the log, by which it goes up
+	Push     message.Channel `json:"push"`
+	Topic    string          `json:"topic,omitempty"`
+	Posted   auth.Moment     `json:"posted"`
+	Life     time.Duration   `json:"life"`
+	Key      string          `json:"key,omitempty"` // of the request
+	Print    string          `json:"print,omitempty"`
 }
 
 // signingRing is the one row of signingKeys.

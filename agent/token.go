@@ -39,7 +39,7 @@ func (a *Agent) AuthenticateToken(text string) (Principal, error) {
 	}
 	p, ok := a.bearer(t)
 	if !ok {
-		return Principal{}, refuse(Unauthorized, "Authorization", "is a token that was withdrawn: sign in again")
+		return Principal{}, &EndedToken{refuse(Unauthorized, "Authorization", "is a token that was withdrawn: sign in again")}
 	}
 	p.token = &text
 	return p, nil
@@ -65,15 +65,24 @@ func (a *Agent) bearer(t auth.Token) (Principal, bool) {
 	return p, p.Kind == t.Kind
 }
 
-func tokenError(err error) *Error {
-	message := "is not a token of this gateway: sign in again"
+// EndedToken refuses a token that this gateway has issued and that does not
+// hold any more. Who sends it is no guesser.
+type EndedToken struct{ Refusal *Error }
+
+// Error is the refusal.
+func (e *EndedToken) Error() string { return e.Refusal.Error() }
+
+// Unwrap is the refusal.
+func (e *EndedToken) Unwrap() error { return e.Refusal }
+
+func tokenError(err error) error {
 	switch {
 	case errors.Is(err, auth.ErrExpired):
-		message = "has expired: sign in again"
+		return &EndedToken{refuse(Unauthorized, "Authorization", "has expired: sign in again")}
 	case errors.Is(err, auth.ErrTime):
-		message = "is from before the gateway restarted, and its clock cannot tell its age: sign in again"
+		return &EndedToken{refuse(Unauthorized, "Authorization", "is from before the gateway restarted, and its clock cannot tell its age: sign in again")}
 	}
-	return refuse(Unauthorized, "Authorization", "%s", message)
+	return refuse(Unauthorized, "Authorization", "is not a token of this gateway: sign in again")
 }
 
 // Token sells a key a short-lived token with its permissions, or with fewer if

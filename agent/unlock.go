@@ -363,20 +363,3 @@ func (a *Agent) doorOf(spaceID string) (*space, *device, error) {
 	}
 	return nil, nil, refuse(NotFound, "meeting_space_id", "is a meeting space without a lock")
 }
-
-// loadCodes reads the codes of every space.
-func (a *Agent) loadCodes(tx *store.Tx) error {
-	bySpace := map[string][]*storedUnlockCode{}
-	for _, c := range unlockCodes.All(tx) {
-		if len(c.Hash) == sha256.Size {
-			bySpace[c.SpaceID] = append(bySpace[c.SpaceID], &c)
-		}
-	}
-	if err := tx.Err(); err != nil {
-		a.log.Error("an unlock code cannot be read and holds no more: set it anew", "error", err)
-	}
-	for _, s := range a.order {
-		s.codes.book.Store(newCodes(bySpace[s.ID]))
-	}
-	return nil
-}

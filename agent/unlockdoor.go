@@ -48,9 +48,9 @@ const (
 type keypad struct {
 	entered chan drivers.Secret // what was entered and is to be judged
 
-	mu    sync.Mutex
-	tries auth.Budget // wrong codes
-	told  bool        // that it is locked out
+	mu      sync.Mutex
+	tries   auth.Budget // wrong codes
+	refused codeRefusals
 }
 
 // verdict says why a code does not hold at a moment; empty: it does. A code
@@ -92,7 +92,7 @@ func (a *Agent) over(s *space, c *storedUnlockCode) bool {
 
 // UnlockCodeState says why a code does not open its door now; empty: it does.
 func (a *Agent) UnlockCodeState(c UnlockCode) string {
-	s := a.spaces[c.SpaceID]
+	s := a.find(c.SpaceID)
 	if s == nil {
 		return codeUnknown
 	}
@@ -117,26 +117,54 @@ func (a *Agent) KeypadState(spaceID string) (time.Duration, error) {
 	return wait, nil
 }
 
-// answerKeypads judges what is entered at the doors until ctx ends.
-func (a *Agent) answerKeypads(ctx context.Context) {
-	var all sync.WaitGroup
-	for _, s := range a.order {
-		if d := s.byType[drivers.TypeLock]; d != nil {
-			all.Go(func() { a.answerKeypad(ctx, s, d) })
-		}
+// LiftLockout lets the keypad of a space's door take codes again at once, and
+// forgets the wrong ones, with who did it in the log. Where there are none to
+// forget it changes nothing.
+func (a *Agent) LiftLockout(ctx context.Context, spaceID, by string) error {
+	_, door, err := a.doorOf(spaceID)
+	if err != nil {
+		return err
 	}
-	all.Wait()
+	k := &door.keypad
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	tries := k.tries
+	wait, _ := tries.Take(keypadRate, a.moment())
+	if k.tries.Whole(keypadRate, a.moment()) {
+		return nil
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		if err := keypads.Delete(tx, door.ID); err != nil {
+			return err
+		}
+		_, err := a.logRows.Push(tx, door.event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	k.tries = auth.Budget{}
+	a.logGrown()
+	return nil
 }
 
-func (a *Agent) answerKeypad(ctx context.Context, s *space, d *device) {
+// answerKeypad judges what is entered at the door of a space until ctx ends.
+func (a *Agent) answerKeypad(ctx context.Context, s *space) error {
+	d := s.byType[drivers.TypeLock]
+	if d == nil {
+		return nil
+	}
+	defer d.sumRefusals(true)
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case code := <-d.keypad.entered:
 			a.enter(ctx, s, d, code)
+			sleep(ctx, keypadPause)
+		case <-time.After(d.untilRefusals()):
 		}
-		sleep(ctx, keypadPause)
+		d.sumRefusals(false)
 	}
 }
 
@@ -151,13 +179,9 @@ func (a *Agent) enter(ctx context.Context, s *space, d *device, code drivers.Sec
 	}
 	spent := d.keypad.tries
 	if _, ok := spent.Take(keypadRate, a.moment()); !ok {
-		if !d.keypad.told { // not each time: the log is not for whoever stands at the door
-			d.keypad.told = true
-			d.refuseCode(nil, codeLockedOut)
-		}
+		d.refuseCode(nil, codeLockedOut)
 		return
 	}
-	d.keypad.told = false
 	one := s.codes.book.Load().byHash[a.codeHash(s.ID, code)]
 	if one == nil {
 		a.wrongCode(ctx, d, spent)
@@ -171,16 +195,6 @@ func (a *Agent) enter(ctx context.Context, s *space, d *device, code drivers.Sec
 		d.log.Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
 		d.refuseCode(one, codeNotFit)
 	}
-}
-
-// refuseCode tells that a code did not open the door.
-func (d *device) refuseCode(c *storedUnlockCode, why string) {
-	details := map[string]any{}
-	if c != nil {
-		details = c.told()
-	}
-	details["reason"] = why
-	d.agent.recorder.add(change{rows: []row{d.event("codeRefused", "", time.Now(), details)}})
 }
 
 // wrongCode counts a try, and tells if it was the last for now. One that cannot
@@ -261,26 +275,19 @@ func (a *Agent) noteUse(ctx context.Context, s *space, d *device, one *storedUnl
 	return nil
 }
 
-// loadKeypads reads how many wrong codes each door had. What time has given
-// back until now is known once: from here on this run counts.
-func (a *Agent) loadKeypads(tx *store.Tx) error {
-	for _, s := range a.order {
-		d := s.byType[drivers.TypeLock]
-		if d == nil {
-			continue
-		}
-		tries, err := keypads.Get(tx, d.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil { // damaged: as if there had been many
-			a.log.Error("the count of wrong codes cannot be read, the keypad is locked out", "meeting_space", s.Name, "error", err)
-			tries = auth.Budget{Spent: float64(keypadRate.Burst), At: a.moment()}
-		}
-		if _, ok := tries.Take(keypadRate, a.moment()); ok {
-			tries.Spent--
-		}
-		d.keypad.tries = tries
+// loadKeypad reads how many wrong codes a door had. What time has given back
+// until now is known once: from here on this run counts.
+func (d *device) loadKeypad(tx *store.Tx, now auth.Moment) {
+	tries, err := keypads.Get(tx, d.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return
 	}
-	return nil
+	if err != nil { // damaged: as if there had been many
+		d.log.Error("the count of wrong codes cannot be read, the keypad is locked out", "error", err)
+		tries = auth.Budget{Spent: float64(keypadRate.Burst), At: now}
+	}
+	if _, ok := tries.Take(keypadRate, now); ok {
+		tries.Spent--
+	}
+	d.keypad.tries = tries
 }

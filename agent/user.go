@@ -60,13 +60,15 @@ func newDirectory(keys *auth.Keys, people []config.Person, marks map[string]stor
 // loadUsers reads what was decided about users.
 func (a *Agent) loadUsers() error {
 	marks := map[string]storedUser{}
-	err := a.db.View(func(tx *store.Tx) error {
+	var people []config.Person
+	err := a.db.View(func(tx *store.Tx) (err error) {
 		for id, m := range userMarks.All(tx) {
 			marks[id] = m
 		}
-		return nil
+		people, err = a.loadCloudUsers(tx)
+		return err
 	})
-	a.setUsers(a.config.Users, marks)
+	a.setUsers(people, marks)
 	return err
 }
 
@@ -134,14 +136,23 @@ func (a *Agent) markUser(ctx context.Context, id string, change func(config.Pers
 // MailAdmins sends a text to those who look after an organization, or with an
 // empty id after the building. It is queued when MailAdmins returns nil.
 func (a *Agent) MailAdmins(ctx context.Context, organizationID, subject, text string) error {
-	var letters []letter
+	letters := a.adminLetters(organizationID, subject, text)
+	if len(letters) == 0 {
+		return noAdmin()
+	}
+	return a.postLetters(ctx, letters)
+}
+
+// adminLetters are the letters of MailAdmins.
+func (a *Agent) adminLetters(organizationID, subject, text string) (letters []letter) {
 	for _, u := range a.Users() {
 		if u.Enabled && u.Role == auth.RoleAdmin && (u.OrganizationID == "" || u.OrganizationID == organizationID) {
 			letters = append(letters, letter{To: u.Email, Subject: subject, Text: text})
 		}
 	}
-	if len(letters) == 0 {
-		return refuse(NotFound, "users", "has no admin who could be told: name one")
-	}
-	return a.postLetters(ctx, letters)
+	return letters
+}
+
+func noAdmin() error {
+	return refuse(NotFound, "users", "has no admin who could be told: name one")
 }

@@ -113,8 +113,8 @@ func deliveryKey(webhookID, id string) string { return webhookID + "/" + id }
 // loadHooks reads the webhooks and what waits for them.
 func (a *Agent) loadHooks(tx *store.Tx) error {
 	h := a.hooks
-	for id, s := range webhooks.All(tx) {
-		h.byID[id] = &hook{storedWebhook: s}
+	for _, s := range webhooks.All(tx) {
+		a.admitHook(s)
 	}
 	for key, d := range deliveries.All(tx) {
 		owner := h.byID[d.WebhookID]
@@ -232,7 +232,10 @@ func (a *Agent) CreateWebhook(ctx context.Context, r webhook.Request) (w Webhook
 	if err := a.spreadAll(ctx); err != nil {
 		return w, "", err
 	}
-	s := storedWebhook{made, secrets}
+	s, err := a.sealSecrets(storedWebhook{Webhook: made, Secrets: secrets})
+	if err != nil {
+		return w, "", err
+	}
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		return errors.Join(webhooks.Put(tx, made.ID, s), cursors.Put(tx, webhookCursor, h.cursor))
 	})
@@ -254,8 +257,12 @@ func (a *Agent) CreateWebhook(ctx context.Context, r webhook.Request) (w Webhook
 // what still waits for it.
 func (a *Agent) ChangeWebhook(ctx context.Context, id string, c webhook.Change) (WebhookInfo, error) {
 	return a.editWebhook(ctx, id, func(s storedWebhook) (storedWebhook, error) {
+		if c.State != nil && *c.State == webhook.Active && s.Secrets.Current == "" {
+			return s, refuse(NotNow, "state", "cannot be active: %s", noSecret)
+		}
 		changed, err := s.With(c, a.hooks.policy, a.Now())
-		return storedWebhook{changed, s.Secrets}, err
+		s.Webhook = changed
+		return s, err
 	})
 }
 
@@ -271,9 +278,15 @@ func (a *Agent) RotateSecret(ctx context.Context, id string, secret webhook.Secr
 	}
 	now := a.Now()
 	w, err = a.editWebhook(ctx, id, func(s storedWebhook) (storedWebhook, error) {
+		if s.Secrets.Current == "" { // there is none to sign beside it
+			overlap = 0
+		}
 		secrets, err := s.Secrets.Rotate(secret, overlap, now)
+		if err != nil {
+			return s, err
+		}
 		s.Secrets, s.UpdatedAt = secrets, now.UTC().Truncate(time.Millisecond)
-		return s, err
+		return a.sealSecrets(s)
 	})
 	if err != nil {
 		made = ""
@@ -312,7 +325,7 @@ func (a *Agent) editWebhook(ctx context.Context, id string, edit func(storedWebh
 	h.saved = h.cursor
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	owner.Secrets = after.Secrets
+	owner.Secrets, owner.Sealed, owner.Plain = after.Secrets, after.Sealed, after.Plain
 	owner.URL, owner.Events, owner.UpdatedAt = after.URL, after.Events, after.UpdatedAt
 	if after.State != before.State {
 		owner.State, owner.Reason = after.State, after.Reason

@@ -83,7 +83,7 @@ func (a *Agent) Redeliver(ctx context.Context, id, deliveryID string) (webhook.D
 		if _, err := a.Webhook(id); err != nil {
 			return webhook.Delivery{}, err
 		}
-		return webhook.Delivery{}, refuse(NotFound, "delivery_id", "is not a delivery of this webhook, or one that its log has forgotten")
+		return webhook.Delivery{}, noDelivery()
 	}
 	d, err := a.delivery(id, deliveryID)
 	if err != nil {
@@ -96,17 +96,24 @@ func (a *Agent) Redeliver(ctx context.Context, id, deliveryID string) (webhook.D
 	return d, a.saveHooks(ctx)
 }
 
+func noDelivery() error {
+	return refuse(NotFound, "delivery_id", "is not a delivery of this webhook, or one that its log has forgotten")
+}
+
 func (h *hooks) has(id, deliveryID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.byID[id]
-	if w == nil {
-		return false
-	}
+	return w != nil && w.has(deliveryID)
+}
+
+func (w *hook) has(deliveryID string) bool {
 	_, done := slices.BinarySearch(w.done, deliveryID)
 	return done || slices.ContainsFunc(w.waiting, func(d waitingDelivery) bool { return d.id == deliveryID })
 }
 
+// requeue lets a delivery wait again. One that the log forgot since it was read
+// is refused: its row goes with the next write.
 func (a *Agent) requeue(d webhook.Delivery) error {
 	h := a.hooks
 	h.mu.Lock()
@@ -115,6 +122,8 @@ func (a *Agent) requeue(d webhook.Delivery) error {
 	switch {
 	case w == nil:
 		return noWebhook()
+	case !w.has(d.ID):
+		return noDelivery()
 	case w.State == webhook.Disabled:
 		return refuse(NotNow, "state", "of the webhook is disabled: set it to active first")
 	case d.Event == webhook.EventTest:
@@ -172,6 +181,8 @@ func (a *Agent) newTest(id string) (w webhook.Webhook, d webhook.Delivery, secre
 	switch {
 	case owner == nil:
 		return w, d, nil, noWebhook()
+	case owner.Secrets.Current == "":
+		return w, d, nil, refuse(NotNow, "state", "is disabled: %s", noSecret)
 	case h.tests >= maxTests:
 		return w, d, nil, refuse(Unavailable, "", "%d tests of webhooks are under way: try again in ten seconds", maxTests)
 	}

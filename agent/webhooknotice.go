@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 
 	"roomgate/agent/webhook"
+	"roomgate/store"
 )
 
 // notice is a letter to those who look after an organization.
@@ -23,13 +23,28 @@ func noticeOf(w webhook.Webhook, pending int) notice {
 	return notice{w.OrganizationID, fmt.Sprintf("webhook at %s is %s", hostOf(w.URL), w.State), text}
 }
 
-// notify queues a notice where there is a mail relay. The event says the same,
-// so one that cannot be queued is not tried again.
-func (a *Agent) notify(ctx context.Context, n notice) {
+// queueNotices queues notices, where there is a mail relay, in the transaction
+// that stores what they tell of: a power cut takes both or neither. For one
+// that cannot be queued, because nobody is to be told or too many letters wait,
+// the event says the same.
+func (a *Agent) queueNotices(tx *store.Tx, all []notice) error {
 	if a.config.SMTP.URL == "" {
-		return
+		return nil
 	}
-	if err := a.MailAdmins(ctx, n.organization, n.subject, n.text); err != nil {
+	for _, n := range all {
+		letters := a.adminLetters(n.organization, n.subject, n.text)
+		err := noAdmin()
+		switch {
+		case len(letters) == 0:
+		case mails.Len(tx)+len(letters) > maxLetters:
+			err = fullMailbox()
+		default:
+			if err := a.putLetters(tx, letters); err != nil {
+				return err
+			}
+			continue
+		}
 		a.log.Warn("the admin cannot be told by mail that a webhook is in trouble, the event log has it", "error", err)
 	}
+	return nil
 }

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/webhook"
+	"roomgate/store"
 )
 
 // TestAdminsAreToldOfTrouble has a receiver that fails until it is given up,
@@ -43,6 +46,60 @@ func TestAdminsAreToldOfTrouble(t *testing.T) {
 			if strings.Contains(l.Text, "hidden") || strings.Contains(l.Text, "whsec_") {
 				t.Errorf("too much is told: %s", l.Text)
 			}
+		}
+	})
+}
+
+// TestTroubleIsOneTransaction looks at what is stored when a webhook is given
+// up: its state, the event and the letter, or nothing of it.
+func TestTroubleIsOneTransaction(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		defer r.Close()
+		out := &receivers{}
+		out.always(410, "")
+		r.hooks.sender = webhook.NewSender(&http.Client{Transport: out})
+		w, _, err := r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: org, URL: "https://gone.example.com/", Events: webhook.Events()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.book("b1", on(40, 0), on(40, 30))
+		r.hooks.turn <- struct{}{}
+		err = r.spreadAll(t.Context())
+		r.hooks.unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var attempts errgroup.Group
+		r.sendDue(t.Context(), &attempts)
+		_ = attempts.Wait()
+		stored := func() (state webhook.State, events, letters int) {
+			err := r.db.View(func(tx *store.Tx) error {
+				s, err := webhooks.Get(tx, w.ID)
+				state, letters = s.State, mails.Len(tx)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, _, err := r.Events(EventFilter{Type: webhookDisabled})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return state, len(found), letters
+		}
+		if state, events, letters := stored(); state != webhook.Active || events != 0 || letters != 0 {
+			t.Errorf("before it is stored: %s, %d events, %d letters", state, events, letters)
+		}
+		before := r.db.Stats().Commits
+		if err := r.saveHooks(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.db.Stats().Commits - before; n != 1 {
+			t.Errorf("%d commits, want one", n)
+		}
+		if state, events, letters := stored(); state != webhook.Disabled || events != 1 || letters != 1 {
+			t.Errorf("then: %s, %d events, %d letters", state, events, letters)
 		}
 	})
 }

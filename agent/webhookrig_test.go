@@ -114,8 +114,9 @@ func (r *receivers) told() (all []string) {
 // hookRig is a building with webhooks.
 type hookRig struct {
 	*rig
-	out *receivers
-	log *bytes.Buffer
+	out     *receivers
+	log     *bytes.Buffer
+	flooded int
 }
 
 // openHookRig opens a building without running it. An empty trust is always.
@@ -181,6 +182,23 @@ func (r *hookRig) deliveries(id string) []webhook.Delivery {
 	return all
 }
 
+// kept are the states of all deliveries by key, as the building lists them.
+func (r *hookRig) kept(t *testing.T) map[string]webhook.DeliveryState {
+	t.Helper()
+	r.hooks.mu.Lock()
+	defer r.hooks.mu.Unlock()
+	all := map[string]webhook.DeliveryState{}
+	for id, w := range r.hooks.byID {
+		for _, d := range w.waiting {
+			all[deliveryKey(id, d.id)] = webhook.Pending
+		}
+		for _, d := range w.done {
+			all[deliveryKey(id, d)] = "done"
+		}
+	}
+	return all
+}
+
 func sameTold(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -198,16 +216,17 @@ func (r *hookRig) happened(kind string) int {
 	return len(events)
 }
 
-// flood makes so many bookings happen at once.
+// flood makes so many more bookings happen at once.
 func (r *hookRig) flood(n int) {
 	r.t.Helper()
-	s := r.spaces[room]
+	s := r.find(room)
 	edits := make([]edit, n)
 	for i := range edits {
-		start := on(40, 0).Add(time.Duration(i) * time.Hour)
-		edits[i] = edit{Booking: booking.Booking{ID: fmt.Sprintf("f%05d", i), SpaceID: room, Start: start, End: start.Add(time.Hour),
+		start := on(40, 0).Add(time.Duration(r.flooded+i) * time.Hour)
+		edits[i] = edit{Booking: booking.Booking{ID: fmt.Sprintf("f%05d", r.flooded+i), SpaceID: room, Start: start, End: start.Add(time.Hour),
 			State: booking.Cancelled, Revision: 1}, event: bookingCreated, known: true}
 	}
+	r.flooded += n
 	if err := s.plan.lock(context.Background()); err != nil {
 		r.t.Fatal(err)
 	}

@@ -53,8 +53,8 @@ func (u unsavedHooks) empty() bool {
 	return len(u.hooks)+len(u.deliveries)+len(u.erase)+len(u.told) == 0
 }
 
-// saveHooks writes all that the store does not have yet, and then tells the
-// administrators of it.
+// saveHooks writes all that the store does not have yet. What the administrators
+// are told of it is a letter of the same transaction.
 func (a *Agent) saveHooks(ctx context.Context) error {
 	u, err := a.writeHooks(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func (a *Agent) saveHooks(ctx context.Context) error {
 	if len(u.told) > 0 {
 		a.logGrown()
 	}
-	for _, n := range u.notices {
-		a.notify(ctx, n)
+	if len(u.notices) > 0 {
+		a.signIn.mailbox.wake()
 	}
 	return nil
 }
@@ -80,7 +80,12 @@ func (a *Agent) writeHooks(ctx context.Context) (u unsavedHooks, err error) {
 	if u.empty() {
 		return u, nil
 	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error { return u.write(tx, a.logRows) })
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		if err := u.write(tx, a.logRows); err != nil {
+			return err
+		}
+		return a.queueNotices(tx, u.notices)
+	})
 	if err != nil {
 		h.giveBack(u)
 		return u, err

@@ -189,7 +189,7 @@ func (e toldEvent) data(event, organization string, r row) any {
 // ownerOf is the organization that an event belongs to: the one it names, or
 // else the one that owns the space. Empty: nobody's.
 func (a *Agent) ownerOf(spaceID, named string) string {
-	if s := a.spaces[spaceID]; named == "" && s != nil {
+	if s := a.find(spaceID); named == "" && s != nil {
 		return s.Organization()
 	}
 	return named

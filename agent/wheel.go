@@ -28,7 +28,7 @@ func (a *Agent) runWheel(ctx context.Context) error {
 	for {
 		next := wheelStep
 		if a.clock.Trust() == Trusted {
-			for _, s := range a.order {
+			for _, s := range a.spaces() {
 				wait, err := a.turnWheel(ctx, s)
 				if err != nil && ctx.Err() == nil {
 					a.log.Error("a step of a booking cannot be stored, it is tried again", "meeting_space", s.Name, "error", err)
@@ -225,7 +225,7 @@ func (a *Agent) forgetPast(ctx context.Context, s *space, now time.Time) error {
 // showSigns tells whoever follows a sign that it has changed.
 func (a *Agent) showSigns() {
 	now, trust, changed := a.Now(), a.clock.Trust(), false
-	for _, s := range a.order {
+	for _, s := range a.spaces() {
 		shows := s.shows(now, trust)
 		if old := s.plan.shown.Swap(&shows); old == nil || *old != shows {
 			s.changed()

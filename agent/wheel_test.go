@@ -25,7 +25,7 @@ func TestWheelTakesEachStepOnce(t *testing.T) {
 		}
 		r.until(on(9, 9))
 		r.turn(func() {
-			if marks := r.spaces[room].plan.marks["nobody"]; !marks.Started || !marks.Warned {
+			if marks := r.find(room).plan.marks["nobody"]; !marks.Started || !marks.Warned {
 				t.Errorf("marks at +9 min: %+v, want started and warned", marks)
 			}
 		})
@@ -97,7 +97,7 @@ func TestUntrustedClockReleasesNothing(t *testing.T) {
 			t.Errorf("the sign says %+v, %v", s, err)
 		}
 		r.clock.trusted.Store(true) // until the clock is judged again
-		r.planChanged(r.spaces[room])
+		r.planChanged(r.find(room))
 		synctest.Wait()
 		r.wantHappenings("10:05:00 a start", "10:05:00 a released", "10:05:00 b start")
 		r.wantStored()
@@ -250,7 +250,7 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 			{on(10, 1).Add(keepPast), []string{"kept 11 released"}},
 			{on(12, 10).Add(keepPast), nil},
 		} {
-			s := r.spaces[room]
+			s := r.find(room)
 			r.turn(func() {
 				s.plan.pastDays = 0
 				if err := r.forgetPast(t.Context(), s, c.at); err != nil {
@@ -270,7 +270,7 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 
 // turn does something while nobody else changes the first room's plan.
 func (r *rig) turn(f func()) {
-	p := r.spaces[room].plan
+	p := r.find(room).plan
 	if err := p.lock(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestStepThatCannotBeStoredIsTakenLater(t *testing.T) {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		r.turn(func() {
-			s := r.spaces[room]
+			s := r.find(room)
 			err := r.takeStep(gone, s, r.booking("a"), booking.Start, on(9, 0), on(9, 0))
 			if err == nil || len(s.plan.marks) > 0 {
 				t.Errorf("a step that was not stored: %v, marks %v", err, s.plan.marks)

@@ -17,6 +17,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/agenttest"
 	"roomgate/agent/config"
+	"roomgate/agent/message"
 	"roomgate/cloud"
 	"roomgate/cloud/broker"
 )
@@ -24,6 +25,13 @@ import (
 // inTheCloud runs f in virtual time with the demo building and a link to its
 // cloud; got returns what came up so far.
 func inTheCloud(t *testing.T, f func(t *testing.T, link *cloud.Link, got func() []cloud.Message)) {
+	belowTheCloud(t, func(t *testing.T, _ *agenttest.Building, link *cloud.Link, got func() []cloud.Message) {
+		f(t, link, got)
+	})
+}
+
+// belowTheCloud is inTheCloud with the building.
+func belowTheCloud(t *testing.T, f func(t *testing.T, b *agenttest.Building, link *cloud.Link, got func() []cloud.Message)) {
 	synctest.Test(t, func(t *testing.T) {
 		b, err := broker.Open(broker.Options{AllowAnonymousLoopback: true})
 		if err != nil {
@@ -51,7 +59,11 @@ func inTheCloud(t *testing.T, f func(t *testing.T, link *cloud.Link, got func() 
 		time.Sleep(5 * time.Second)
 		building := agenttest.Start(t, agenttest.Options{Dial: dial, Settings: []config.Setting{{Key: "cloud.url", Value: "mqtt://cloud"}}})
 		time.Sleep(5 * time.Second)
-		f(t, link, func() []cloud.Message {
+		hello := message.Request{To: message.To{Email: "ada@example.com"}, SpaceID: agenttest.Aurora, Title: "a", Body: "b", Source: message.FromAPI}
+		if _, err := building.SendMessage(t.Context(), hello, ""); err != nil {
+			t.Fatal(err)
+		}
+		f(t, building, link, func() []cloud.Message {
 			mu.Lock()
 			defer mu.Unlock()
 			return slices.Clone(all)
@@ -108,13 +120,18 @@ func TestCloudMessagesAreAsDescribed(t *testing.T) {
 		down("command", "c3", lock+`,"expires_at":"1999-01-01T00:00:00Z"}`)
 		down("ack", "a1", `{"sequence":10}`)
 		down("replay", "r1", `{"from":2,"to":4}`)
+		down("config", "g1", `{"revision":1,"spaces":[{"id":"`+agenttest.Aurora+`","capacity":9}],"permissions":[{"device_id":"aurora-light","action":"on","allow":["admin"]}],
+			"users":[{"id":"ada","email":"ada@example.com","role":"admin"}],"unlock_codes":[{"meeting_space_id":"`+agenttest.Aurora+`","name":"Cleaning","code":"483920"}],
+			"keys":[{"id":"app","name":"App","hash":"`+strings.Repeat("ab", 32)+`"}],
+			"devices":[{"id":"aurora-fan","meeting_space_id":"`+agenttest.Aurora+`","poll":"7s"}],
+			"rules":[{"id":"warm","name":"warm","trigger":{"event":"temperatureAlert"},"actions":[{"device_type":"fan","action":"on","meeting_space_id":"`+agenttest.Aurora+`"}]}]}`)
 		time.Sleep(time.Minute)
 
 		seen := map[string]bool{}
 		for _, m := range got() {
 			seen[s.checkMessage(t, m.Topic, m.Payload)] = true
 		}
-		for _, name := range []string{"presence", "heartbeat", "state", "event", "receipt"} {
+		for _, name := range []string{"presence", "heartbeat", "state", "event", "receipt", "message"} {
 			if !seen[name] {
 				t.Errorf("no %s came up", name)
 			}

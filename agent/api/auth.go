@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -32,6 +33,8 @@ const (
 	permitWebhooksWrite permission = "webhooks:write"
 	permitRules         permission = "rules:read"
 	permitRulesWrite    permission = "rules:write"
+	permitMessages      permission = "messages:read"
+	permitMessagesWrite permission = "messages:write"
 )
 
 // The headers that a credential comes in, as net/http writes them.
@@ -144,7 +147,11 @@ func (s *Server) bearer(c *call, value string) error {
 		return unauthorized(headerBearer, "is of another scheme: want Bearer and a token")
 	}
 	p, err := s.agent.AuthenticateToken(strings.TrimLeft(token, " "))
-	if err != nil {
+	var ended *agent.EndedToken
+	switch {
+	case errors.As(err, &ended):
+		return err // it was good: no try that counts
+	case err != nil:
 		return s.wrong(c, err)
 	}
 	c.who = principal{p, agent.ViaHTTP}

@@ -118,6 +118,6 @@ func TestBulkRefusals(t *testing.T) {
 		} {
 			checkProblem(t, c.name, b.ask("POST", "/bookings/bulk", c.body), c.status, c.code, c.field)
 		}
-		checkProblem(t, "GET", b.ask("GET", "/bookings/bulk"), 404, "not_found", "booking_id")
+		checkProblem(t, "GET", b.ask("GET", "/bookings/bulk"), 405, "method_not_allowed", "")
 	})
 }

@@ -69,11 +69,14 @@ func listBookings(s *Server, c *call) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(b booking.Booking) bool { return !s.sees(&c.who, b.SpaceID) })
-	page, next := f.page(all)
+	found, next := f.page(all)
+	if c.v2 {
+		return c.json(http.StatusOK, page[bookingRecord]{found, maybe(next)})
+	}
 	return c.json(http.StatusOK, struct {
 		Bookings []bookingRecord `json:"bookings"`
 		Next     string          `json:"next_cursor,omitempty"` // absent: that was the last page
-	}{page, next})
+	}{found, next})
 }
 
 func newBookingFilter(q query, now time.Time) (f bookingFilter, err error) {

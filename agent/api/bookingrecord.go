@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"roomgate/agent"
@@ -60,11 +59,7 @@ func (c *call) booking(status int, b booking.Booking) error {
 	h := c.w.Header()
 	h["Etag"] = []string{`"` + strconv.FormatUint(b.Revision, 10) + `"`}
 	if status == http.StatusCreated {
-		root := ""
-		if strings.HasPrefix(c.r.URL.Path, versionPrefix+"/") {
-			root = versionPrefix
-		}
-		h["Location"] = []string{root + "/bookings/" + b.ID}
+		h["Location"] = []string{c.root() + "/bookings/" + b.ID}
 	}
 	return c.json(status, newBookingRecord(b))
 }

@@ -19,6 +19,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/push/pushtest"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim"
 )
@@ -39,6 +40,7 @@ type building struct {
 	world  *sim.World
 	server *Server
 	relay  *mailtest.Relay // nil: no mail
+	push   *pushtest.Server
 	log    *syncBuffer
 	net    *pipes // the network's door
 	socket *pipes // the control socket
@@ -102,6 +104,8 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	if c.SMTP.URL != "" {
 		b.startRelay(&options)
 	}
+	b.push = &pushtest.Server{}
+	options.Push = &http.Client{Transport: b.push}
 	b.agent, err = agent.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)

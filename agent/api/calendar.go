@@ -53,9 +53,11 @@ func newFeed(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusCreated, struct {
-		Response feedAnswer `json:"response"`
-	}{feedAnswer{token, "/meetingspace/" + url.PathEscape(space) + "/calendar.ics?token=" + token}})
+	root := "/meetingspace/"
+	if c.v2 {
+		root = v2Prefix + "/meeting-spaces/"
+	}
+	return c.wrapped(http.StatusCreated, envelope, feedAnswer{token, root + url.PathEscape(space) + "/calendar.ics?token=" + token})
 }
 
 // revokeFeed ends it.
@@ -63,9 +65,7 @@ func revokeFeed(s *Server, c *call) error {
 	if err := s.agent.RevokeFeed(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }
 
 // calendarFeed is the feed itself. A calendar program sends no key, so the

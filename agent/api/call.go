@@ -31,6 +31,9 @@ type call struct {
 	params [maxParams]string // the values in the path, in order
 	status int               // 0 until answered
 	body   []byte
+
+	v2      bool     // the operation is of V2.0
+	wording *wording // its own, of V2.0
 }
 
 var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, 1<<10)} }}
@@ -91,11 +94,10 @@ func (c *call) json(status int, v any) error {
 }
 
 // response answers 200 with {"response": v}, the platform's envelope.
-func (c *call) response(v any) error {
-	return c.json(http.StatusOK, struct {
-		Response any `json:"response"`
-	}{v})
-}
+func (c *call) response(v any) error { return c.wrapped(http.StatusOK, envelope, v) }
+
+// envelope is the platform's for devices and spaces.
+const envelope = "response"
 
 // text answers 200 with a text that may be shown at once.
 func (c *call) text(contentType string, body []byte) error {
@@ -106,7 +108,7 @@ func (c *call) text(contentType string, body []byte) error {
 
 // fail answers with a problem, and logs what is our own fault.
 func (c *call) fail(log *slog.Logger, err error) {
-	e := agent.AsError(err)
+	e := c.wording.refusal(agent.AsError(err))
 	if e.Code == agent.Internal {
 		log.Error("request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 	}
@@ -184,7 +186,7 @@ func (c *call) decode(members ...member) error {
 	if err != nil {
 		return err
 	}
-	return decodeObject(body, members)
+	return c.worded(decodeObject(body, c.wording.members(members)))
 }
 
 // decodeAny is decode where nothing need be said: no body is an empty object.
@@ -193,5 +195,12 @@ func (c *call) decodeAny(members ...member) error {
 	if err != nil || len(body) == 0 {
 		return err
 	}
-	return decodeObject(body, members)
+	return c.worded(decodeObject(body, c.wording.members(members)))
+}
+
+// none answers 204: it is done, and there is nothing to say.
+func (c *call) none() error {
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
 }

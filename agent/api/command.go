@@ -27,8 +27,8 @@ const (
 func action(s *Server, c *call) error {
 	o := agent.Command{Space: c.params[0], Via: c.who.via, By: c.who.ID}
 	var wait json.RawMessage
-	err := c.decode(member{"device_type", true, &o.DeviceType}, member{"sub_device", false, &o.SubDevice},
-		member{"action", true, &o.Action}, member{"value", false, &o.Value}, member{"wait", false, &wait})
+	err := c.decode(append(c.deviceMembers(&o.DeviceType, &o.SubDevice),
+		member{"action", true, &o.Action}, member{"value", false, &o.Value}, member{"wait", false, &wait})...)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,14 @@ func action(s *Server, c *call) error {
 	if err != nil {
 		return orderError(err, o)
 	}
-	return c.json(receiptStatus(receipt), receipt)
+	return c.receipt(receipt)
 }
 
 // do gives the order, and waits for its outcome as long as the caller likes.
 func (s *Server) do(c *call, o agent.Command, patience time.Duration) (agent.Receipt, error) {
+	if err := s.agent.Permits(c.who.Principal, o.Space, o.DeviceType, o.SubDevice, o.Action); err != nil {
+		return agent.Receipt{}, err
+	}
 	if patience > 0 {
 		patient(c.w, patience)
 		ctx, cancel := context.WithTimeout(c.r.Context(), patience)
@@ -153,7 +156,12 @@ type controlAnswer struct {
 // done to it.
 func control(s *Server, c *call) error {
 	a := controlAnswer{SpaceID: c.params[0]}
-	err := c.decode(member{"device_type", true, &a.DeviceType}, member{"sub_device", false, &a.SubDevice})
+	var err error
+	if c.v2 {
+		a.DeviceType, a.SubDevice, err = c.asked()
+	} else {
+		err = c.decode(c.deviceMembers(&a.DeviceType, &a.SubDevice)...)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,18 +173,24 @@ func control(s *Server, c *call) error {
 	a.Record = reading.Record
 	a.Actions = []permitted{}
 	for _, action := range part.Actions {
-		a.Actions = append(a.Actions, permit(c.who, action.Name, reading))
+		a.Actions = append(a.Actions, s.permit(c.who, a.SpaceID, action.Name, reading))
 	}
 	if o, r, ok := s.agent.LastReceipt(a.SpaceID, a.DeviceType, a.SubDevice); ok {
 		a.Last = &lastOrder{o.SubDevice, o.Action, o.Value, o.Via, r}
 	}
+	if c.v2 {
+		return c.response(newTypedControl(a, reading))
+	}
 	return c.response(a)
 }
 
-func permit(who principal, action string, r agent.Reading) permitted {
+func (s *Server) permit(who principal, space, action string, r agent.Reading) permitted {
+	refusal := s.agent.Permits(who.Principal, space, r.DeviceType, r.SubDevice, action)
 	switch {
 	case !who.May(auth.DevicesWrite):
 		return permitted{action, false, "this credential has no permission " + string(permitWrite)}
+	case refusal != nil:
+		return permitted{action, false, refusal.Error()}
 	case r.Status == agent.Offline:
 		return permitted{action, false, "the device is offline: " + r.Reason}
 	}

@@ -48,7 +48,7 @@ type actionHelp struct {
 
 // exampleOrder is a body for the action operation.
 type exampleOrder struct {
-	DeviceType string `json:"device_type"`
+	DeviceType string `json:"device_type,omitempty"` // empty: it stands in the path
 	SubDevice  string `json:"sub_device,omitempty"`
 	Action     string `json:"action"`
 	Value      any    `json:"value,omitempty"`
@@ -57,13 +57,13 @@ type exampleOrder struct {
 // instruction tells the actions, values and ranges of a device, and how a
 // person operates it.
 func instruction(s *Server, c *call) error {
-	q, err := c.query("device_type", "sub_device")
+	deviceType, sub, err := c.asked()
 	if err != nil {
 		return err
 	}
-	a := instructionAnswer{SpaceID: c.params[0], DeviceType: q.text("device_type"), SubDevice: drivers.Canonical(q.text("sub_device"))}
-	if a.DeviceType == "" {
-		return invalid("device_type", "is missing")
+	a := instructionAnswer{SpaceID: c.params[0], DeviceType: deviceType, SubDevice: sub}
+	if c.v2 {
+		deviceType = "" // of the examples
 	}
 	_, part, err := s.part(a.SpaceID, a.DeviceType, a.SubDevice)
 	if err != nil {
@@ -71,10 +71,13 @@ func instruction(s *Server, c *call) error {
 	}
 	a.Summary, a.Unit, a.Values, a.Actions = part.Summary, part.Unit, part.Values, []actionHelp{}
 	for _, action := range part.Actions {
-		a.Actions = append(a.Actions, actionHelp{action, exampleOrder{a.DeviceType, a.SubDevice, action.Name, exampleValue(action)}})
+		a.Actions = append(a.Actions, actionHelp{action, exampleOrder{deviceType, a.SubDevice, action.Name, exampleValue(action)}})
 	}
 	if a.SubDevice == "" {
 		a.SubDevices = drivers.SubDevices(a.DeviceType)
+	}
+	if c.v2 {
+		return c.response(newTypedInstruction(a))
 	}
 	return c.response(a)
 }
@@ -117,7 +120,7 @@ type typeAnswer struct {
 
 // types lists the device types of the building, or of one space.
 func types(s *Server, c *call) error {
-	q, err := c.query("meeting_space_id")
+	q, err := c.listQuery("meeting_space_id")
 	if err != nil {
 		return err
 	}
@@ -142,6 +145,9 @@ func types(s *Server, c *call) error {
 			found = append(found, a)
 		}
 	}
+	if c.v2 {
+		return list(c, q, found, func(a typeAnswer) string { return a.DeviceType }, itself)
+	}
 	return c.response(struct {
 		Types []typeAnswer `json:"device_types"`
 	}{found})
@@ -155,22 +161,32 @@ type deviceAnswer struct {
 
 // gatewayDevices lists every device with what is known of it.
 func gatewayDevices(s *Server, c *call) error {
-	all, err := s.agent.Devices("")
+	answers, err := s.known("")
 	if err != nil {
 		return err
+	}
+	return c.json(http.StatusOK, struct {
+		Devices []deviceAnswer `json:"devices"`
+	}{answers})
+}
+
+// known is what is known of the devices of a space, or of the building if it
+// is empty.
+func (s *Server) known(space string) ([]deviceAnswer, error) {
+	all, err := s.agent.Devices(space)
+	if err != nil {
+		return nil, err
 	}
 	answers := make([]deviceAnswer, len(all))
 	for i, d := range all {
 		readings, err := s.agent.StatusAll(d.SpaceID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		others := func(r agent.Reading) bool { return r.DeviceID != d.ID }
 		answers[i] = deviceAnswer{d, slices.DeleteFunc(readings, others)}
 	}
-	return c.json(http.StatusOK, struct {
-		Devices []deviceAnswer `json:"devices"`
-	}{answers})
+	return answers, nil
 }
 
 // gatewaySpaces lists every meeting space with its devices.

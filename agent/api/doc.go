@@ -5,6 +5,11 @@
 // network and Control for the control socket, serve the same table; they
 // differ in who may come in.
 //
+// V2.0 is in the same table: each of its operations names that of V1.0 which it
+// is the twin of, and has its permission and mostly its handler. The handlers
+// know no more of versions than which record to answer with; records, names
+// and pages of V2.0 are in the files that begin with v2.
+//
 // # Why
 //
 // The router and the reader of request bodies are our own. The one because a

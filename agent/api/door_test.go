@@ -12,7 +12,7 @@ import (
 // concrete fills the values of a path with ones that exist.
 func concrete(path string) string {
 	path = strings.NewReplacer("{meeting_space_id}", aurora, "{organization_id}", auroraOrg,
-		"{device_id}", "aurora-lock").Replace(path)
+		"{device_id}", "aurora-lock", "{device_type}", "light").Replace(path)
 	return placeholder.ReplaceAllString(path, "none")
 }
 
@@ -106,6 +106,31 @@ func TestWrongKeysAreLimitedAndHurtNobodyElse(t *testing.T) {
 	})
 }
 
+// TestEndedTokensAreNoTries sends tokens that were good, which somebody may who
+// has not heard of it; they spend nothing of what an address may try.
+func TestEndedTokensAreNoTries(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		brief := b.buy(t, "X-API-Key: "+systemKey, `{"expires_in":1}`)
+		out := b.signIn(t, "mel@example.com")
+		if err := b.agent.SignOut(t.Context(), "mel"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		for range 2 * triesBurst {
+			for _, token := range []string{brief, out} {
+				got := b.net.do(t, "GET", "/gateway", "Authorization: Bearer "+token)
+				checkProblem(t, "a token that was good", got, 401, "unauthorized", "Authorization")
+			}
+		}
+		for i := range triesBurst + 1 {
+			got := b.net.do(t, "GET", "/gateway", "Authorization: Bearer "+brief[:len(brief)-3]+"AAA")
+			if want := map[bool]int{true: 401, false: 429}[i < triesBurst]; got.StatusCode != want {
+				t.Errorf("forged token %d: %d %s", i, got.StatusCode, got.body)
+			}
+		}
+	}, tenants)
+}
+
 func TestPathsAndMethods(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		for _, c := range []struct {
@@ -115,7 +140,7 @@ func TestPathsAndMethods(t *testing.T) {
 		}{
 			{"GET", "/devices/" + aurora + "/status", 405, "POST"},
 			{"PUT", "/meetingspace/" + aurora + "/screenshot", 405, "GET, HEAD, POST"},
-			{"DELETE", "/devices/events", 405, "GET, HEAD, PATCH"},
+			{"DELETE", "/devices/events", 405, "GET, HEAD"},
 			{"OPTIONS", "/gateway/keys", 405, "GET, HEAD, POST"},
 			{"HEAD", "/healthz", 200, ""},
 			{"GET", "/v1.0/devices/types", 200, ""},

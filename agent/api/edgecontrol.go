@@ -24,13 +24,9 @@ type sensorRecord struct {
 // edgeSensors lists the devices and sub-devices of a space: which are active,
 // and what the caller may do with each.
 func edgeSensors(s *Server, c *call) error {
-	q, err := c.query("meeting_space_id")
+	q, space, err := c.sensorsAsked()
 	if err != nil {
 		return err
-	}
-	space := q.text("meeting_space_id")
-	if space == "" {
-		return invalid("meeting_space_id", "is missing")
 	}
 	if err := s.ownSpace(&c.who, space); err != nil {
 		return err
@@ -43,10 +39,17 @@ func edgeSensors(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	records := make([]sensorRecord, len(readings))
-	for i, r := range readings {
+	records, sensors := []sensorRecord{}, []typedSensor{}
+	for _, r := range readings {
 		at := slices.IndexFunc(infos, func(d agent.DeviceInfo) bool { return d.ID == r.DeviceID })
-		records[i] = sensor(c.who, infos[at], r)
+		if at < 0 {
+			continue // it was made just now
+		}
+		record := s.sensor(c.who, infos[at], r)
+		records, sensors = append(records, record), append(sensors, newTypedSensor(record, r))
+	}
+	if c.v2 {
+		return list(c, q, sensors, typedSensor.key, itself)
 	}
 	return c.response(struct {
 		SpaceID string         `json:"meeting_space_id"`
@@ -54,7 +57,7 @@ func edgeSensors(s *Server, c *call) error {
 	}{space, records})
 }
 
-func sensor(who principal, d agent.DeviceInfo, r agent.Reading) sensorRecord {
+func (s *Server) sensor(who principal, d agent.DeviceInfo, r agent.Reading) sensorRecord {
 	x := sensorRecord{r.DeviceID, r.DeviceType, r.SubDevice, d.Enabled, d.Enabled && r.Status != agent.Offline,
 		r.Record, moment(r.ObservedAt), r.Reason, []permitted{}}
 	actions := d.Description.Actions
@@ -67,7 +70,7 @@ func sensor(who principal, d agent.DeviceInfo, r agent.Reading) sensorRecord {
 		}
 	}
 	for _, a := range actions {
-		x.Actions = append(x.Actions, permit(who, a.Name, r))
+		x.Actions = append(x.Actions, s.permit(who, d.SpaceID, a.Name, r))
 	}
 	return x
 }
@@ -79,10 +82,14 @@ func edgeControl(s *Server, c *call) error {
 	var on *bool
 	var intensity *int64
 	var wait json.RawMessage
-	err := c.decode(member{"meeting_space_id", true, &o.Space}, member{"device_type", true, &o.DeviceType},
-		member{"sub_device", false, &o.SubDevice}, member{"on", false, given(&on)},
+	members := append(c.deviceMembers(&o.DeviceType, &o.SubDevice), member{"on", false, given(&on)},
 		member{"intensity", false, given(&intensity)}, member{"wait", false, &wait})
-	if err != nil {
+	if c.v2 {
+		o.Space = c.params[0]
+	} else {
+		members = append(members, member{"meeting_space_id", true, &o.Space})
+	}
+	if err := c.decode(members...); err != nil {
 		return err
 	}
 	if err := s.ownSpace(&c.who, o.Space); err != nil {
@@ -111,7 +118,7 @@ func edgeControl(s *Server, c *call) error {
 	if err != nil {
 		return orderError(err, o)
 	}
-	return c.json(receiptStatus(receipt), receipt)
+	return c.receipt(receipt)
 }
 
 // edgeEnable takes a device into or out of use.

@@ -24,9 +24,7 @@ func newClaim(s *Server, c *call) error {
 		Code     string `json:"claim_code"`
 		ExpiresS int64  `json:"expires_in_s"`
 	}
-	return c.json(http.StatusCreated, struct {
-		Response claim `json:"response"`
-	}{claim{c.params[0], code, int64(life / time.Second)}})
+	return c.wrapped(http.StatusCreated, envelope, claim{c.params[0], code, int64(life / time.Second)})
 }
 
 // registered is what an edge device is told once it has claimed its space.
@@ -68,9 +66,10 @@ func registerEdge(s *Server, c *call) error {
 			answer.Space = m
 		}
 	}
-	return c.json(http.StatusCreated, struct {
-		Response registered `json:"response"`
-	}{answer})
+	if c.v2 {
+		return c.json(http.StatusCreated, typedRegistered{answer, newSpaceRecord(answer.Space)})
+	}
+	return c.wrapped(http.StatusCreated, envelope, answer)
 }
 
 // edgeBeat is what an edge device says of itself when it beats.
@@ -119,9 +118,16 @@ type edgeRecord struct {
 
 // listEdges lists the edge devices of the building.
 func listEdges(s *Server, c *call) error {
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
 	records := []edgeRecord{}
 	for _, d := range s.agent.EdgeDevices() {
 		records = append(records, edgeRecord{d, moment(d.LastSeen), d.UptimeS, d.Version})
+	}
+	if c.v2 {
+		return list(c, q, records, edgeID, newTypedEdge)
 	}
 	return c.json(http.StatusOK, struct {
 		Devices []edgeRecord `json:"edge_devices"`
@@ -133,7 +139,5 @@ func deleteEdge(s *Server, c *call) error {
 	if err := s.agent.DeleteEdge(c.r.Context(), c.params[0], c.who.Name); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"math"
+	"net/http"
+	"strconv"
 	"time"
 
 	"roomgate/agent"
@@ -25,6 +27,9 @@ func (s *Server) setDevice(c *call, id string, set agent.DeviceSettings, reset b
 	if err != nil {
 		return err
 	}
+	if c.v2 {
+		return s.device(c, http.StatusOK, id)
+	}
 	return c.response(info)
 }
 
@@ -36,18 +41,47 @@ func changeDevice(s *Server, c *call) error {
 	err := c.decode(member{"enabled", false, given(&set.Enabled)}, member{"poll", false, decodePoll(&set)},
 		member{"alert", false, []member{{"low", false, decodeNumber(&set.AlertLow)},
 			{"high", false, decodeNumber(&set.AlertHigh)}, {"hysteresis", false, decodeNumber(&set.AlertHysteresis)}}},
-		member{"reset", false, &reset})
+		member{"permissions", false, decodePermissions(&set)}, member{"reset", false, &reset})
 	if err != nil {
 		return err
 	}
 	if set == (agent.DeviceSettings{}) && !reset {
-		return invalid("", "nothing is to be changed: send enabled, poll, alert or reset")
+		return invalid("", "nothing is to be changed: send enabled, poll, alert, permissions or reset")
 	}
 	return s.setDevice(c, c.params[0], set, reset)
 }
 
+// decodePermissions reads who may give which order.
+func decodePermissions(set *agent.DeviceSettings) decoder {
+	return func(field string, value []byte) error {
+		items, err := elements(field, value)
+		if err != nil {
+			return err
+		}
+		all := make([]agent.DevicePermission, len(items))
+		for i, item := range items {
+			at := field + "[" + strconv.Itoa(i) + "]"
+			if item[0] != '{' {
+				return invalid(at, "is not an object")
+			}
+			p := &all[i]
+			err := decodeMembers(item, at+".", []member{{"sub_device", false, &p.SubDevice}, {"action", true, &p.Action},
+				{"allow", true, decodeTexts(&p.Allow)}})
+			if err != nil {
+				return err
+			}
+		}
+		set.Permissions = &all
+		return nil
+	}
+}
+
+// decodePoll reads a duration or, of V2.0, seconds.
 func decodePoll(set *agent.DeviceSettings) decoder {
 	return func(field string, value []byte) error {
+		if field == "poll_s" {
+			return decodeSeconds(&set.Poll, field, value)
+		}
 		s, err := decodeText(field, value)
 		if err != nil {
 			return err

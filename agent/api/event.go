@@ -33,6 +33,7 @@ var (
 // follow is a reader's place in the log.
 type follow struct {
 	filter agent.EventFilter
+	who    agent.Principal
 	placed bool // filter.After says where; else the newest come first
 }
 
@@ -81,7 +82,7 @@ func (s *Server) follow(who *principal, q query, space string) (f follow, err er
 	if f.filter, err = s.filter(q, space); err != nil {
 		return f, err
 	}
-	f.filter.Spaces = s.agent.SpacesSeen(who.Principal)
+	f.who = who.Principal
 	if q.text("cursor") != "" {
 		err = s.place(&f, "cursor", q.text("cursor"))
 	}
@@ -187,7 +188,10 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, er
 }
 
 // next reads the next events and moves on; moved is false at the log's end.
+// Whose a space is counts as it is now: it may have been given to somebody else
+// since the stream began.
 func (s *Server) next(f *follow) (found []agent.Event, moved bool, err error) {
+	f.filter.Spaces = s.agent.SpacesSeen(f.who)
 	read := s.agent.LatestEvents
 	if f.placed {
 		read = s.agent.Events
@@ -209,6 +213,9 @@ func patient(w http.ResponseWriter, wait time.Duration) {
 }
 
 func (c *call) events(found []agent.Event, cursor uint64) error {
+	if c.v2 {
+		return c.typedEvents(found, cursor)
+	}
 	records := make([]json.RawMessage, len(found))
 	for i, e := range found {
 		records[i] = e.Record

@@ -30,11 +30,12 @@ func readyz(s *Server, c *call) error {
 type gatewayAnswer struct {
 	agent.Identity
 	agent.Health
+	Outward agent.Outward `json:"outward"`
 }
 
 // gateway answers with which gateway this is, and how it is.
 func gateway(s *Server, c *call) error {
-	return c.json(http.StatusOK, gatewayAnswer{s.agent.Identity(), s.agent.Health()})
+	return c.json(http.StatusOK, gatewayAnswer{s.agent.Identity(), s.agent.Health(), s.agent.Outward()})
 }
 
 // counts are this door's figures.

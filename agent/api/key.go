@@ -9,7 +9,14 @@ import (
 
 // listKeys lists the API keys, without their secrets.
 func listKeys(s *Server, c *call) error {
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
 	keys := s.agent.Keys()
+	if c.v2 {
+		return list(c, q, keys, keyID, newKeyRecord)
+	}
 	if keys == nil {
 		keys = []agent.Key{}
 	}
@@ -30,6 +37,9 @@ func createKey(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.v2 {
+		return c.json(http.StatusCreated, newSecretKey(key, secret))
+	}
 	return c.json(http.StatusCreated, struct {
 		Key    agent.Key `json:"key"`
 		Secret string    `json:"secret"`
@@ -41,7 +51,5 @@ func revokeKey(s *Server, c *call) error {
 	if err := s.agent.RevokeKey(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }

@@ -14,7 +14,15 @@ import (
 // asks sees, bare.
 func meetingSpaces(s *Server, c *call) error {
 	hidden := func(m agent.MeetingSpace) bool { return !s.sees(&c.who, m.ID) }
-	return c.json(http.StatusOK, slices.DeleteFunc(s.agent.MeetingSpaces(), hidden))
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
+	seen := slices.DeleteFunc(s.agent.MeetingSpaces(), hidden)
+	if c.v2 {
+		return list(c, q, seen, spaceID, newSpaceRecord)
+	}
+	return c.json(http.StatusOK, seen)
 }
 
 // The bounds of a slot, in minutes.
@@ -46,6 +54,9 @@ func storeAvailability(s *Server, c *call) error {
 	}
 	if v, err = s.agent.SetAvailability(c.r.Context(), c.params[0], v); err != nil {
 		return err
+	}
+	if c.v2 {
+		return c.response(newTypedAvailability(v))
 	}
 	return c.response(v)
 }

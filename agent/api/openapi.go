@@ -24,8 +24,9 @@ var asyncapiYAML []byte
 //go:embed openapi.css
 var openapiCSS string
 
+// openapiFile is the description of the version that is asked for.
 func openapiFile(_ *Server, c *call) error {
-	return c.text("application/yaml; charset=utf-8", openapiYAML)
+	return c.text("application/yaml; charset=utf-8", documentOf(c.v2).yaml)
 }
 
 func asyncapiFile(_ *Server, c *call) error {
@@ -36,19 +37,36 @@ func asyncapiFile(_ *Server, c *call) error {
 // nothing else: the gateway may have no internet.
 func openapiPage(s *Server, c *call) error {
 	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	return c.text("text/html; charset=utf-8", []byte(page(s.version)))
+	return c.text("text/html; charset=utf-8", []byte(documentOf(c.v2).page(s.version)))
 }
 
-// sections are the parts of openapi.yaml that the page shows one by one.
+// document is the description of one version.
+type document struct {
+	sections
+	yaml []byte
+	v2   bool
+}
+
+// documents are made once one is first asked for.
+var documents = [2]func() *document{
+	sync.OnceValue(func() *document { return &document{cut(string(openapiYAML)), openapiYAML, false} }),
+	sync.OnceValue(func() *document { return &document{cut(openapi2YAML()), []byte(openapi2YAML()), true} }),
+}
+
+func documentOf(v2 bool) *document {
+	if v2 {
+		return documents[1]()
+	}
+	return documents[0]()
+}
+
+// sections are the parts of a description that the page shows one by one.
 type sections struct {
 	operations map[string]string // by "METHOD path"
 	components []section
 }
 
 type section struct{ name, text string }
-
-// described is openapi.yaml cut into sections, once it is first asked for.
-var described = sync.OnceValue(func() sections { return cut(string(openapiYAML)) })
 
 var (
 	pathLine      = regexp.MustCompile(`^  (/\S*):$`)
@@ -83,24 +101,32 @@ func cut(file string) sections {
 	return out
 }
 
-func page(version string) string {
+// intros are what the page of a version says first.
+var intros = map[bool]string{
+	false: `Paths below devices, edge, meetingspace, bookings and rules are also found under ` + versionPrefix + `. <a href="` + v2Prefix + `/openapi">V2.0</a> ` +
+		`does the same with uniform names, typed values, units, times and cursors.`,
+	true: `This is V2.0; <a href="/openapi">V1.0</a> is the platform's literal interface, and what belongs to the gateway alone.`,
+}
+
+func (d *document) page(version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Roomgate interface</title>`+
 		`<meta name="viewport" content="width=device-width"><style>%s</style>`+
 		`<h1>Roomgate interface</h1><p>Version %s. The same for programs: <a href="openapi.yaml">openapi.yaml</a>. `+
-		`Paths below devices, edge, meetingspace and bookings are also found under %s.</p><h2>Operations</h2>`,
-		openapiCSS, html.EscapeString(version), versionPrefix)
-	known := described()
+		`%s</p><h2>Operations</h2>`, openapiCSS, html.EscapeString(version), intros[d.v2])
 	for _, r := range routes() {
+		if r.v2() != d.v2 {
+			continue
+		}
 		needs := "no key"
 		if r.permission != permitAll {
 			needs = string(r.permission)
 		}
 		fmt.Fprintf(&b, `<details><summary><b>%s</b> <code>%s</code> %s <i>%s</i></summary><pre>%s</pre></details>`,
-			r.method, html.EscapeString(r.path), html.EscapeString(r.summary), needs, linked(known.operations[r.method+" "+r.path]))
+			r.method, html.EscapeString(r.path), html.EscapeString(r.summary), needs, linked(d.operations[r.method+" "+r.path]))
 	}
 	b.WriteString(`<h2>Components</h2>`)
-	for _, s := range known.components {
+	for _, s := range d.components {
 		fmt.Fprintf(&b, `<section id="%s"><h3>%s</h3><pre>%s</pre></section>`, s.name, s.name, linked(s.text))
 	}
 	return b.String()

@@ -16,16 +16,30 @@ import (
 	"roomgate/agent/booking"
 )
 
-// spec is openapi.yaml as data.
-type spec struct{ root map[string]any }
+// spec is the description of a version as data.
+type spec struct {
+	root map[string]any
+	v2   bool
+}
 
-func parseSpec(t *testing.T) spec {
+func parseSpec(t *testing.T, v2 bool) spec {
 	t.Helper()
-	var s spec
-	if err := yaml.Unmarshal(openapiYAML, &s.root); err != nil {
+	s := spec{v2: v2}
+	if err := yaml.Unmarshal(documentOf(v2).yaml, &s.root); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// eachVersion runs f with both descriptions.
+func eachVersion(t *testing.T, f func(t *testing.T, s spec)) {
+	t.Run("V1.0", func(t *testing.T) { f(t, parseSpec(t, false)) })
+	t.Run("V2.0", func(t *testing.T) { f(t, parseSpec(t, true)) })
+}
+
+// routes are those that it has to describe.
+func (s spec) routes() []route {
+	return slices.DeleteFunc(routes(), func(r route) bool { return r.v2() != s.v2 })
 }
 
 // at walks down by keys, and follows references; nil if there is nothing.
@@ -57,13 +71,14 @@ func (s spec) operations() map[string]any {
 	return out
 }
 
-func TestDescriptionAndRoutesAreTheSame(t *testing.T) {
-	s := parseSpec(t)
+func TestDescriptionAndRoutesAreTheSame(t *testing.T) { eachVersion(t, checkRoutes) }
+
+func checkRoutes(t *testing.T, s spec) {
 	if s.root["openapi"] != "3.1.0" {
 		t.Errorf("it is openapi %v", s.root["openapi"])
 	}
 	operations, ids := s.operations(), map[string]bool{}
-	for _, r := range routes() {
+	for _, r := range s.routes() {
 		name := r.method + " " + r.path
 		o := operations[name]
 		if o == nil {
@@ -114,14 +129,15 @@ func (s spec) checkOperation(t *testing.T, name string, o any, r route) {
 }
 
 // TestPageShowsEveryOperation reads the browsable page.
-func TestPageShowsEveryOperation(t *testing.T) {
-	p := page("1 <2>")
-	for _, r := range routes() {
+func TestPageShowsEveryOperation(t *testing.T) { eachVersion(t, checkPage) }
+
+func checkPage(t *testing.T, s spec) {
+	p := documentOf(s.v2).page("1 <2>")
+	for _, r := range s.routes() {
 		if !strings.Contains(p, "<b>"+r.method+"</b> <code>"+r.path+"</code>") {
 			t.Errorf("%s %s is not shown", r.method, r.path)
 		}
 	}
-	s := parseSpec(t)
 	for name := range s.at(s.root, "components", "schemas").(map[string]any) {
 		if !strings.Contains(p, `<section id="`+name+`">`) {
 			t.Errorf("schema %s is not shown", name)
@@ -135,42 +151,50 @@ func TestPageShowsEveryOperation(t *testing.T) {
 // TestExamplesWork sends every example of the file, and holds every JSON
 // answer to its schema.
 func TestExamplesWork(t *testing.T) {
-	s := parseSpec(t)
-	inBuilding(t, func(t *testing.T, b *building) {
-		tried := 0
-		for name, o := range s.operations() {
-			method, path, _ := strings.Cut(name, " ")
-			for _, e := range s.examples(o) {
-				path := strings.NewReplacer("{meeting_space_id}", aurora, "{device_id}", "aurora-lock", "{organization_id}", auroraOrg).Replace(path)
-				if strings.Contains(path, "{booking_id}") {
-					path = strings.ReplaceAll(path, "{booking_id}", b.example(s.at(o, "operationId") == "updateBooking"))
-				}
-				if s.at(o, "operationId") == "instruction" {
-					path += "?device_type=lock"
-				}
-				if s.at(o, "operationId") == "edgeSensors" {
-					path += "?meeting_space_id=" + aurora
-				}
-				if s.at(o, "operationId") == "registerEdge" {
-					e[0] = strings.ReplaceAll(e[0], "7K3M-QX9D", b.claim(aurora))
-				}
-				if strings.HasSuffix(path, "shot") || strings.HasSuffix(path, "otp/verify") || strings.HasSuffix(path, ".ics") || strings.Contains(path, "{") {
-					continue // pictures, and keys and tokens that would have to exist
-				}
-				got := b.ask(method, path, e...)
-				b.clear()
-				if got.StatusCode >= 300 {
-					t.Errorf("%s %v: %d %s", name, e, got.StatusCode, got.body)
-					continue
-				}
-				s.checkAnswer(t, name, o, got)
-				tried++
-			}
-		}
-		if tried < 45 {
-			t.Errorf("only %d examples", tried)
+	inBuilding(t, func(t *testing.T, b *building) { // one, since net looks names up in one bubble only
+		for _, v2 := range []bool{false, true} {
+			b.tryExamples(t, parseSpec(t, v2))
 		}
 	}, tenants)
+}
+
+func (b *building) tryExamples(t *testing.T, s spec) {
+	tried := 0
+	for name, o := range s.operations() {
+		method, path, _ := strings.Cut(name, " ")
+		for _, e := range s.examples(o) {
+			id := s.at(o, "operationId")
+			path := strings.ReplaceAll(path, "{device_id}", b.deviceFor(id))
+			path = strings.NewReplacer("{meeting_space_id}", aurora, "{sub_device}", "temperature", "{organization_id}", auroraOrg, "{device_type}", "light").Replace(path)
+			if strings.Contains(path, "{booking_id}") {
+				path = strings.ReplaceAll(path, "{booking_id}", b.example(id == "updateBooking"))
+			}
+			switch {
+			case id == "instruction" && !s.v2:
+				path += "?device_type=lock"
+			case id == "edgeSensors" && !s.v2:
+				path += "?meeting_space_id=" + aurora
+			case id == "registerEdge":
+				e[0] = strings.ReplaceAll(e[0], "7K3M-QX9D", b.claim(aurora))
+			case id == "createBooking" && s.v2:
+				e[0] = strings.ReplaceAll(e[0], "erp-4711", "erp-4713") // the other has been
+			}
+			if strings.HasSuffix(path, "shot") || strings.HasSuffix(path, "otp/verify") || strings.HasSuffix(path, ".ics") || strings.Contains(path, "{") {
+				continue // pictures, and keys and tokens that would have to exist
+			}
+			got := b.ask(method, path, e...)
+			b.clear()
+			if got.StatusCode >= 300 {
+				t.Errorf("%s %v: %d %s", name, e, got.StatusCode, got.body)
+				continue
+			}
+			s.checkAnswer(t, name, o, got)
+			tried++
+		}
+	}
+	if tried < 45 {
+		t.Errorf("only %d examples", tried)
+	}
 }
 
 // examples are the bodies of an operation's examples; one empty if it takes
@@ -207,6 +231,27 @@ func (b *building) example(ahead bool) string {
 	return booked.ID
 }
 
+// deviceFor is a device on which an operation's example works.
+func (b *building) deviceFor(operation any) string {
+	b.t.Helper()
+	switch operation {
+	case "removeDevice", "createSensor", "removeSensor":
+	default:
+		return "aurora-lock"
+	}
+	document := `{"type":"o3-sensor","driver":"o3-room","options":{"occupancy":{"dialect":"zigbee2mqtt","topic":"z/motion"}}}`
+	if _, err := b.agent.AddDevice(b.t.Context(), borealis, "borealis-o3", []byte(document), "test"); err != nil {
+		b.t.Fatal(err)
+	}
+	if operation == "removeSensor" {
+		options := `{"dialect":"zigbee2mqtt","topic":"z/heat"}`
+		if _, err := b.agent.SetSensor(b.t.Context(), "borealis-o3", "temperature", []byte(options), "test"); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return "borealis-o3"
+}
+
 // clear takes every booking, every state and every change of a device back.
 func (b *building) clear() {
 	b.t.Helper()
@@ -220,6 +265,11 @@ func (b *building) clear() {
 	for _, space := range []string{aurora, borealis} {
 		_, e := b.agent.HoldSpace(b.t.Context(), space, booking.Hold{Status: booking.Available})
 		err = errors.Join(err, e)
+	}
+	added, e := b.agent.Added(b.t.Context())
+	err = errors.Join(err, e)
+	for id := range added {
+		err = errors.Join(err, b.agent.RemoveDevice(b.t.Context(), id, "test"))
 	}
 	for _, d := range b.devices() {
 		_, e := b.agent.SetDevice(b.t.Context(), d.ID, agent.DeviceSettings{}, true, "test")
@@ -252,87 +302,4 @@ func (s spec) checkAnswer(t *testing.T, name string, o any, got answer) {
 	if err := s.valid(schema, v, "body"); err != nil {
 		t.Errorf("%s: %v in %s", name, err, got.body)
 	}
-}
-
-// valid holds v to the part of JSON Schema that the file uses.
-func (s spec) valid(schema, v any, where string) error {
-	schema = s.at(schema)
-	if parts, ok := s.at(schema, "allOf").([]any); ok {
-		for _, part := range parts {
-			if err := s.valid(part, v, where); err != nil {
-				return err
-			}
-		}
-	}
-	if choices, ok := s.at(schema, "oneOf").([]any); ok {
-		return s.oneOf(choices, v, where)
-	}
-	if allowed, ok := s.at(schema, "enum").([]any); ok && !slices.Contains(allowed, v) {
-		return fmt.Errorf("%s is %v, want one of %v", where, v, allowed)
-	}
-	if err := checkType(s.at(schema, "type"), v, where); err != nil {
-		return err
-	}
-	switch v := v.(type) {
-	case []any:
-		for i, item := range v {
-			if err := s.valid(s.at(schema, "items"), item, fmt.Sprintf("%s[%d]", where, i)); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		return s.validObject(schema, v, where)
-	}
-	return nil
-}
-
-func (s spec) oneOf(choices []any, v any, where string) (err error) {
-	for _, c := range choices {
-		if err = s.valid(c, v, where); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-func (s spec) validObject(schema any, v map[string]any, where string) error {
-	required, _ := s.at(schema, "required").([]any)
-	for _, name := range required {
-		if _, ok := v[name.(string)]; !ok {
-			return fmt.Errorf("%s lacks %s", where, name)
-		}
-	}
-	properties, _ := s.at(schema, "properties").(map[string]any)
-	for name, value := range v {
-		p, known := properties[name]
-		if !known && s.at(schema, "additionalProperties") == false {
-			return fmt.Errorf("%s has the undescribed %s", where, name)
-		}
-		if err := s.valid(p, value, where+"."+name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkType(want, v any, where string) error {
-	if want == nil {
-		return nil
-	}
-	names, several := want.([]any)
-	if !several {
-		names = []any{want}
-	}
-	kind := fmt.Sprintf("%T", v)
-	is := map[string][]string{"string": {"string"}, "bool": {"boolean"}, "float64": {"number"}, "<nil>": {"null"},
-		"map[string]interface {}": {"object"}, "[]interface {}": {"array"}}[kind]
-	if f, ok := v.(float64); ok && f == float64(int64(f)) {
-		is = append(is, "integer")
-	}
-	for _, n := range names {
-		if slices.Contains(is, n.(string)) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is a %s, want %v", where, kind, want)
 }

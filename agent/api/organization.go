@@ -22,11 +22,18 @@ func newOrganizationAnswer(o agent.Organization) organizationAnswer {
 
 // listOrganizations lists those that who asks sees: all, or his own.
 func listOrganizations(s *Server, c *call) error {
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
 	all, err := s.agent.Organizations()
 	if err != nil {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(o agent.Organization) bool { return !c.who.Sees(o.ID) })
+	if c.v2 {
+		return list(c, q, all, func(o agent.Organization) string { return o.ID }, newOrganizationAnswer)
+	}
 	answers := make([]organizationAnswer, len(all))
 	for i, o := range all {
 		answers[i] = newOrganizationAnswer(o)
@@ -50,9 +57,16 @@ func createOrganization(s *Server, c *call) error {
 
 // listOrgKeys lists the keys of an organization, without their secrets.
 func listOrgKeys(s *Server, c *call) error {
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
 	keys, err := s.agent.OrgKeys(c.params[0])
 	if err != nil {
 		return err
+	}
+	if c.v2 {
+		return list(c, q, keys, keyID, newKeyRecord)
 	}
 	return c.data(http.StatusOK, keys)
 }
@@ -75,6 +89,9 @@ func createOrgKey(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.v2 {
+		return c.json(http.StatusCreated, newSecretKey(key, secret))
+	}
 	return c.data(http.StatusCreated, struct {
 		agent.Key
 		Secret string `json:"secret"`
@@ -87,7 +104,5 @@ func revokeOrgKey(s *Server, c *call) error {
 	if err := s.agent.RevokeOrgKey(c.r.Context(), c.params[0], c.params[1]); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }

@@ -24,6 +24,9 @@ const (
 
 // snapshot answers with the last picture of a camera.
 func snapshot(s *Server, c *call) error {
+	if c.v2 {
+		return s.picture(c, c.params[1], drivers.ActSnapshot)
+	}
 	q, err := c.query("device_type")
 	if err != nil {
 		return err

@@ -23,14 +23,16 @@ func (c *call) query(known ...string) (query, error) {
 	if err != nil {
 		return query{}, &agent.Error{Code: malformed, Message: "the query cannot be read: escape it as a URL wants"}
 	}
+	known = c.wording.names(known)
 	for name, given := range values {
 		if !slices.Contains(known, name) {
-			return query{}, invalid(clip(name), "is not known: want "+strings.Join(known, ", "))
+			return query{}, c.worded(invalid(clip(name), "is not known: want "+strings.Join(known, ", ")))
 		}
 		if len(given) > 1 {
-			return query{}, invalid(name, "is there twice: send it once")
+			return query{}, c.worded(invalid(name, "is there twice: send it once"))
 		}
 	}
+	c.wording.literal(values)
 	return query{values}, nil
 }
 

@@ -27,7 +27,7 @@ const versionPrefix = "/v1.0"
 // versioned says whether the route is part of the platform's interface.
 func (r route) versioned() bool {
 	switch r.segments()[0] {
-	case "devices", "edge", "meetingspace", "bookings", "rules":
+	case "devices", "edge", "meetingspace", "bookings", "rules", "messages":
 		return true
 	}
 	return false
@@ -38,12 +38,15 @@ func (r route) segments() []string { return strings.Split(r.path[1:], "/") }
 // endpoint is a route with what admitting somebody to it needs.
 type endpoint struct {
 	*route
-	need   auth.Set         // 0: the permission is not one of these
-	scopes [maxParams]scope // what the values in the path name
+	need      auth.Set         // 0: the permission is not one of these
+	scopes    [maxParams]scope // what the values in the path name
+	v2        bool             // it is of V2.0
+	wording   *wording         // nil: it says all as V1.0 does
+	successor *successor       // nil: there is nothing better
 }
 
 func newEndpoint(r *route) *endpoint {
-	o := &endpoint{route: r}
+	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r)}
 	o.need, _ = auth.ParseSet([]string{string(r.permission)}) // the others are judged by name
 	values := 0
 	for _, s := range r.segments() {
@@ -114,8 +117,9 @@ func (t *router) find(c *call) (*endpoint, error) {
 	}
 	segments, n := split(path)
 	var allowed []string
+	literal := 0 // how many values the first pattern that fits has
 	for _, p := range t.patterns[n] {
-		if versioned && !p.versioned || !p.match(segments, c) {
+		if versioned && !p.versioned || allowed != nil && p.values() > literal || !p.match(segments, c) {
 			continue
 		}
 		for _, r := range p.routes {
@@ -124,8 +128,12 @@ func (t *router) find(c *call) (*endpoint, error) {
 			}
 			allowed = append(allowed, r.method)
 		}
+		literal = p.values()
 	}
 	if allowed == nil {
+		if err := t.misplaced(c); err != nil {
+			return nil, err
+		}
 		return nil, &agent.Error{Code: agent.NotFound, Message: "there is no such path: see /openapi for those there are"}
 	}
 	return nil, refuseMethod(c, allowed)

@@ -11,11 +11,18 @@ import (
 
 // listRules lists the rules that who asks sees.
 func listRules(s *Server, c *call) error {
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
 	seen := []rules.Rule{}
 	for _, r := range s.agent.Rules() {
 		if s.ownsRule(&c.who, r) == nil {
 			seen = append(seen, r)
 		}
+	}
+	if c.v2 {
+		return list(c, q, seen, ruleID, newTimedRule)
 	}
 	return c.json(http.StatusOK, struct {
 		Rules []rules.Rule `json:"rules"`
@@ -37,7 +44,7 @@ func createRule(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusCreated, made)
+	return c.rule(http.StatusCreated, made)
 }
 
 // getRule answers with one rule.
@@ -46,7 +53,7 @@ func getRule(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, r)
+	return c.rule(http.StatusOK, r)
 }
 
 // updateRule changes what the body names: a trigger, actions and limits as a
@@ -67,7 +74,7 @@ func updateRule(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, changed)
+	return c.rule(http.StatusOK, changed)
 }
 
 // deleteRule ends a rule.
@@ -75,9 +82,7 @@ func deleteRule(s *Server, c *call) error {
 	if err := s.agent.DeleteRule(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }
 
 // testRule explains what a rule would do, and does nothing.
@@ -94,6 +99,9 @@ func testRule(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.v2 {
+		return c.json(http.StatusOK, timedTrial{trial, moment(trial.At)})
+	}
 	return c.json(http.StatusOK, trial)
 }
 
@@ -102,6 +110,9 @@ func ruleLog(s *Server, c *call) error {
 	runs, err := s.agent.RuleLog(c.params[0])
 	if err != nil {
 		return err
+	}
+	if c.v2 {
+		return c.json(http.StatusOK, newTimedRuns(runs))
 	}
 	if runs == nil {
 		runs = []rules.Run{}

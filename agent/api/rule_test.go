@@ -24,7 +24,7 @@ func (b *building) addedRule(body string) string {
 }
 
 func TestRulesOverHTTP(t *testing.T) {
-	s := parseSpec(t)
+	s := parseSpec(t, false)
 	operations := s.operations()
 	inBuilding(t, func(t *testing.T, b *building) {
 		path := b.addedRule(lightWhenOccupied)

@@ -14,6 +14,7 @@ var scopes = map[string]scope{
 	"{organization_id}":  (*Server).ownOrganization,
 	"{webhook_id}":       (*Server).ownHook,
 	"{rule_id}":          (*Server).ownRule,
+	"{message_id}":       (*Server).ownMessage,
 }
 
 // nobody is an id that nothing has. What somebody must not see is refused as

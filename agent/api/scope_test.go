@@ -38,9 +38,16 @@ func TestOrganizationsSeeOnlyTheirOwn(t *testing.T) {
 		hidden("GET", "/bookings?meeting_space_id="+borealis, "")
 		hidden("POST", "/edge/heartbeat", `{"meeting_space_id":"`+borealis+`"}`)
 		hidden("POST", "/bookings", `{"meeting_space_id":"`+borealis+`","start_time":"2000-01-03T10:00:00Z","minutes":30}`)
-		for _, path := range []string{"/devices/types", "/devices/events?limit=200", "/meetingspace/get_meeting_space", "/bookings", "/api/v1/organizations"} {
+		for _, path := range []string{"events", "devices", "devices/types", "bookings"} {
+			hidden("GET", "/v2.0/"+path+"?meeting_space_id="+borealis, "")
+		}
+		hidden("GET", "/v2.0/meeting-spaces/"+borealis, "")
+		hidden("POST", "/v2.0/edge-devices/heartbeat", `{"meeting_space_id":"`+borealis+`"}`)
+		hidden("POST", "/v2.0/bookings", `{"meeting_space_id":"`+borealis+`","start_time":"2000-01-03T10:00:00Z","minutes":30}`)
+		for _, path := range []string{"/devices/types", "/devices/events?limit=200", "/meetingspace/get_meeting_space", "/bookings", "/api/v1/organizations",
+			"/v2.0/devices", "/v2.0/devices/types", "/v2.0/events?limit=200", "/v2.0/meeting-spaces", "/v2.0/bookings", "/v2.0/organizations"} {
 			all, own := b.ask("GET", path), ask("GET", path)
-			if own.StatusCode != 200 || !strings.Contains(all.body, "6b1e4a02") && path != "/api/v1/organizations" ||
+			if own.StatusCode != 200 || !strings.Contains(all.body, "6b1e4a02") && !strings.HasSuffix(path, "/organizations") ||
 				strings.Contains(own.body, borealis) || strings.Contains(own.body, borealisOrg) {
 				t.Errorf("%s: %d %s", path, own.StatusCode, own.body)
 			}

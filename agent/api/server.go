@@ -82,8 +82,12 @@ func (d *door) serve(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.v2, c.wording = o.v2, o.wording
 	if err := d.admit(c, o); err != nil {
 		return err
+	}
+	if o.successor != nil {
+		c.deprecate(o.successor)
 	}
 	return o.handle(d.server, c)
 }

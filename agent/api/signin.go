@@ -13,6 +13,12 @@ var otpRequested = struct {
 	ExpiresIn int    `json:"expires_in"` // seconds
 }{"if the address may sign in here, a one-time password is on its way to it", int(auth.CodeLife.Seconds())}
 
+// otpRequested2 is the same of V2.0.
+var otpRequested2 = struct {
+	Message    string `json:"message"`
+	ExpiresInS int    `json:"expires_in_s"`
+}{otpRequested.Message, otpRequested.ExpiresIn}
+
 // requestOTP sends a one-time password to a user's address.
 func requestOTP(s *Server, c *call) error {
 	var email string
@@ -21,6 +27,9 @@ func requestOTP(s *Server, c *call) error {
 	}
 	if err := s.agent.RequestOTP(c.r.Context(), email, clientAddress(c.r)); err != nil {
 		return err
+	}
+	if c.v2 {
+		return c.json(http.StatusOK, otpRequested2)
 	}
 	return c.data(http.StatusOK, otpRequested)
 }

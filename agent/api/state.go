@@ -29,8 +29,7 @@ func (s *Server) state(c *call, space string) error {
 	}
 	a := stateAnswer{SpaceState: state}
 	if state.Hold != nil {
-		h := newHoldRecord(*state.Hold)
-		a.Hold = &h
+		a.Hold = c.hold(*state.Hold)
 	}
 	return c.response(a)
 }
@@ -38,7 +37,15 @@ func (s *Server) state(c *call, space string) error {
 // stateAnswer is a state whose hold is written as elsewhere here.
 type stateAnswer struct {
 	agent.SpaceState
-	Hold *holdRecord `json:"hold"`
+	Hold any `json:"hold"`
+}
+
+// hold is the record of a state that was set, of the version.
+func (c *call) hold(h booking.Hold) any {
+	if c.v2 {
+		return newTimedHold(h)
+	}
+	return newHoldRecord(h)
 }
 
 // scheduleState sets a state for a time, over what the bookings say.
@@ -54,9 +61,7 @@ func scheduleState(s *Server, c *call) error {
 	if h, err = s.agent.HoldSpace(c.r.Context(), c.params[0], h); err != nil {
 		return err
 	}
-	return c.json(http.StatusCreated, struct {
-		Response holdRecord `json:"response"`
-	}{newHoldRecord(h)})
+	return c.wrapped(http.StatusCreated, envelope, c.hold(h))
 }
 
 // holdRecord is a state that was set.
@@ -106,8 +111,11 @@ func (s *Server) send(c *call, space string) error {
 }
 
 // acts refuses HEAD where the platform has GET do something: who only looks
-// must change nothing.
+// must change nothing. V2.0 has POST do it, which has nothing to say.
 func acts(c *call) error {
+	if c.v2 {
+		return c.decodeAny()
+	}
 	if c.r.Method != http.MethodHead {
 		return nil
 	}

@@ -122,7 +122,7 @@ func (w *eventWriter) write(found []agent.Event) bool {
 		w.buffer.WriteString("\nevent: ")
 		w.buffer.WriteString(e.Type)
 		w.buffer.WriteString("\ndata: ")
-		w.buffer.Write(e.Record)
+		w.buffer.Write(w.c.record(e))
 		w.buffer.WriteString("\n\n")
 	}
 	return w.flush()

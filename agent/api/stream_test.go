@@ -3,11 +3,16 @@ package api
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/agenttest"
+	"roomgate/cloud"
 )
 
 // eventStream is one open stream.
@@ -74,6 +79,49 @@ func (s *eventStream) event() (id, kind, data string) {
 		return lines[0][4:], lines[1][7:], lines[2][6:]
 	}
 	return "", "", ""
+}
+
+// TestSpaceThatIsGivenAway follows the events of an organization while the cloud
+// gives its space to another one.
+func TestSpaceThatIsGivenAway(t *testing.T) {
+	belowTheCloud(t, func(t *testing.T, b *agenttest.Building, link *cloud.Link, _ func() []cloud.Message) {
+		s := New(Options{Agent: b.Agent, Version: "test"})
+		const other = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac7"
+		readers := map[string]*follow{}
+		_, end, err := b.LatestEvents(agent.EventFilter{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, organization := range []string{auroraOrg, other} {
+			f := &follow{who: agent.Principal{OrganizationID: organization}, placed: true}
+			f.filter.After, f.filter.Limit, f.filter.Type = end, maxLimit, "commandCompleted"
+			readers[organization] = f
+		}
+		told := func(want map[string]int) {
+			t.Helper()
+			c := agent.Command{Space: agenttest.Aurora, DeviceType: "light", Action: "on"}
+			if _, err := b.Do(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			for organization, f := range readers {
+				if found, _, err := s.next(f); err != nil || len(found) != want[organization] {
+					t.Errorf("%s is told of %d events, %v, want %d", organization, len(found), err, want[organization])
+				}
+			}
+		}
+		told(map[string]int{auroraOrg: 1})
+		payload, err := cloud.Envelope{ID: "c1", Source: "backend", Type: "roomgate.config", Time: time.Now(),
+			Data: json.RawMessage(`{"revision":1,"spaces":[{"id":"` + agenttest.Aurora + `","organization_id":"` + other + `"}]}`)}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := link.Publish(t.Context(), cloud.Message{Topic: cloud.Topics{Gateway: "demo"}.Down("config"), Payload: payload, QoS: 1}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		told(map[string]int{other: 1})
+	})
 }
 
 func TestStreamTellsWhatHappensAndResumes(t *testing.T) {

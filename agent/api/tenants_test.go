@@ -21,12 +21,13 @@ const (
 	borealisOrg = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac1" // owns Borealis in a building with tenants
 )
 
-// tenants gives each room to an organization, people to the building, and a
-// mail relay.
+// tenants gives each room to an organization, people to the building, a mail
+// relay and a push gateway.
 func tenants(c *config.Config) {
 	c.Spaces[1].OrganizationID = borealisOrg
 	c.Auth.JWT.Lifetime = 30 * time.Minute
 	c.SMTP = config.SMTP{URL: "smtp://relay.test", From: "Rooms <rooms@example.com>"}
+	c.Push = config.Push{URL: "https://push.test", Topic: "rooms-{user_id}"}
 	c.Users = []config.Person{
 		{ID: "ada", Email: "ada@example.com", Name: "Ada", Role: "admin", Enabled: true},
 		{ID: "ann", Email: "ann@example.com", Name: "Ann", Role: "admin", OrganizationID: auroraOrg, Enabled: true},

@@ -50,14 +50,16 @@ func setUnlockCode(s *Server, c *call) error {
 	if created {
 		status = http.StatusCreated
 	}
-	return c.json(status, struct {
-		Response unlockCodeRecord `json:"response"`
-	}{s.unlockCode(one, made)})
+	return c.wrapped(status, envelope, s.unlockCode(one, made))
 }
 
 // unlockCodes lists the codes of a space without their digits, and says
 // whether its keypad takes any.
 func unlockCodes(s *Server, c *call) error {
+	q, err := c.listQuery()
+	if err != nil {
+		return err
+	}
 	all, err := s.agent.UnlockCodes(c.params[0])
 	if err != nil {
 		return err
@@ -70,10 +72,26 @@ func unlockCodes(s *Server, c *call) error {
 	for i, one := range all {
 		records[i] = s.unlockCode(one, "")
 	}
+	locked := int64((wait + time.Second - 1) / time.Second)
+	if c.v2 {
+		p, err := paged(q, records, codeID, itself)
+		if err != nil {
+			return err
+		}
+		return c.json(http.StatusOK, codePage{p, locked})
+	}
 	return c.response(struct {
 		Codes      []unlockCodeRecord `json:"unlock_codes"`
 		LockedOutS int64              `json:"locked_out_s"` // 0: the keypad takes codes
-	}{records, int64((wait + time.Second - 1) / time.Second)})
+	}{records, locked})
+}
+
+// liftLockout lets a keypad take codes again after too many wrong ones.
+func liftLockout(s *Server, c *call) error {
+	if err := s.agent.LiftLockout(c.r.Context(), c.params[0], c.who.Name); err != nil {
+		return err
+	}
+	return c.none()
 }
 
 // deleteUnlockCode ends a code at once.
@@ -81,7 +99,5 @@ func deleteUnlockCode(s *Server, c *call) error {
 	if err := s.agent.DeleteUnlockCode(c.r.Context(), c.params[0], c.params[1], c.who.Name); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }

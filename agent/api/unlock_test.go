@@ -54,6 +54,17 @@ func TestUnlockCodesOverHTTP(t *testing.T) {
 		if got := b.ask("GET", path); !strings.Contains(got.body, `"locked_out_s":11`) {
 			t.Errorf("after wrong codes: %s", got.body)
 		}
+		for range 2 { // the second time nothing is left to lift
+			if got := b.ask("DELETE", path+"/lockout"); got.StatusCode != 204 {
+				t.Errorf("lifting it: %d %s", got.StatusCode, got.body)
+			}
+		}
+		if got := b.ask("GET", path); !strings.Contains(got.body, `"locked_out_s":0`) {
+			t.Errorf("after it was lifted: %s", got.body)
+		}
+		if got := b.ask("GET", "/devices/"+aurora+"/events?event_type=codeLockoutLifted"); strings.Count(got.body, `"by":"system key"`) != 1 {
+			t.Errorf("events %s", got.body)
+		}
 		if strings.Contains(b.log.String(), "483920") || strings.Contains(b.log.String(), answer.Response.Code) {
 			t.Error("the log has digits")
 		}

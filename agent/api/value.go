@@ -103,3 +103,17 @@ func parseTime(field, s string) (time.Time, error) {
 	}
 	return t, nil
 }
+
+// decodeTexts reads an array of texts.
+func decodeTexts(into *[]string) decoder {
+	return func(field string, value []byte) error {
+		items, err := elements(field, value)
+		*into = make([]string, len(items))
+		for i := range items {
+			if err == nil {
+				(*into)[i], err = decodeText(field, items[i])
+			}
+		}
+		return err
+	}
+}

@@ -15,7 +15,7 @@ type dataAnswer struct {
 	Next string `json:"next_cursor,omitempty"` // of a page that is not the last
 }
 
-func (c *call) data(status int, v any) error { return c.json(status, dataAnswer{Data: v}) }
+func (c *call) data(status int, v any) error { return c.wrapped(status, "data", v) }
 
 // webhookAnswer is a webhook with the secret that was made for it, shown once.
 type webhookAnswer struct {
@@ -44,7 +44,7 @@ func createWebhook(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.data(http.StatusCreated, webhookAnswer{w, made})
+	return c.webhook(http.StatusCreated, webhookAnswer{w, made})
 }
 
 // texts reads an array of texts.
@@ -61,7 +61,7 @@ func texts(field string, values []json.RawMessage) ([]string, error) {
 
 // listWebhooks lists those of an organization, or all that the caller may see.
 func listWebhooks(s *Server, c *call) error {
-	q, err := c.query("organization_id")
+	q, err := c.listQuery("organization_id")
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,9 @@ func listWebhooks(s *Server, c *call) error {
 		return err
 	}
 	all := s.agent.Webhooks(organization)
+	if c.v2 {
+		return list(c, q, all, webhookID, func(w agent.WebhookInfo) timedWebhook { return newTimedWebhook(webhookAnswer{w, ""}) })
+	}
 	if all == nil {
 		all = []agent.WebhookInfo{}
 	}
@@ -93,7 +96,7 @@ func getWebhook(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.data(http.StatusOK, w)
+	return c.webhook(http.StatusOK, webhookAnswer{w, ""})
 }
 
 // changeWebhook changes what is given; "state": "active" makes a failing or a
@@ -123,7 +126,7 @@ func changeWebhook(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.data(http.StatusOK, w)
+	return c.webhook(http.StatusOK, webhookAnswer{w, ""})
 }
 
 func deleteWebhook(s *Server, c *call) error {
@@ -133,9 +136,7 @@ func deleteWebhook(s *Server, c *call) error {
 	if err := s.agent.DeleteWebhook(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
-	return nil
+	return c.none()
 }
 
 // rotateOverlap is how long the old secret signs too, unless told otherwise.
@@ -149,7 +150,7 @@ func rotateSecret(s *Server, c *call) error {
 	}
 	var secret string
 	hours := int64(rotateOverlap / time.Hour)
-	if err := c.decode(member{"secret", false, &secret}, member{"overlap_hours", false, &hours}); err != nil {
+	if err := c.decodeAny(member{"secret", false, &secret}, member{"overlap_hours", false, &hours}); err != nil {
 		return err
 	}
 	if hours < 0 || hours > 30*24 {
@@ -159,7 +160,7 @@ func rotateSecret(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.data(http.StatusOK, webhookAnswer{w, made})
+	return c.webhook(http.StatusOK, webhookAnswer{w, made})
 }
 
 // testWebhook delivers a test now, and answers with what came of it.
@@ -171,7 +172,7 @@ func testWebhook(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.data(http.StatusOK, d)
+	return c.delivery(http.StatusOK, d)
 }
 
 // listDeliveries is what a webhook was told, the newest first.
@@ -187,14 +188,14 @@ func listDeliveries(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	page, next, err := s.agent.Deliveries(c.params[0], int(limit), q.text("cursor"))
+	found, next, err := s.agent.Deliveries(c.params[0], int(limit), q.text("cursor"))
 	if err != nil {
 		return err
 	}
-	if page == nil {
-		page = []webhook.Delivery{}
+	if found == nil {
+		found = []webhook.Delivery{}
 	}
-	return c.json(http.StatusOK, dataAnswer{page, next})
+	return c.deliveries(found, next)
 }
 
 // redeliver sends a delivery again, with all its retries.
@@ -206,7 +207,7 @@ func redeliver(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.data(http.StatusAccepted, d)
+	return c.delivery(http.StatusAccepted, d)
 }
 
 // organizationOf is the organization that a caller belongs to; empty: all.

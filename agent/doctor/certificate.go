@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"roomgate/agent/config"
 )
 
 // soon is how long before its end a certificate is warned of.
@@ -24,8 +26,11 @@ func passwords(_ context.Context, x *examination) (found []Finding) {
 	if x.Config == nil {
 		return nil
 	}
-	if file := x.Config.Cloud.PasswordFile; file != "" {
-		found = append(found, x.password("cloud", file))
+	for _, f := range []struct{ of, file string }{{"cloud", x.Config.Cloud.PasswordFile},
+		{"smtp", x.Config.SMTP.PasswordFile}, {"push", x.Config.Push.TokenFile}} {
+		if f.file != "" {
+			found = append(found, x.password(f.of, f.file))
+		}
 	}
 	for _, u := range x.Config.Broker.Users {
 		if u.PasswordFile != "" && x.Config.Broker.Listen != "" {
@@ -39,7 +44,9 @@ func (x *examination) password(of, file string) Finding {
 	name := "password of " + of
 	info, err := os.Stat(file)
 	switch {
-	case errors.Is(err, fs.ErrPermission) || strings.HasPrefix(file, "/run/credentials/"): // only the service sees those
+	case absent(config.CredentialSource(file)):
+		return fail(name, config.CredentialSource(file)+" is not there", "write the password into that file as root, then systemctl restart roomgate")
+	case errors.Is(err, fs.ErrPermission) || config.IsCredential(file):
 		return good(name, "%s, which only the service may see", file)
 	case err != nil:
 		return fail(name, err.Error(), "write the password into that file, or correct its path")
@@ -49,6 +56,15 @@ func (x *examination) password(of, file string) Finding {
 		return warn(name, file+" is open to everybody", "chmod 640 "+file)
 	}
 	return good(name, "%s", file)
+}
+
+// absent says whether a file is known not to be there.
+func absent(file string) bool {
+	if file == "" {
+		return false
+	}
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // certificates examines the files that the configuration names.
@@ -121,6 +137,9 @@ func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
 
 // keyFile says what is wrong with a private key.
 func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) {
+	if config.IsCredential(keyFile) {
+		return Finding{}, false // only the service sees it
+	}
 	info, err := os.Stat(keyFile)
 	switch {
 	case err != nil:

@@ -274,10 +274,12 @@ func TestPassword(t *testing.T) {
 	c := config.Default()
 	c.Cloud.PasswordFile = file
 	c.Broker.Listen, c.Broker.Users = "127.0.0.1:0", []config.User{{Name: "hub", PasswordFile: "/run/credentials/roomgate.service/hub"}}
+	c.SMTP.PasswordFile = "${CREDENTIALS_DIRECTORY}/secret_that-nobody-wrote"
 	x := &examination{Options: Options{Config: &c}, user: user{name: "roomgate", id: 4711}}
 	found := passwords(t.Context(), x)
 	found[0].is(t, "none", Fail, "no such file")
-	found[1].is(t, "a credential", OK, "only the service")
+	found[1].is(t, "no source of a credential", Fail, "/etc/roomgate/credentials/that-nobody-wrote")
+	found[2].is(t, "a credential", OK, "only the service")
 	for mode, want := range map[os.FileMode]State{0o644: Warn, 0o600: Fail} {
 		if err := errors.Join(os.WriteFile(file, []byte("secret"), mode), os.Chmod(file, mode)); err != nil {
 			t.Fatal(err)

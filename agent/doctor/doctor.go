@@ -59,6 +59,7 @@ type Device struct {
 type Building struct {
 	agent.Identity
 	agent.Health
+	Outward agent.Outward `json:"outward"`
 	Devices []Device
 }
 
@@ -109,11 +110,15 @@ func checks() []check {
 		{"watchdog", watchdog},
 		{"clock", clock},
 		{"data folder", dataFolder},
+		{"backup", lastBackup},
 		{"disk", disk},
 		{"card wear", wear},
 		{"memory", memory},
 		{"network", network},
 		{"cloud", cloudBroker},
+		{"mail relay", mailRelay},
+		{"push gateway", pushGateway},
+		{"webhooks", webhooks},
 		{"listeners", listeners},
 		{"certificates", certificates},
 		{"passwords", passwords},

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"roomgate/agent"
+)
+
+// createDevice makes a device that is in use from then on.
+func createDevice(s *Server, c *call) error {
+	var space, id, deviceType, driver string
+	var poll, timeout, alert, enabled, options json.RawMessage
+	err := c.decode(member{"meeting_space_id", true, &space}, member{"id", false, &id}, member{"device_type", true, &deviceType},
+		member{"driver", true, &driver}, member{"poll", false, &poll}, member{"timeout", false, &timeout},
+		member{"alert", false, &alert}, member{"enabled", false, &enabled}, member{"options", false, &options})
+	if err != nil {
+		return err
+	}
+	if c.v2 {
+		if err := durations(map[string]*json.RawMessage{"poll_s": &poll, "timeout_s": &timeout}); err != nil {
+			return err
+		}
+	}
+	document := map[string]any{"type": deviceType, "driver": driver}
+	for name, given := range map[string]json.RawMessage{"poll": poll, "timeout": timeout, "alert": alert, "enabled": enabled, "options": options} {
+		if given != nil {
+			document[name] = given
+		}
+	}
+	text, err := json.Marshal(document) // a copy: the request's body is used again
+	if err != nil {
+		return err
+	}
+	info, err := s.agent.AddDevice(c.r.Context(), space, id, text, c.who.Name)
+	if err != nil {
+		return deviceField(err)
+	}
+	return s.made(c, info)
+}
+
+// deviceField puts the refusal of a configuration into the words of this door.
+func deviceField(err error) error {
+	e := *agent.AsError(err)
+	if e.Field == "type" {
+		e.Field, e.Message = "device_type", strings.ReplaceAll(e.Message, "type ", "")
+		return &e
+	}
+	return err
+}
+
+// made answers with a device that was made, or that got a sensor.
+func (s *Server) made(c *call, info agent.DeviceInfo) error {
+	if c.v2 {
+		return s.device(c, http.StatusCreated, info.ID)
+	}
+	return c.wrapped(http.StatusCreated, envelope, info)
+}
+
+// removeDevice takes away a device that was made at run time.
+func removeDevice(s *Server, c *call) error {
+	if err := s.agent.RemoveDevice(c.r.Context(), c.params[0], c.who.Name); err != nil {
+		return err
+	}
+	return c.none()
+}
+
+// createSensor makes a sub-device of a device, or changes where it comes from.
+func createSensor(s *Server, c *call) error {
+	var sub string
+	var options json.RawMessage
+	err := c.decode(member{"sub_device", true, &sub}, member{"options", true, &options})
+	if err != nil {
+		return err
+	}
+	if options[0] != '{' {
+		return invalid("options", "is not an object")
+	}
+	info, err := s.agent.SetSensor(c.r.Context(), c.params[0], sub, append(json.RawMessage(nil), options...), c.who.Name)
+	if err != nil {
+		return err
+	}
+	return s.made(c, info)
+}
+
+// removeSensor takes away what was added to a device for a sub-device.
+func removeSensor(s *Server, c *call) error {
+	if _, err := s.agent.SetSensor(c.r.Context(), c.params[0], c.params[1], nil, c.who.Name); err != nil {
+		return err
+	}
+	return c.none()
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/message"
+)
+
+// sendMessage takes a message to somebody's mobile device.
+func sendMessage(s *Server, c *call) error {
+	r := message.Request{OrganizationID: organizationOf(c.who), Source: message.FromAPI}
+	var to message.To
+	var priority string
+	err := c.decode(member{"to", true, []member{{"email", false, &to.Email}, {"user_id", false, &to.UserID}, {"booking_id", false, &to.BookingID},
+		{"topic", false, &to.Topic}}}, member{"title", true, &r.Title}, member{"body", true, &r.Body}, member{"priority", false, &priority},
+		member{"meeting_space_id", false, &r.SpaceID}, member{"expires_at", false, &r.ExpiresAt}, member{"ttl", false, lifetime(&r.Life)})
+	if err != nil {
+		return err
+	}
+	r.To, r.Priority = to, message.Priority(priority)
+	if err := s.ownMessageParts(&c.who, r); err != nil {
+		return err
+	}
+	key, err := idempotent(c)
+	if err != nil {
+		return err
+	}
+	sent, err := s.agent.SendMessage(c.r.Context(), r, key)
+	if key != "" && isUsed(err) {
+		return invalid(headerIdempotencyKey, "was used before for another message: choose a new one")
+	}
+	if err != nil {
+		return err
+	}
+	return c.message(http.StatusAccepted, sent)
+}
+
+// ownMessageParts refuses a space and a booking that who asks does not see.
+func (s *Server) ownMessageParts(who *principal, r message.Request) error {
+	if r.SpaceID != "" {
+		if err := s.ownSpace(who, r.SpaceID); err != nil {
+			return err
+		}
+	}
+	if r.To.BookingID != "" && s.ownBooking(who, r.To.BookingID) != nil {
+		return &agent.Error{Code: agent.NotFound, Field: "to.booking_id", Message: "is not a booking of this building"}
+	}
+	return nil
+}
+
+// lifetime reads how long something is worth while: seconds, or a text as 30m.
+func lifetime(into *time.Duration) decoder {
+	return func(field string, value []byte) (err error) {
+		if value[0] == '"' && field != "ttl_s" { // which V2.0 has in seconds only
+			var words string
+			if words, err = text(value); err == nil {
+				*into, err = time.ParseDuration(words)
+			}
+		} else {
+			var seconds uint64
+			seconds, err = strconv.ParseUint(string(value), 10, 31)
+			*into = time.Duration(seconds) * time.Second
+		}
+		if err != nil || *into <= 0 {
+			return invalid(field, "is not a length of time: want seconds, or a text as 30m or 12h")
+		}
+		return nil
+	}
+}
+
+// listMessages lists messages with how they fare, the newest first.
+func listMessages(s *Server, c *call) error {
+	q, err := c.query("limit", "cursor")
+	if err != nil {
+		return err
+	}
+	limit, err := q.number("limit", 1, 200, 50)
+	if err != nil {
+		return err
+	}
+	found, next, err := s.agent.Messages(c.who.OrganizationID, int(limit), q.text("cursor"))
+	if err != nil {
+		return err
+	}
+	if c.v2 {
+		return c.timedMessages(found, next)
+	}
+	return c.json(http.StatusOK, struct {
+		Messages []agent.MessageInfo `json:"messages"`
+		Next     string              `json:"next_cursor,omitempty"`
+	}{found, next})
+}
+
+// getMessage answers with one message.
+func getMessage(s *Server, c *call) error {
+	m, err := s.agent.Message(c.params[0])
+	if err != nil {
+		return err
+	}
+	return c.message(http.StatusOK, m)
+}
+
+// ownMessage refuses a message that is of another organization.
+func (s *Server) ownMessage(who *principal, id string) error {
+	m, err := s.agent.Message(id)
+	if err == nil && !who.Sees(m.OrganizationID) {
+		_, err = s.agent.Message(nobody)
+	}
+	return err
+}

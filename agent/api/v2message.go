@@ -1,0 +1,52 @@
+package api
+
+import (
+	"net/http"
+
+	"roomgate/agent"
+	"roomgate/agent/message"
+)
+
+// timedMessage is a message of V2.0.
+type timedMessage struct {
+	agent.MessageInfo
+	OrganizationID maybe         `json:"organization_id"` // null: it is the building's
+	SpaceID        maybe         `json:"meeting_space_id"`
+	CreatedAt      moment        `json:"created_at"`
+	ExpiresAt      moment        `json:"expires_at"`
+	Channels       timedChannels `json:"channels"`
+}
+
+// timedChannels are the ways to a mobile device.
+type timedChannels struct {
+	Cloud timedChannel `json:"cloud"`
+	Push  timedChannel `json:"push"`
+}
+
+// timedChannel is how a message fares on a way.
+type timedChannel struct {
+	message.Channel
+	At moment `json:"at"` // null: its state is not final
+}
+
+func newTimedMessage(m agent.MessageInfo) timedMessage {
+	return timedMessage{m, maybe(m.OrganizationID), maybe(m.SpaceID), moment(m.CreatedAt), moment(m.ExpiresAt),
+		timedChannels{timedChannel{m.Channels.Cloud, moment(m.Channels.Cloud.At)}, timedChannel{m.Channels.Push, moment(m.Channels.Push.At)}}}
+}
+
+// message answers with a message, of the version.
+func (c *call) message(status int, m agent.MessageInfo) error {
+	if c.v2 {
+		return c.json(status, newTimedMessage(m))
+	}
+	return c.json(status, m)
+}
+
+// timedMessages answers with a page of them, the newest first.
+func (c *call) timedMessages(found []agent.MessageInfo, next string) error {
+	p := page[timedMessage]{make([]timedMessage, len(found)), maybe(next)}
+	for i, m := range found {
+		p.Items[i] = newTimedMessage(m)
+	}
+	return c.json(http.StatusOK, p)
+}

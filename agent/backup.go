@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/backup"
+	"roomgate/agent/config"
+	"roomgate/store"
+)
+
+// Backup writes a backup of the running building to w, as backup.Write does:
+// one consistent state of the database with everything observed so far, the
+// device secret, and text, which is the configuration. It is not sealed yet.
+func (a *Agent) Backup(ctx context.Context, w io.Writer, text []byte) error {
+	if err := a.recorder.flush(ctx); err != nil {
+		return fmt.Errorf("write down what is pending: %w", err)
+	}
+	database, err := a.db.Copy(ctx)
+	if err != nil {
+		return fmt.Errorf("copy the database: %w", err)
+	}
+	defer database.Close()
+	g := a.config.Gateway
+	return writeBackup(ctx, w, backup.Manifest{Version: a.version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.dataDir, database, text)
+}
+
+// BackupStopped is Backup of a gateway that does not run, with its data folder
+// and its configuration. check is Options.Check. The error is store.ErrLocked
+// if it runs after all, and store.ErrDamaged if the next start would put the
+// database aside: start it first.
+func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string, text []byte, version string,
+	check func(context.Context, string) error) (err error) {
+	path := filepath.Join(dir, Database)
+	lock, err := store.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := backup.GiveTo(path+".lock", dir); err != nil { // else the service could not take it
+		return err
+	}
+	if err := check(ctx, path); err != nil {
+		return err
+	}
+	stored, err := store.Schema(path)
+	if err != nil {
+		return err
+	}
+	database, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer database.Close()
+	return writeBackup(ctx, w, backup.Manifest{Version: version, Schema: stored, GatewayID: g.ID, GatewayName: g.Name}, dir, database, text)
+}
+
+func writeBackup(ctx context.Context, w io.Writer, m backup.Manifest, dir string, database io.ReadSeeker, text []byte) error {
+	secret, err := os.ReadFile(filepath.Join(dir, SecretFile))
+	if err != nil {
+		return fmt.Errorf("read the device secret: %w", err)
+	}
+	m.Created, m.Named = time.Now().UTC().Truncate(time.Second), config.NamedFiles(text)
+	return backup.Write(ctx, w, m, []backup.Source{
+		{Name: backup.ConfigName, ReadSeeker: bytes.NewReader(text)},
+		{Name: backup.SecretName, ReadSeeker: bytes.NewReader(secret)},
+		{Name: backup.DatabaseName, ReadSeeker: database},
+	})
+}
+
+// sequencesPerSecond is how far apart the numbers of two restores of one
+// backup are: more than a gateway can give out in that time.
+const sequencesPerSecond = 1 << 16
+
+// Rekey prepares the database in dir, which comes from a backup, for its new
+// life. Tokens that were issued end. The numbers of messages go on above all
+// that another copy may have given out, because the cloud takes what it has
+// seen before for old. With newKey the system key is made anew and returned.
+// What is sealed with the device secret, which must come along, and the keys
+// of integrations stay what they are.
+func Rekey(ctx context.Context, dir string, newKey bool, check func(context.Context, string) error) (key string, err error) {
+	path := filepath.Join(dir, Database)
+	if err := check(ctx, path); err != nil { // Open would put it aside and begin anew
+		return "", err
+	}
+	db, _, err := store.Open(ctx, path, store.Options{Check: check, Schema: Schema})
+	if err != nil {
+		return "", err
+	}
+	err = db.SkipSequences(ctx, uint64(max(time.Now().Unix(), 0))*sequencesPerSecond)
+	if err == nil {
+		err = db.Update(ctx, func(tx *store.Tx) error { return signingKeys.Delete(tx, signingRing) })
+	}
+	if newKey && err == nil {
+		key = auth.NewAPISecret(auth.SystemPrefix)
+		hash := sha256.Sum256([]byte(key))
+		k := Key{ID: systemKeyID, Name: "system key", Prefix: auth.ShownPrefix(key), Created: time.Now().UTC()}
+		err = db.Update(ctx, func(tx *store.Tx) error { return apiKeys.Put(tx, k.ID, storedKey{k, hash[:]}) })
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return "", fmt.Errorf("prepare the database of the backup: %w", err)
+	}
+	return key, removeBeside(path)
+}
+
+// removeBeside removes the lock and what a migration may have kept beside the
+// database: the backup is the copy.
+func removeBeside(path string) error {
+	files, err := store.Files(path)
+	for _, f := range append(files, path+".lock") {
+		if f == path {
+			continue
+		}
+		if e := os.Remove(f); !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

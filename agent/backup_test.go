@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/backup"
+	"roomgate/agent/config"
+	"roomgate/agent/mail/mailtest"
+	"roomgate/store"
+)
+
+func verify(_ context.Context, path string) error { return store.Verify(path) }
+
+// unpack puts the files of a backup into a new folder.
+func unpack(t *testing.T, raw []byte) (string, *backup.Opened) {
+	t.Helper()
+	dir := t.TempDir()
+	o, err := backup.Read(t.Context(), bytes.NewReader(raw), Schema, dir, func(int64, int64) {})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, SecretFile), o.Small[SecretFile], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, o
+}
+
+// event writes something into the log and returns its number.
+func (r *relayRig) event(t *testing.T) (seq uint64) {
+	t.Helper()
+	err := r.db.Update(t.Context(), func(tx *store.Tx) (err error) {
+		seq, err = r.logRows.Push(tx, row{Type: "event.test", Data: []byte("{}")})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seq
+}
+
+// On other hardware keys open, sealed letters are sent, tokens have ended, and
+// the cloud sees numbers that it has not seen.
+func TestBackupOnOtherHardware(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		_, secret, err := r.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read"}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := r.AuthenticateKey(secret)
+		bought, _, err := r.Token(p, nil, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signedIn := r.token(t, "ada")
+		if err := r.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
+			t.Fatal(err)
+		}
+		last := r.event(t)
+		text := []byte("gateway: {id: one}\nhttp: {tls: {certificate: /c.pem, key: /k.pem}}\n")
+		var raw bytes.Buffer
+		if err := r.Backup(t.Context(), &raw, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		dir, o := unpack(t, raw.Bytes())
+		if o.Schema != Schema || o.GatewayID != r.config.Gateway.ID || len(o.Named) != 2 || string(o.Small[backup.ConfigName]) != string(text) {
+			t.Errorf("%+v", o.Manifest)
+		}
+		key, err := Rekey(t.Context(), dir, false, verify)
+		if err != nil || key != "" {
+			t.Fatalf("%q, %v", key, err)
+		}
+		if files, _ := os.ReadDir(dir); len(files) != 2 {
+			t.Errorf("left beside the database: %v", files)
+		}
+		other := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+		other.run()
+		if other.NewKey() != "" {
+			t.Error("another system key was made")
+		}
+		if _, ok := other.AuthenticateKey(secret); !ok {
+			t.Error("a key does not open any more")
+		}
+		for _, token := range []string{bought, signedIn} {
+			if _, err := other.AuthenticateToken(token); AsError(err) == nil {
+				t.Error("a token of the old gateway opens the new one")
+			}
+		}
+		if letter := other.code(t, 1); letter == "" {
+			t.Error("a sealed letter is lost")
+		}
+		if now := other.event(t); now < last+1<<24 {
+			t.Errorf("numbers go on at %d after %d", now, last)
+		}
+	})
+}
+
+// A later restore of the same backup goes on above all that the first one can
+// have given out, and a new system key is the only one that opens.
+func TestRekeyAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		var raw bytes.Buffer
+		if err := r.Backup(t.Context(), &raw, []byte("gateway: {id: one}\n")); err != nil {
+			t.Fatal(err)
+		}
+		old := r.NewKey()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var before uint64
+		for range 2 {
+			dir, _ := unpack(t, raw.Bytes())
+			key, err := Rekey(t.Context(), dir, true, verify)
+			if err != nil || auth.Mistyped(key) {
+				t.Fatal(err)
+			}
+			other := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+			if _, ok := other.Authenticate(key); !ok {
+				t.Error("the new system key does not open")
+			}
+			if _, ok := other.Authenticate(old); ok && old != "" {
+				t.Error("the old system key opens")
+			}
+			now := other.event(t)
+			if now < before+100*sequencesPerSecond {
+				t.Errorf("numbers go on at %d after %d", now, before)
+			}
+			before = now
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Second)
+		}
+	})
+}
+
+// What is damaged is neither backed up nor restored as an empty building.
+func TestBackupOfDamage(t *testing.T) {
+	dir := t.TempDir()
+	r := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var raw bytes.Buffer
+	stopped := func() error {
+		raw.Reset()
+		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, []byte("gateway: {id: one}\n"), "test", verify)
+	}
+	if err := stopped(); err != nil {
+		t.Fatal(err)
+	}
+	if _, o := unpack(t, raw.Bytes()); o.GatewayID != "one" {
+		t.Errorf("%+v", o.Manifest)
+	}
+	path := filepath.Join(dir, Database)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(file[2*4096:], make([]byte, len(file)-2*4096))
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := stopped(); !errors.Is(err, store.ErrDamaged) || raw.Len() > 0 {
+		t.Errorf("backed up: %v", err)
+	}
+	if _, err := Rekey(t.Context(), dir, false, verify); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("restored: %v", err)
+	}
+}

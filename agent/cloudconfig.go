@@ -1,0 +1,229 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	rules "roomgate/agent/rule"
+	"roomgate/cloud"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// downConfig is the data of down/config: what the cloud manages of a gateway. A
+// part that is there is the whole of its kind that is the cloud's: what it does
+// not name any more goes. A part that is not there stays as it is. What the
+// configuration file says and what was made in the building stays in any case,
+// but a space or device of the same id gets what the cloud names of it.
+type downConfig struct {
+	Revision uint64 `json:"revision"`
+	// Spaces and Devices have the keys of the configuration file; a device
+	// names its space as meeting_space_id.
+	Spaces      *[]json.RawMessage `json:"spaces"`
+	Devices     *[]json.RawMessage `json:"devices"`
+	Permissions *[]downPermission  `json:"permissions"`
+	Users       *[]downUser        `json:"users"`
+	Keys        *[]downKey         `json:"keys"`
+	UnlockCodes *[]downCode        `json:"unlock_codes"`
+	Rules       *[]downRule        `json:"rules"`
+	// Update is the release that the gateway is to have.
+	Update *downUpdate `json:"update"`
+}
+
+// downUpdate says where a signed bundle is.
+type downUpdate struct {
+	URL string `json:"url"` // https; empty: none
+}
+
+// downRule is a rule, with its id.
+type downRule struct {
+	rules.Rule
+	Enabled *bool `json:"enabled"` // true without
+}
+
+// downPermission says who may give an order to a device.
+type downPermission struct {
+	DeviceID string `json:"device_id"`
+	DevicePermission
+}
+
+// downUser is a person who may sign in.
+type downUser struct {
+	ID             string `json:"id"`
+	Email          string `json:"email"`
+	Name           string `json:"name"`
+	Role           string `json:"role"` // member without one
+	OrganizationID string `json:"organization_id"`
+	PushTopic      string `json:"push_topic"`
+	Enabled        *bool  `json:"enabled"` // true without
+}
+
+// downKey is an API key. The cloud made its secret and sends only the hash.
+type downKey struct {
+	ID             string    `json:"id"`
+	Name           string    `json:"name"`
+	Hash           string    `json:"hash"`   // SHA-256 of the secret, in hex
+	Prefix         string    `json:"prefix"` // the secret's first characters, to recognize it by
+	OrganizationID string    `json:"organization_id"`
+	Permissions    []string  `json:"permissions"`
+	Expires        time.Time `json:"expires_at"`
+}
+
+// downCode is a code for the keypad of a space's door.
+type downCode struct {
+	SpaceID   string         `json:"meeting_space_id"`
+	Name      string         `json:"name"`
+	Code      drivers.Secret `json:"code"`
+	From      time.Time      `json:"valid_from"`
+	Until     time.Time      `json:"valid_until"`
+	BookingID string         `json:"booking_id"`
+}
+
+// storedConfig is what of the building is the cloud's. Its spaces and devices
+// are among the additions.
+type storedConfig struct {
+	Revision uint64     `json:"revision"`
+	Message  string     `json:"message"` // that brought it
+	Keys     []string   `json:"keys,omitempty"`
+	Codes    []string   `json:"codes,omitempty"` // by their keys in the table
+	Rules    []string   `json:"rules,omitempty"`
+	Users    []downUser `json:"users,omitempty"`
+	Update   string     `json:"update,omitempty"` // the URL of a bundle
+}
+
+// currentConfig is the one row of cloudConfigs.
+const currentConfig = "current"
+
+// takeConfig applies what the cloud manages, whole or not at all, and answers
+// with a receipt. The broker keeps the message, so it comes with each
+// connection: once applied it is not answered again.
+func (a *Agent) takeConfig(ctx context.Context, e cloud.Envelope) error {
+	d, err := readConfig(e.Data)
+	if err != nil {
+		return a.refuseMessage(ctx, e, AsError(err))
+	}
+	if err := a.lockSite(ctx); err != nil {
+		return err
+	}
+	defer a.unlockSite()
+	have, err := a.storedConfig()
+	switch {
+	case err != nil:
+		return err
+	case d.Revision == have.Revision && e.ID == have.Message:
+		return nil
+	case d.Revision <= have.Revision:
+		return a.refuseMessage(ctx, e, refuse(Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
+	}
+	err = a.applyConfig(ctx, e, d, have)
+	if refusal := new(Error); errors.As(err, &refusal) && refusal.Code != Full && refusal.Code != Internal { // it would not be better the second time
+		return a.refuseMessage(ctx, e, refusal)
+	}
+	return err
+}
+
+// readConfig decodes the data of down/config, strictly.
+func readConfig(data []byte) (d downConfig, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(&d)
+	if err == nil {
+		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		return d, refuse(Invalid, wrong.Field, "is not of its type: it is a JSON %s", wrong.Value)
+	case err != nil:
+		return d, refuse(Invalid, "data", "is no configuration: %v", err)
+	case d.Revision == 0:
+		return d, refuse(Invalid, "revision", "is missing: want 1 or more")
+	}
+	return d, nil
+}
+
+func (a *Agent) storedConfig() (c storedConfig, err error) {
+	err = a.db.View(func(tx *store.Tx) (err error) { c, err = cloudConfigs.Get(tx, currentConfig); return err })
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return c, err
+}
+
+// applyConfig checks every part, stores all of them with the receipt in one
+// transaction, and only then lets them take effect. The caller has the turn of
+// the site.
+func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig, have storedConfig) error {
+	c := &configuring{agent: a, ctx: ctx, down: d, kept: have, by: e.Source}
+	defer c.release()
+	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.update} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	c.kept.Revision, c.kept.Message = d.Revision, e.ID
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		for _, write := range c.store {
+			if err := write(tx); err != nil {
+				return err
+			}
+		}
+		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
+			return err
+		}
+		return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(e.ID))
+	})
+	if err != nil {
+		return err
+	}
+	for _, show := range c.show {
+		show()
+	}
+	c.release()
+	a.logGrown()
+	a.log.Info("a configuration of the cloud was applied", "revision", d.Revision)
+	return a.bearPlans(ctx)
+}
+
+// configuring is a configuration of the cloud that is checked and not yet made:
+// each part adds what is to be written, shown and let go.
+type configuring struct {
+	agent *Agent
+	ctx   context.Context
+	down  downConfig
+	kept  storedConfig
+	by    string
+	next  *site // as it will be
+
+	store []func(*store.Tx) error
+	show  []func()
+	let   []func() // go, the last first
+}
+
+func (c *configuring) release() {
+	for i := len(c.let) - 1; i >= 0; i-- {
+		c.let[i]()
+	}
+	c.let = nil
+}
+
+// in names the item of a part in a refusal.
+func in(part string, i int, err error) error {
+	e := *AsError(err)
+	if e.Code == Internal {
+		return err
+	}
+	at := fmt.Sprintf("%s[%d]", part, i)
+	if e.Field != "" {
+		at += "." + e.Field
+	}
+	e.Field = at
+	return &e
+}

@@ -1,0 +1,268 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/cloud"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+const (
+	newRoom   = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a03"
+	cloudOrg  = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac9"
+	cloudKey  = "a-secret-that-the-cloud-has-made"
+	wholeSite = `"spaces":[{"id":"` + newRoom + `","name":"Corona","timezone":"Europe/Berlin","organization_id":"` + cloudOrg + `"},{"id":"` + room + `","capacity":12}],
+		"devices":[{"id":"door-3","meeting_space_id":"` + newRoom + `","type":"lock","driver":"scripted-lock","options":{"name":"door-3"}}]`
+)
+
+var wholeConfig = wholeSite + `,
+	"permissions":[{"device_id":"light-1","action":"on","allow":["admin"]}],
+	"users":[{"id":"ada","email":"ada@example.com","name":"Ada","role":"admin"}],
+	"keys":[{"id":"app","name":"App","hash":"` + hashOf(cloudKey) + `","prefix":"rgorg_ab","organization_id":"` + cloudOrg + `","permissions":["devices:read"]}],
+	"unlock_codes":[{"meeting_space_id":"` + newRoom + `","name":"Cleaning","code":"483920"}],
+	"rules":[{"id":"warm","name":"warm","trigger":{"event":"temperatureAlert"},"actions":[{"meeting_space_id":"` + room + `","device_type":"light","action":"on"}]}]`
+
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// configure gives the building a configuration, and returns the receipt's
+// state, reason and field.
+func (r *rig) configure(id string, revision int, parts string) string {
+	r.t.Helper()
+	payload, err := cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.config", Time: time.Now(),
+		Data: json.RawMessage(fmt.Sprintf(`{"revision":%d,%s}`, revision, parts))}.Encode()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	before := len(r.logged(levelReceipt))
+	if err := r.receive(r.t.Context(), cloud.Message{Topic: r.topics.Down("config"), Payload: payload, Retained: true}); err != nil {
+		r.t.Fatalf("%s was not taken: %v", id, err)
+	}
+	all := r.logged(levelReceipt)
+	if len(all) == before {
+		return "no receipt"
+	}
+	var last Receipt
+	if err := json.Unmarshal(all[len(all)-1].Data, &last); err != nil || last.CommandID != id {
+		r.t.Errorf("the last receipt is %+v, %v", last, err)
+	}
+	return strings.TrimSpace(string(last.State) + " " + last.Reason)
+}
+
+// managed is all that a configuration may change, to be compared.
+func (r *rig) managed() (all []any) {
+	r.t.Helper()
+	for _, s := range r.spaces() {
+		all = append(all, s.infos(), bare(s.Space))
+		for _, c := range s.codes.book.Load().all {
+			all = append(all, *c)
+		}
+	}
+	keys := r.keysOf(func(Key) bool { return true })
+	for i := range keys {
+		keys[i].LastUsed = time.Time{}
+	}
+	var stored []string
+	err := r.db.View(func(tx *store.Tx) error {
+		for key := range additions.All(tx) {
+			stored = append(stored, key)
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return append(all, keys, r.Users(), r.Rules(), stored)
+}
+
+func TestConfigurationOfTheCloud(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir, hardware := t.TempDir(), moreHardware()
+		o := rigOptions{dir: dir, bench: hardware}
+		r := startRig(t, o)
+		r.wait(3 * time.Second)
+		if got := r.configure("m1", 1, wholeConfig); got != "done" {
+			t.Fatalf("receipt %q", got)
+		}
+		check := func(when string) {
+			t.Helper()
+			r.wait(5 * time.Second)
+			if got := r.status(newRoom, drivers.TypeLock, ""); got.Value != drivers.Closed {
+				t.Errorf("%s the door is %+v", when, got)
+			}
+			if c := r.find(room).Capacity; c != 12 || r.find(room).Name != "Aurora" {
+				t.Errorf("%s Aurora has room for %d", when, c)
+			}
+			if p, ok := r.AuthenticateKey(cloudKey); !ok || p.OrganizationID != cloudOrg || len(p.Permissions.Names()) != 1 {
+				t.Errorf("%s the key is %+v, %v", when, p, ok)
+			}
+			if err := r.Permits(Principal{Kind: KindUser}, room, drivers.TypeLight, "", drivers.ActOn); err == nil {
+				t.Errorf("%s everybody may switch the light on", when)
+			}
+			codes, err := r.UnlockCodes(newRoom)
+			if err != nil || len(codes) != 1 || r.UnlockCodeState(codes[0]) != "" {
+				t.Errorf("%s the codes are %+v, %v", when, codes, err)
+			}
+			if users, all := r.Users(), r.Rules(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {
+				t.Errorf("%s users %+v, rules %+v", when, users, all)
+			}
+		}
+		check("at once")
+		if got := r.configure("m1", 1, wholeConfig); got != "no receipt" {
+			t.Errorf("the same message again: %q", got)
+		}
+		if got := r.configure("m0", 1, wholeConfig); !strings.HasPrefix(got, "rejected") {
+			t.Errorf("an old revision: %q", got)
+		}
+		before := r.managed()
+		r.stop()
+		r = startRig(t, o)
+		check("after a restart")
+		if after := r.managed(); !reflect.DeepEqual(after, before) {
+			t.Errorf("after a restart\n%+v\nbefore\n%+v", after, before)
+		}
+		r.book("mine", on(9, 0), on(10, 0))
+		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{ID: "theirs", SpaceID: newRoom, Start: on(9, 0), End: on(10, 0)}, BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+
+		if got := r.configure("m2", 2, `"spaces":[],"devices":[],"permissions":[],"users":[],"keys":[],"unlock_codes":[],"rules":[]`); got != "done" {
+			t.Fatalf("all taken back: %q", got)
+		}
+		r.wait(5 * time.Second)
+		if _, ok := r.AuthenticateKey(cloudKey); ok {
+			t.Error("the key is not revoked")
+		}
+		if r.find(newRoom) != nil || r.find(room).Capacity != 0 || len(r.Users())+len(r.Rules()) > 0 || r.Permits(Principal{Kind: KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
+			t.Errorf("something stays: %+v", r.managed())
+		}
+		if told := r.toldUp(); !slices.Contains(told, "theirs cancelled") || slices.Contains(told, "mine cancelled") {
+			t.Errorf("told %v", told)
+		}
+		if _, err := r.Booking("mine"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestBadConfigurationChangesNothing spoils one part at a time.
+func TestBadConfigurationChangesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{bench: moreHardware()})
+		r.wait(3 * time.Second)
+		if _, _, err := r.CreateKey(t.Context(), "mine", time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		before := r.managed()
+		for i, test := range []struct{ old, spoilt, field string }{
+			{`"name":"Corona"`, `"name":""`, "spaces[0].name"},
+			{`"capacity":12`, `"capacity":-1`, "spaces[1].capacity"},
+			{`"capacity":12`, `"devices":[]`, "spaces[1].devices"},
+			{`"type":"lock"`, `"type":"lok"`, "devices[0].type"},
+			{`"meeting_space_id":"` + newRoom + `","type"`, `"meeting_space_id":"x","type"`, "devices[0]"},
+			{`"options":{"name":"door-3"}`, `"options":{"nme":"door-3"}`, "devices[0].options.nme"},
+			{`"device_id":"light-1"`, `"device_id":"light-9"`, "permissions[0].device_id"},
+			{`"allow":["admin"]`, `"allow":["cat"]`, "permissions[0]"},
+			{`ada@example.com`, `ada`, "users[0].email"},
+			{`"role":"admin"`, `"role":"king"`, "users[0].role"},
+			{`"hash":"`, `"hash":"zz`, "keys[0].hash"},
+			{`"devices:read"`, `"devices:eat"`, "keys[0].permissions"},
+			{`"id":"app"`, `"id":"system"`, "keys[0].id"},
+			{`"code":"483920"`, `"code":"4"`, "unlock_codes[0].code"},
+			{`"rules":`, `"update":{"url":"http://example.org/x"},"rules":`, "update.url"},
+			{`"code":"483920"`, `"code":""`, "unlock_codes[0].code"},
+			{`{"meeting_space_id":"` + newRoom + `","name":"Cleaning"`, `{"meeting_space_id":"` + room + `","name":"Cleaning"`, "unlock_codes[0].meeting_space_id"},
+			{`"event":"temperatureAlert"`, `"event":"x"`, "rules[0].trigger"},
+			{`"id":"warm"`, `"id":"War m"`, "rules[0].id"},
+			{`"action":"on"}]}]`, `"action":"fly"}]}]`, "rules[0].actions[0]"},
+			{`"permissions":[{`, `"permisions":[{`, "permisions"},
+			{`"revision"`, `"revision"`, ""},
+		} {
+			parts := strings.Replace(wholeConfig, test.old, test.spoilt, 1)
+			if test.field != "" && parts == wholeConfig {
+				t.Fatalf("%s is not spoilt", test.old)
+			}
+			if test.field == "" {
+				parts = `"spaces":5`
+			}
+			got := r.configure(fmt.Sprint("bad", i), i+1, parts)
+			if !strings.HasPrefix(got, "rejected") || !strings.Contains(got, test.field) {
+				t.Errorf("%s: %q, want %s", test.spoilt, got, test.field)
+			}
+			if after := r.managed(); !reflect.DeepEqual(after, before) {
+				t.Fatalf("%s changed something:\n%+v\nbefore\n%+v", test.spoilt, after, before)
+			}
+		}
+		if got := r.configure("good", 1, wholeConfig); got != "done" {
+			t.Errorf("the good one after all that: %q", got)
+		}
+	})
+}
+
+// TestConfigurationKeepsWhatTheBuildingMade: the cloud does not take it away,
+// and cannot take it over.
+func TestConfigurationKeepsWhatTheBuildingMade(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{bench: moreHardware()})
+		r.wait(3 * time.Second)
+		if _, err := r.AddDevice(t.Context(), otherRoom, "hub-2", json.RawMessage(`{"type":"o3-sensor","driver":"scripted-hub","options":{"name":"hub-2"}}`), "test"); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.configure("m1", 1, wholeConfig); got != "done" {
+			t.Fatalf("receipt %q", got)
+		}
+		taken := `"devices":[{"id":"hub-2","meeting_space_id":"` + otherRoom + `","poll":"9s"}]`
+		if got := r.configure("m2", 2, taken); !strings.Contains(got, "devices[0].id") {
+			t.Errorf("taken over: %q", got)
+		}
+		r.refuses("the cloud's, removed here", Forbidden, "device_id", r.RemoveDevice(t.Context(), "door-3", "test"))
+		if got := r.configure("m3", 3, `"devices":[]`); got != "done" {
+			t.Errorf("receipt %q", got)
+		}
+		if _, err := r.deviceByID("hub-2"); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.deviceByID("door-3"); err == nil {
+			t.Error("the cloud's door stays")
+		}
+		if codes := r.find(newRoom); codes == nil || len(r.Users()) != 1 {
+			t.Error("what was not named is gone")
+		}
+	})
+}
+
+func FuzzConfiguration(f *testing.F) {
+	f.Add([]byte(`{"revision":1,` + wholeConfig + `}`))
+	f.Add([]byte(`{"revision":1,"spaces":[{}],"devices":[{"id":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := readConfig(data)
+		if err != nil {
+			if e := AsError(err); e.Code != Invalid {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		for _, items := range []*[]json.RawMessage{d.Spaces, d.Devices} {
+			if items == nil {
+				continue
+			}
+			for _, item := range *items {
+				if p, err := managed(item, true); err == nil && (p.ID == "" || p.SpaceID == "") {
+					t.Errorf("%s is taken as %+v", item, p)
+				}
+			}
+		}
+	})
+}

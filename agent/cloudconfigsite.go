@@ -1,0 +1,209 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// site checks the spaces and devices.
+func (c *configuring) site() error {
+	edits, names := map[string]*addition{}, map[string]string{}
+	for _, kind := range []struct {
+		name   string
+		device bool
+		items  *[]json.RawMessage
+	}{{"spaces", false, c.down.Spaces}, {"devices", true, c.down.Devices}} {
+		if kind.items == nil {
+			continue
+		}
+		for key, was := range c.agent.additions {
+			if was.Cloud && isDevice(key) == kind.device {
+				edits[key] = nil
+			}
+		}
+		for i, item := range *kind.items {
+			p, err := managed(item, kind.device)
+			if err != nil {
+				return in(kind.name, i, err)
+			}
+			key := p.key()
+			switch was := c.agent.additions[key]; {
+			case names[key] != "":
+				return in(kind.name, i, refuse(Invalid, "id", "is there twice"))
+			case was != nil && !was.Cloud:
+				return in(kind.name, i, refuse(Conflict, "id", "was made in the building: remove it there, or choose another"))
+			case was != nil && was.SpaceID == p.SpaceID && bytes.Equal(was.Data, p.Data):
+				delete(edits, key)
+			default:
+				edits[key] = p
+			}
+			names[key] = fmt.Sprintf("%s[%d]", kind.name, i)
+		}
+	}
+	r, err := c.agent.stageSite(c.ctx, c.agent.file, edits, names, c.by)
+	if err != nil {
+		return err
+	}
+	c.next = r.next
+	c.store, c.show, c.let = append(c.store, r.store), append(c.show, r.show), append(c.let, r.release)
+	return nil
+}
+
+// managed is a space or device as the cloud says it.
+func managed(item json.RawMessage, device bool) (*addition, error) {
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal(item, &document); err != nil || document == nil {
+		return nil, refuse(Invalid, "", "is not an object")
+	}
+	p := &addition{Cloud: true}
+	wanted := map[string]*string{"id": &p.ID}
+	if device {
+		wanted["meeting_space_id"] = &p.SpaceID
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if json.Unmarshal(document[name], wanted[name]) != nil || *wanted[name] == "" {
+			return nil, refuse(Invalid, name, "is missing")
+		}
+		delete(document, name)
+	}
+	var err error
+	if p.Data, err = json.Marshal(document); len(p.Data) > maxAddition {
+		err = refuse(Invalid, "", "is too large: want at most %d KiB", maxAddition>>10)
+	}
+	return p, err
+}
+
+// permissions checks who may give which order: what is not named is for all.
+func (c *configuring) permissions() error {
+	if c.down.Permissions == nil {
+		return nil
+	}
+	byDevice := map[string][]DevicePermission{}
+	for i, p := range *c.down.Permissions {
+		d := c.next.device(p.DeviceID)
+		if d == nil {
+			return in("permissions", i, refuse(NotFound, "device_id", "is not a device of this building"))
+		}
+		one := []DevicePermission{p.DevicePermission}
+		if err := checkPermissions(d, one); err != nil {
+			return in("permissions", i, refuse(Invalid, "", "%s", AsError(err).Message))
+		}
+		byDevice[d.ID] = append(byDevice[d.ID], one[0])
+	}
+	for _, d := range c.next.devices() {
+		was := d.live()
+		set := was.set
+		set.Permissions = nil
+		if all := byDevice[d.ID]; len(all) > 0 {
+			if len(all) > maxPermissions {
+				return refuse(Invalid, "permissions", "are %d for %s: want at most %d", len(all), d.ID, maxPermissions)
+			}
+			set.Permissions = &all
+		}
+		if set.Permissions == nil && was.set.Permissions == nil {
+			continue
+		}
+		now := &deviceTerms{set.over(d.Device), set}
+		c.store = append(c.store, func(tx *store.Tx) error { return c.agent.storeSettings(tx, d, was, now, c.by) })
+		c.show = append(c.show, func() { d.turn(was, now) })
+	}
+	return nil
+}
+
+// codes checks the unlock codes.
+func (c *configuring) codes() error {
+	if c.down.UnlockCodes == nil {
+		return nil
+	}
+	bySpace := map[string][]int{}
+	for i, code := range *c.down.UnlockCodes {
+		bySpace[code.SpaceID] = append(bySpace[code.SpaceID], i)
+		if s := c.next.byID[code.SpaceID]; s == nil || s.byType[drivers.TypeLock] == nil {
+			return in("unlock_codes", i, refuse(NotFound, "meeting_space_id", "is not a meeting space with a lock"))
+		}
+		if code.Code == "" {
+			return in("unlock_codes", i, refuse(Invalid, "code", "is missing"))
+		}
+	}
+	before := map[string]bool{}
+	for _, key := range c.kept.Codes {
+		before[key] = true
+	}
+	c.kept.Codes = nil
+	for _, s := range c.next.order {
+		if err := c.codesOf(s, bySpace[s.ID], before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// codesOf checks those of one space.
+func (c *configuring) codesOf(s *space, items []int, before map[string]bool) error {
+	door := s.byType[drivers.TypeLock]
+	if door == nil {
+		return nil
+	}
+	s.codes.turn.Lock()
+	c.let = append(c.let, s.codes.turn.Unlock)
+	book := s.codes.book.Load()
+	gone := map[string]*storedUnlockCode{} // of the cloud's, by key
+	for _, one := range book.all {
+		if before[one.key()] {
+			gone[one.key()] = one
+		}
+	}
+	if len(items)+len(gone) == 0 {
+		return nil
+	}
+	for _, i := range items {
+		code := (*c.down.UnlockCodes)[i]
+		set := UnlockCodeSet{Name: code.Name, Code: code.Code, From: code.From, Until: code.Until, BookingID: code.BookingID}
+		if err := c.agent.checkCodeSet(s, &set); err != nil {
+			return in("unlock_codes", i, err)
+		}
+		old, _ := book.replaced(set)
+		if old != nil && !before[old.key()] {
+			return in("unlock_codes", i, refuse(Conflict, "name", "was made in the building: delete it there, or choose another"))
+		}
+		one, _, err := c.agent.newCode(s, book, old, set)
+		if err != nil {
+			return in("unlock_codes", i, err)
+		}
+		if old != nil {
+			delete(gone, old.key())
+		}
+		book = book.with(old, one)
+		c.kept.Codes = append(c.kept.Codes, one.key())
+		kind := "unlockCodeCreated"
+		if old != nil {
+			kind = "unlockCodeUpdated"
+		}
+		c.store = append(c.store, func(tx *store.Tx) error {
+			if err := unlockCodes.Put(tx, one.key(), *one); err != nil {
+				return err
+			}
+			return c.agent.tellCode(tx, door, kind, one, c.by)
+		})
+	}
+	for key, old := range gone {
+		book = book.with(old, nil)
+		c.store = append(c.store, func(tx *store.Tx) error {
+			if err := unlockCodes.Delete(tx, key); err != nil {
+				return err
+			}
+			return c.agent.tellCode(tx, door, "unlockCodeDeleted", old, c.by)
+		})
+	}
+	if err := book.fits(); err != nil {
+		return refuse(Invalid, "unlock_codes", "of %s: %s", s.Name, AsError(err).Message)
+	}
+	c.show = append(c.show, func() { s.codes.book.Store(book) })
+	return nil
+}

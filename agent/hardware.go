@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// BoardFile is the name, in the data folder, of the file that says on which
+// hardware the device secret was made.
+const BoardFile = SecretFile + ".board"
+
+// sameHardware notices a card that was copied: its data folder then names other
+// hardware than this. Two gateways with one device secret would take each
+// other's tokens and unlock codes, so here a new one is made. Whether a card was
+// copied or only moved nobody can tell from here; the old secret is therefore
+// kept beside, and the log says how it comes back. hardware is an opaque name
+// of this machine; empty: nobody knows it, and nothing is compared.
+func sameHardware(dir, hardware string, log *slog.Logger) error {
+	if hardware == "" {
+		return nil
+	}
+	path := filepath.Join(dir, BoardFile)
+	raw, err := os.ReadFile(path)
+	known := strings.TrimSpace(string(raw))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("read which hardware this is: %w", err)
+	case known == hardware:
+		return nil
+	case len(known) == len(hardware): // else it is new, or damaged
+		if err := leaveSecret(dir, log); err != nil {
+			return err
+		}
+	}
+	// The secret is gone before the new name is there: a power cut in between
+	// comes here again.
+	switch err := writeWhole(path, []byte(hardware+"\n")); {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		log.Error("which hardware this is cannot be stored: free space on the disk", "error", err)
+	case err != nil:
+		return fmt.Errorf("write which hardware this is: %w", err)
+	}
+	return nil
+}
+
+// leaveSecret puts the device secret aside.
+func leaveSecret(dir string, log *slog.Logger) error {
+	path := filepath.Join(dir, SecretFile)
+	switch err := os.Rename(path, path+".before"); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("leave the device secret of other hardware: %w", err)
+	}
+	log.Warn("this card comes from other hardware, so the gateway gets a new identity: people sign in again, unlock codes, secrets of webhooks and devices added at run time are to be made anew. "+
+		"If the card was moved and not copied: stop the gateway, move the file before over the file, and start it",
+		"file", path, "before", path+".before")
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

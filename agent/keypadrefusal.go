@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"time"
+)
+
+const (
+	// refusalWindow is how long the keypad of a door tells of a kind of refusal
+	// once. What comes more often is counted, and told when it is over: whoever
+	// stands at the door and types shall not fill the log.
+	refusalWindow = time.Hour
+	// maxRefusals is how many kinds are told apart in that time: reasons and, of
+	// codes that there are, whose. The others count together for their reason.
+	maxRefusals = 32
+)
+
+// codeRefusals are what the keypad of a door has refused in a window.
+type codeRefusals struct {
+	until time.Time // zero: there is no window
+	kinds map[codeRefusal]int
+}
+
+// codeRefusal is a kind of refusal.
+type codeRefusal struct {
+	why  string
+	code string // its id; empty: none, or one of many
+}
+
+// take counts a codeRefusal, and says whether it is the first of its kind in the
+// window.
+func (r *codeRefusals) take(why string, c *storedUnlockCode, now time.Time) (first bool) {
+	if r.until.IsZero() {
+		r.until, r.kinds = now.Add(refusalWindow), map[codeRefusal]int{}
+	}
+	kind := codeRefusal{why: why}
+	if c != nil {
+		kind.code = c.ID
+	}
+	if _, known := r.kinds[kind]; !known && len(r.kinds) >= maxRefusals {
+		kind.code = ""
+	}
+	r.kinds[kind]++
+	return r.kinds[kind] == 1
+}
+
+// close ends the window and returns what was counted in it and not told.
+func (r *codeRefusals) close() map[codeRefusal]int {
+	more := map[codeRefusal]int{}
+	for kind, n := range r.kinds {
+		if n > 1 {
+			more[kind] = n - 1
+		}
+	}
+	*r = codeRefusals{}
+	return more
+}
+
+// refuseCode tells that a code did not open the door, or counts it. The caller
+// holds the keypad's mu.
+func (d *device) refuseCode(c *storedUnlockCode, why string) {
+	if !d.keypad.refused.take(why, c, time.Now()) {
+		return
+	}
+	details := map[string]any{}
+	if c != nil {
+		details = c.told()
+	}
+	details["reason"] = why
+	d.agent.recorder.add(change{rows: []row{d.event("codeRefused", "", time.Now(), details)}})
+}
+
+// sumRefusals tells what was only counted, when its window is over, or at the
+// end.
+func (d *device) sumRefusals(last bool) {
+	k := &d.keypad
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.refused.until.IsZero() || !last && time.Now().Before(k.refused.until) {
+		return
+	}
+	since := k.refused.until.Add(-refusalWindow)
+	var rows []row
+	for kind, n := range k.refused.close() {
+		details := map[string]any{"reason": kind.why, "count": n, "since": stamp(since)}
+		if kind.code != "" {
+			details["code_id"] = kind.code
+		}
+		rows = append(rows, d.event("codeRefused", "", time.Now(), details))
+	}
+	if len(rows) > 0 {
+		d.agent.recorder.add(change{rows: rows})
+	}
+}
+
+// untilRefusals is how long the keypad may wait until it has something to sum
+// up.
+func (d *device) untilRefusals() time.Duration {
+	d.keypad.mu.Lock()
+	defer d.keypad.mu.Unlock()
+	if d.keypad.refused.until.IsZero() {
+		return refusalWindow
+	}
+	return max(time.Until(d.keypad.refused.until), time.Millisecond)
+}

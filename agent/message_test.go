@@ -1,0 +1,315 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/message"
+	"roomgate/cloud"
+)
+
+// A message is stored with its row in one transaction, and each way says how
+// far it is.
+func TestMessageGoesBothWays(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, _ := openHeaven(t)
+		var open atomic.Bool
+		r := startMessageRig(t, rigOptions{yaml: "cloud: {url: 'mqtt://cloud', acks: broker}\n" + reachable, dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if !open.Load() {
+				return nil, errors.New("no route")
+			}
+			return h.dial(ctx, network, address)
+		}}, "")
+		r.fails(503, "")
+		m := r.send(message.To{Email: "MEL@example.com"}, "first")
+		if m.To.UserID != "mel" || m.To.Email != "mel@example.com" || m.OrganizationID != org || m.Priority != message.Normal || !m.ExpiresAt.Equal(m.CreatedAt.Add(message.UsualLife)) {
+			t.Errorf("%+v", m.Message)
+		}
+		if c := m.Channels; c.Cloud.State != message.Queued || c.Cloud.Reason == "" || c.Push.State != message.Queued {
+			t.Errorf("at first: %+v", c)
+		}
+		if rows := r.logged(levelMessage); len(rows) != 1 {
+			t.Fatalf("%d rows", len(rows))
+		}
+		r.wait(time.Second)
+		r.wantPush("the gateway is down", m.ID, message.Queued, "503")
+		r.out.Script(nil)
+		open.Store(true)
+		r.wait(10 * time.Minute)
+		if c := r.now(m.ID).Channels; c.Cloud.State != message.Sent || c.Push.State != message.Sent || c.Push.Attempts < 2 {
+			t.Errorf("at last: %+v", c)
+		}
+		up := h.taken(levelMessage)
+		var said message.Message
+		if len(up) != 1 || up[0].Type != "roomgate.message" || json.Unmarshal(up[0].Data, &said) != nil || said.ID != m.ID || said.Body != "hello" {
+			t.Errorf("the cloud was told %+v", up)
+		}
+		if got := r.out.Taken(); len(got) != 1 || got[0].Topic != "rooms-mel" || got[0].Message != "hello" || got[0].Priority != 3 || got[0].Sequence != m.ID {
+			t.Errorf("pushed: %+v", got)
+		}
+		if strings.Contains(r.log.String(), pushToken) || strings.Contains(r.log.String(), "hello") {
+			t.Errorf("the log tells too much: %s", r.log)
+		}
+	})
+}
+
+func TestMessageFindsItsReader(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startMessageRig(t, rigOptions{yaml: "cloud: {url: 'mqtt://cloud'}\n" + reachable, dial: (&heaven{down: true}).dial}, "")
+		b := meeting("board", on(9, 0), on(10, 0))
+		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
+		if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.book("nobodys", on(11, 0), on(12, 0))
+		for _, c := range []struct {
+			to                         message.To
+			owner, topic, field, inOrg string
+		}{
+			{message.To{UserID: "ada"}, "", "ada-phone", "", ""},
+			{message.To{UserID: "mel"}, org, "rooms-mel", "", org},
+			{message.To{UserID: "bob"}, org, "", "to.user_id", ""}, // as if there was none
+			{message.To{UserID: "off"}, "", "", "to.user_id", ""},
+			{message.To{UserID: "nobody"}, "", "", "to.user_id", ""},
+			{message.To{Email: "bob@example.com"}, org, "", "", org}, // a stranger to this organization
+			{message.To{Email: "bob@example.com"}, "", "rooms-bob", "", otherOrg},
+			{message.To{Email: "off@example.com"}, "", "", "", ""},
+			{message.To{Email: "guest@example.com"}, "", "", "", ""},
+			{message.To{BookingID: "board"}, "", "rooms-mel", "", org},
+			{message.To{BookingID: "nobodys"}, "", "", "to.booking_id", ""},
+			{message.To{BookingID: "none"}, "", "", "to.booking_id", ""},
+			{message.To{Topic: "kitchen"}, "", "kitchen", "", ""},
+			{message.To{Topic: "rooms-mel"}, org, "rooms-mel", "", org},
+			{message.To{Topic: "rooms-bob"}, org, "", "to.topic", ""},
+		} {
+			asked := hello(c.to, "x")
+			asked.OrganizationID = c.owner
+			before := len(r.out.Taken())
+			m, err := r.SendMessage(t.Context(), asked, "")
+			if field := fieldIn(err); field != c.field {
+				t.Errorf("%+v: %v, want a problem with %q", c, err, c.field)
+			}
+			if err != nil {
+				continue
+			}
+			r.wait(time.Second)
+			got, state := r.out.Taken()[before:], message.Sent
+			if c.topic == "" {
+				state = message.Unused
+			} else if len(got) != 1 || got[0].Topic != c.topic {
+				t.Errorf("%+v: pushed %+v", c, got)
+			}
+			if now := r.now(m.ID); now.Channels.Push.State != state || now.OrganizationID != c.inOrg {
+				t.Errorf("%+v: %+v", c, now)
+			}
+		}
+	})
+}
+
+func fieldIn(err error) string {
+	if err == nil {
+		return ""
+	}
+	return AsError(err).Field
+}
+
+// The same request again is the same message, also after a restart; another one
+// with its key is refused.
+func TestMessageIsRepeatable(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := startMessageRig(t, rigOptions{dir: dir}, "")
+		first, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "once"), "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.wait(time.Second)
+		r.stop()
+		r = startMessageRig(t, rigOptions{dir: dir}, "")
+		again, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "once"), "key")
+		if err != nil || again.ID != first.ID || again.Channels.Push.State != message.Sent {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+		if _, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "twice"), "key"); AsError(err) == nil || AsError(err).Code != Conflict {
+			t.Errorf("another one with its key: %v", err)
+		}
+		r.wait(time.Minute)
+		if rows := r.logged(levelMessage); len(rows) != 1 || len(r.out.Taken()) != 0 {
+			t.Errorf("%d rows, pushed again %q", len(rows), r.pushed())
+		}
+	})
+}
+
+func TestMessageWithoutAWay(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		_, err := r.SendMessage(t.Context(), hello(message.To{Email: "a@example.com"}, "x"), "")
+		if e := AsError(err); e == nil || e.Code != Unavailable || !strings.Contains(e.Message, "push.url") {
+			t.Errorf("%v", err)
+		}
+		if rows := r.logged(levelMessage); len(rows) != 0 {
+			t.Errorf("%d rows", len(rows))
+		}
+	})
+}
+
+func TestMessagesAreListed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startMessageRig(t, rigOptions{}, "")
+		var want []string
+		for i := range 7 {
+			m := r.send(message.To{UserID: []string{"mel", "bob"}[i%2]}, fmt.Sprint(i))
+			want = append([]string{m.Title}, want...)
+		}
+		titles := func(organization string, limit int) (all []string) {
+			for cursor := ""; ; {
+				page, next, err := r.Messages(organization, limit, cursor)
+				if err != nil || len(page) > limit {
+					t.Fatalf("%d, %v", len(page), err)
+				}
+				for _, m := range page {
+					all = append(all, m.Title)
+				}
+				if cursor = next; cursor == "" {
+					return all
+				}
+			}
+		}
+		if got := titles("", 3); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := titles(org, 2); !slices.Equal(got, []string{"6", "4", "2", "0"}) {
+			t.Errorf("of one organization: %q", got)
+		}
+		if _, _, err := r.Messages("", 3, "?"); fieldIn(err) != "cursor" {
+			t.Errorf("a cursor that is none: %v", err)
+		}
+	})
+}
+
+// What is done with is forgotten, oldest first; what waits is not, and there is
+// an end to what may wait.
+func TestMessagesAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startMessageRig(t, rigOptions{}, "")
+		r.fails(503, "")
+		var waits MessageInfo
+		for i := range maxQueuedMessages {
+			m := r.send(message.To{UserID: []string{"ada", "ada", "ada", "mel"}[i%4]}, fmt.Sprint(i))
+			if i == 0 {
+				waits = m
+			}
+		}
+		_, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "too many"), "")
+		if e := AsError(err); e == nil || e.Code != Full {
+			t.Errorf("one too many: %v", err)
+		}
+		r.out.Script(nil)
+		r.wait(10 * time.Minute)
+		r.wantPush("the oldest", waits.ID, message.Sent, "")
+		for i := range keepMessages {
+			r.send(message.To{UserID: "ada"}, fmt.Sprint("later ", i))
+			if i%100 == 0 {
+				r.wait(10 * time.Second)
+			}
+		}
+		r.wait(10 * time.Second)
+		if n := len(r.messages.list); n < keepMessages || n >= keepMessages+messagesOver {
+			t.Errorf("%d are remembered", n)
+		}
+		if _, err := r.Message(waits.ID); AsError(err) == nil || AsError(err).Code != NotFound {
+			t.Errorf("the oldest is still there: %v", err)
+		}
+		r.fails(503, "")
+		for range maxQueuedMessagesOfOrg {
+			r.send(message.To{UserID: "mel"}, "one organization")
+		}
+		if _, err := r.SendMessage(t.Context(), hello(message.To{UserID: "mel"}, "its last"), ""); AsError(err) == nil || AsError(err).Code != Full {
+			t.Errorf("too many of one organization: %v", err)
+		}
+		r.send(message.To{UserID: "ada"}, "others have room")
+	})
+}
+
+// The organizer is told of what the building decides, in the transaction of the
+// decision, and not of what the cloud decides.
+func TestOrganizerIsTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startMessageRig(t, rigOptions{}, "")
+		for i, id := range []string{"noshow", "loser", "taken-back"} {
+			b := meeting(id, on(9+2*i, 0), on(10+2*i, 0))
+			b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
+			if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.book("nobodys", on(8, 0), on(8, 30))
+		r.take(said("1", kindSnapshot, 1, slot("rival", on(11, 30), on(12, 30), `"cloud_revision":1`)))
+		if _, err := r.CancelBooking(t.Context(), "taken-back", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		mels := `"organizer":{"email":"mel@example.com"}`
+		r.take(said("2", kindDelta, 2, slot("theirs", on(20, 0), on(21, 0), mels)))
+		r.take(said("3", kindDelta, 3, slot("theirs", on(20, 0), on(21, 0), mels, `"state":"displaced"`, `"revision":2`)))
+		if got := r.booking("theirs").State; got != booking.Displaced {
+			t.Errorf("what the cloud has displaced is %s", got)
+		}
+		r.until(on(9, 11))
+		want := []string{"rooms-mel Aurora: your booking lost its room", "rooms-mel Aurora: your booking was released"}
+		if got := r.pushed(); !slices.Equal(got, want) {
+			t.Fatalf("told %q, want %q", got, want)
+		}
+		last := r.out.Taken()[1]
+		if last.Message != "Sat 1 Jan 09:00-10:00 UTC: nobody checked in and the room is not watched" || last.Priority != 4 {
+			t.Errorf("%+v", last)
+		}
+		if rows := r.logged(levelMessage); len(rows) != 2 {
+			t.Errorf("%d rows", len(rows))
+		}
+		page, _, err := r.Messages(org, 10, "")
+		if err != nil || len(page) != 2 || page[0].Source != message.FromBooking {
+			t.Errorf("%+v, %v", page, err)
+		}
+	})
+}
+
+// Unless the configuration wants it nobody is told, and nothing but the booking
+// changes.
+func TestOrganizerIsNotToldByDefault(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startMessageRig(t, rigOptions{yaml: strings.Replace(reachable, "organizers: true", "organizers: false", 1)}, "")
+		b := meeting("noshow", on(9, 0), on(10, 0))
+		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
+		if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.until(on(9, 11))
+		if got := r.booking("noshow").State; got != booking.Released || len(r.out.Taken()) != 0 || len(r.logged(levelMessage)) != 0 {
+			t.Errorf("%s, told %q", got, r.pushed())
+		}
+	})
+}
+
+// A log that was full before the cloud took a message says so.
+func TestMessageTheCloudNeverGot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		yaml := "cloud: {url: 'mqtt://cloud', acks: " + cloud.AcksBackend + "}\nstore: {events: 100}\n" + reachable
+		r := startMessageRig(t, rigOptions{yaml: yaml, dial: func() Dialer { h := &heaven{down: true}; return h.dial }()}, "")
+		m := r.send(message.To{UserID: "ada"}, "x")
+		for i := range 150 {
+			r.send(message.To{UserID: "ada"}, fmt.Sprint(i))
+		}
+		if c := r.now(m.ID).Channels.Cloud; c.State != message.Failed || c.Reason == "" {
+			t.Errorf("%+v", c)
+		}
+	})
+}

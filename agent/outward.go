@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"roomgate/agent/message"
+	"roomgate/agent/webhook"
+	"roomgate/store"
+)
+
+// Outward is how what the building tells others stands, besides the cloud.
+type Outward struct {
+	Mail     OutwardQueue    `json:"mail"` // letters that wait for the relay
+	Push     OutwardQueue    `json:"push"` // messages that wait for the push gateway
+	Webhooks OutwardWebhooks `json:"webhooks"`
+}
+
+// OutwardQueue is what waits for one who takes it.
+type OutwardQueue struct {
+	Configured bool    `json:"configured"`
+	Waiting    int     `json:"waiting"`
+	OldestS    float64 `json:"oldest_s"`          // seconds since the oldest came, as far as that is known
+	Failing    string  `json:"failing,omitempty"` // why nothing is taken now; empty: it is
+}
+
+// OutwardWebhooks is the webhooks by their state.
+type OutwardWebhooks struct {
+	Active   int     `json:"active"`
+	Failing  int     `json:"failing"`
+	Disabled int     `json:"disabled"`
+	Waiting  int     `json:"waiting"`  // deliveries
+	OldestS  float64 `json:"oldest_s"` // seconds since the oldest of them came
+	// Troubled are those that fail, at most ten.
+	Troubled []TroubledWebhook `json:"troubled"`
+}
+
+// TroubledWebhook is one that fails.
+type TroubledWebhook struct {
+	ID     string `json:"id"`
+	Host   string `json:"host"`
+	Reason string `json:"reason"`
+}
+
+// maxTroubled bounds the webhooks that are named.
+const maxTroubled = 10
+
+// Outward returns how what the building tells others stands.
+func (a *Agent) Outward() Outward {
+	return Outward{a.mailQueue(), a.pushQueue(), a.webhookQueues()}
+}
+
+func (a *Agent) mailQueue() OutwardQueue {
+	q := OutwardQueue{Configured: a.config.SMTP.URL != ""}
+	if failing := a.signIn.mailbox.failing.Load(); failing != nil {
+		q.Failing = *failing
+	}
+	now := a.moment()
+	_ = a.db.View(func(tx *store.Tx) error {
+		for _, m := range mails.All(tx) {
+			q.Waiting++
+			if age, known := now.Since(m.Posted); known {
+				q.OldestS = max(q.OldestS, seconds3(age))
+			}
+		}
+		return nil
+	})
+	return q
+}
+
+func (a *Agent) pushQueue() OutwardQueue {
+	q := OutwardQueue{Configured: a.messages.gateway != nil}
+	now := a.moment()
+	a.messages.mu.Lock()
+	defer a.messages.mu.Unlock()
+	q.Failing = a.messages.failing
+	for _, p := range a.messages.list {
+		if p.push != message.Queued {
+			continue
+		}
+		q.Waiting++
+		if age, known := now.Since(p.posted); known {
+			q.OldestS = max(q.OldestS, seconds3(age))
+		}
+	}
+	return q
+}
+
+func (a *Agent) webhookQueues() OutwardWebhooks {
+	o := OutwardWebhooks{Troubled: []TroubledWebhook{}}
+	type oldest struct{ webhook, delivery string }
+	var first []oldest
+	for _, w := range a.Webhooks("") {
+		switch w.State {
+		case webhook.Active:
+			o.Active++
+		case webhook.Failing:
+			o.Failing++
+			if len(o.Troubled) < maxTroubled {
+				o.Troubled = append(o.Troubled, TroubledWebhook{w.ID, hostOf(w.URL), w.Reason})
+			}
+		case webhook.Disabled:
+			o.Disabled++
+		}
+		o.Waiting += w.Pending
+		if id := a.hooks.oldest(w.ID); id != "" {
+			first = append(first, oldest{w.ID, id})
+		}
+	}
+	for _, f := range first {
+		if d, err := a.delivery(f.webhook, f.delivery); err == nil {
+			o.OldestS = max(o.OldestS, seconds3(a.Now().Sub(d.CreatedAt)))
+		}
+	}
+	return o
+}
+
+// oldest is the delivery that has waited longest for a webhook, or empty.
+func (h *hooks) oldest(webhookID string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := h.byID[webhookID]
+	if w == nil || len(w.waiting) == 0 {
+		return ""
+	}
+	return slices.MinFunc(w.waiting, func(x, y waitingDelivery) int { return strings.Compare(x.id, y.id) }).id
+}
+
+// seconds3 is a length of time in seconds, to the millisecond.
+func seconds3(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+// write adds the figures to the metrics.
+func (o Outward) write(w io.Writer) {
+	hooks := OutwardQueue{Configured: o.Webhooks.Active+o.Webhooks.Failing+o.Webhooks.Disabled > 0, Waiting: o.Webhooks.Waiting, OldestS: o.Webhooks.OldestS}
+	if o.Webhooks.Failing > 0 {
+		hooks.Failing = o.Webhooks.Troubled[0].Reason
+	}
+	queues := []struct {
+		name string
+		OutwardQueue
+	}{{"mail", o.Mail}, {"push", o.Push}, {"webhooks", hooks}}
+	each := func(name, help string, value func(OutwardQueue) any) {
+		fmt.Fprintf(w, "# HELP roomgate_outward_%s %s\n# TYPE roomgate_outward_%s gauge\n", name, help, name)
+		for _, q := range queues {
+			fmt.Fprintf(w, "roomgate_outward_%s{queue=%q} %v\n", name, q.name, value(q.OutwardQueue))
+		}
+	}
+	each("configured", "1 if the building can tell others this way.", func(q OutwardQueue) any { return number(q.Configured) })
+	each("waiting", "What waits to be told.", func(q OutwardQueue) any { return q.Waiting })
+	each("oldest_seconds", "How long the oldest of it has waited.", func(q OutwardQueue) any { return q.OldestS })
+	each("failing", "1 while the other side takes nothing, of webhooks if any fails.", func(q OutwardQueue) any { return number(q.Failing != "") })
+	fmt.Fprintf(w, "# HELP roomgate_webhooks Webhooks by their state.\n# TYPE roomgate_webhooks gauge\n")
+	for _, s := range []struct {
+		state webhook.State
+		count int
+	}{{webhook.Active, o.Webhooks.Active}, {webhook.Failing, o.Webhooks.Failing}, {webhook.Disabled, o.Webhooks.Disabled}} {
+		fmt.Fprintf(w, "roomgate_webhooks{state=%q} %d\n", s.state, s.count)
+	}
+}

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/message"
+	"roomgate/agent/webhook"
+)
+
+// wantMetrics looks for lines of the metrics.
+func (r *rig) wantMetrics(lines ...string) {
+	r.t.Helper()
+	var b bytes.Buffer
+	r.WriteMetrics(&b)
+	for _, line := range lines {
+		if !strings.Contains(b.String(), "\n"+line+"\n") {
+			r.t.Errorf("the metrics lack %q", line)
+		}
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(b.String()) {
+		if strings.HasPrefix(line, "# TYPE ") && seen[line] {
+			r.t.Errorf("%q is there twice", line)
+		}
+		seen[line] = true
+	}
+}
+
+func TestOutwardPush(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startMessageRig(t, rigOptions{}, "")
+		r.fails(401, "")
+		for range 3 {
+			r.send(message.To{UserID: "ada"}, "x")
+			r.wait(time.Minute)
+		}
+		q := r.Outward().Push
+		if !q.Configured || q.Waiting != 3 || q.OldestS < 180 || q.OldestS > 181 || !strings.Contains(q.Failing, "401") {
+			t.Errorf("%+v", q)
+		}
+		r.wantMetrics(`roomgate_outward_waiting{queue="push"} 3`, `roomgate_outward_failing{queue="push"} 1`, `roomgate_outward_configured{queue="mail"} 0`)
+		r.out.Script(nil)
+		r.wait(10 * time.Minute)
+		if q := r.Outward().Push; q != (OutwardQueue{Configured: true}) {
+			t.Errorf("afterwards %+v", q)
+		}
+	})
+}
+
+func TestOutwardWebhooks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startHookRig(t, "", "")
+		w := r.hook("a", owner, webhook.BookingCreated)
+		r.hook("b", owner, webhook.BookingEnd)
+		off := webhook.Disabled
+		if _, err := r.ChangeWebhook(t.Context(), r.hook("c", owner, webhook.BookingEnd).ID, webhook.Change{State: &off}); err != nil {
+			t.Fatal(err)
+		}
+		r.out.always(500, "")
+		r.book("b1", on(40, 0), on(40, 30))
+		r.wait(27 * time.Hour)
+		r.book("b2", on(41, 0), on(41, 30))
+		r.wait(30 * time.Second)
+		o := r.Outward().Webhooks
+		if o.Active != 1 || o.Failing != 1 || o.Disabled != 1 || o.Waiting != 1 || o.OldestS < 30 || o.OldestS > 31 ||
+			len(o.Troubled) != 1 || o.Troubled[0].ID != w.ID || o.Troubled[0].Host != "a.example.com" || o.Troubled[0].Reason == "" {
+			t.Errorf("%+v", o)
+		}
+		r.wantMetrics(`roomgate_webhooks{state="failing"} 1`, `roomgate_outward_waiting{queue="webhooks"} 1`, `roomgate_outward_failing{queue="webhooks"} 1`)
+	})
+}
+
+func TestOutwardMail(t *testing.T) {
+	r := openRelayRig(t, "", "always", mailtest.Options{})
+	if err := r.MailAdmins(t.Context(), "", "subject", "text"); err != nil {
+		t.Fatal(err)
+	}
+	if q := r.Outward().Mail; !q.Configured || q.Waiting != 1 || q.OldestS < 0 || q.Failing != "" {
+		t.Errorf("%+v", q)
+	}
+	r.wantMetrics(`roomgate_outward_waiting{queue="mail"} 1`, `roomgate_outward_configured{queue="push"} 0`)
+	r.relay.Close()
+	r.turnMail(t)
+	if q := r.Outward().Mail; q.Waiting != 1 || !strings.Contains(q.Failing, "mail relay: connect") {
+		t.Errorf("with a relay that is gone: %+v", q)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// turnMail lets the postman try once.
+func (r *relayRig) turnMail(t *testing.T) {
+	p := &postman{Agent: r.Agent, known: map[string]*waiting{}}
+	p.turn(t.Context())
+}

@@ -1,0 +1,284 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+	"roomgate/store"
+)
+
+// rebuild is a change of the site that was checked and not yet made: store
+// writes it, show lets it take effect, release must be called in any case.
+type rebuild struct {
+	agent     *Agent
+	by        string
+	additions map[string]*addition // all that there will be
+	edits     map[string]*addition // what is written; nil: taken away
+	next      *site
+	was       *site
+	held      []*space // whose plans are locked
+	ended     map[*space][]edit
+}
+
+// stageSite checks edits of the additions over a configuration file, by key; nil
+// takes one away. names are what errors call them. The caller has the turn of
+// the site.
+func (a *Agent) stageSite(ctx context.Context, file *config.Config, edits map[string]*addition, names map[string]string, by string) (*rebuild, error) {
+	r := &rebuild{agent: a, by: by, edits: edits, additions: maps.Clone(a.additions), was: a.site.Load(), ended: map[*space][]edit{}}
+	for key, p := range edits {
+		if p == nil {
+			delete(r.additions, key)
+		} else {
+			r.additions[key] = p
+		}
+	}
+	if len(r.additions) > maxAdditions {
+		return nil, refuse(Full, "", "%d spaces and devices would be laid over the configuration, at most %d can: remove some", len(r.additions), maxAdditions)
+	}
+	var lay []config.Part
+	for _, key := range slices.Sorted(maps.Keys(r.additions)) {
+		lay = append(lay, r.additions[key].laid(names[key]))
+	}
+	spaces, err := file.Lay(lay...)
+	if err != nil {
+		return nil, layError(err)
+	}
+	if err := a.db.View(func(tx *store.Tx) error { return r.build(tx, spaces) }); err != nil {
+		return nil, err
+	}
+	if err := r.hold(ctx); err != nil {
+		r.release()
+		return nil, err
+	}
+	r.end(a.Now())
+	return r, nil
+}
+
+// build makes the next site; what stays as it was is the same.
+func (r *rebuild) build(tx *store.Tx, spaces []config.Space) error {
+	var k kept
+	var order []*space
+	for _, c := range spaces {
+		old := r.was.byID[c.ID]
+		var s *space
+		var err error
+		if old == nil {
+			if k.bookings == nil {
+				k = r.agent.readKept(tx)
+			}
+			s, err = r.agent.loadSpace(tx, c, k)
+		} else {
+			s, err = r.renew(tx, old, c)
+		}
+		if err != nil {
+			return err
+		}
+		order = append(order, s)
+	}
+	r.next = newSite(order)
+	return nil
+}
+
+// renew is a space as it is configured now: itself, or another one in its place.
+func (r *rebuild) renew(tx *store.Tx, old *space, c config.Space) (*space, error) {
+	s := newSpace(c, old.lasting)
+	for _, dc := range c.Devices {
+		i := slices.IndexFunc(old.devices, func(d *device) bool { return d.ID == dc.ID && reflect.DeepEqual(d.Device, dc) })
+		if i >= 0 {
+			s.add(old.devices[i])
+			continue
+		}
+		d, err := r.agent.loadDevice(tx, s, dc)
+		if err != nil {
+			return nil, err
+		}
+		d.seen.Store(true) // the building stays ready
+		s.add(d)
+	}
+	if slices.Equal(s.devices, old.devices) && reflect.DeepEqual(bare(c), bare(old.Space)) {
+		return old, nil
+	}
+	return s, nil
+}
+
+// bare is a space without its devices.
+func bare(c config.Space) config.Space { c.Devices = nil; return c }
+
+// hold takes the turns of the plans that change.
+func (r *rebuild) hold(ctx context.Context) error {
+	for _, s := range r.was.order {
+		if r.next.byID[s.ID] == s {
+			continue
+		}
+		if err := s.plan.lock(ctx); err != nil {
+			return err
+		}
+		r.held = append(r.held, s)
+	}
+	return nil
+}
+
+// end cancels what is booked in the spaces that go.
+func (r *rebuild) end(now time.Time) {
+	for _, s := range r.held {
+		if r.next.byID[s.ID] != nil {
+			continue
+		}
+		s.plan.bookings.Walk(func(b *booking.Booking) bool {
+			if b.Live() && b.End.After(now) {
+				over := *b
+				over.State, over.Reason, over.UpdatedAt = booking.Cancelled, "the meeting space was removed from the building", now.UTC().Truncate(time.Millisecond)
+				over.Revision++
+				r.ended[s] = append(r.ended[s], edit{Booking: over, marks: s.plan.marks[b.ID], event: bookingCancelled})
+			}
+			return true
+		})
+	}
+}
+
+func (r *rebuild) store(tx *store.Tx) error {
+	a := r.agent
+	for key, p := range r.edits {
+		if err := a.storeAddition(tx, key, p); err != nil {
+			return err
+		}
+	}
+	now := a.Now()
+	for s, edits := range r.ended {
+		for _, e := range edits {
+			if err := a.storeEdit(tx, s, e, now); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.forget(tx); err != nil {
+		return err
+	}
+	for _, s := range r.next.order {
+		if err := a.bearOrganization(tx, s.Organization()); err != nil {
+			return err
+		}
+	}
+	return r.tell(tx)
+}
+
+// forget deletes what is stored of devices that go.
+func (r *rebuild) forget(tx *store.Tx) error {
+	for _, d := range r.was.devices() {
+		if r.next.device(d.ID) != nil {
+			continue
+		}
+		if err := errors.Join(readings.Delete(tx, d.ID), deviceSettings.Delete(tx, d.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell writes down what comes, changes and goes.
+func (r *rebuild) tell(tx *store.Tx) error {
+	push := func(line row) error { _, err := r.agent.logRows.Push(tx, line); return err }
+	by := map[string]any{"by": r.by}
+	now := time.Now()
+	for _, d := range r.was.devices() {
+		if r.next.device(d.ID) == nil {
+			if err := push(d.event("deviceRemoved", "", now, by)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range r.next.devices() {
+		kind := "deviceChanged"
+		switch was := r.was.device(d.ID); was {
+		case d:
+			continue
+		case nil:
+			kind = "deviceCreated"
+		}
+		if err := push(d.event(kind, "", now, by)); err != nil {
+			return err
+		}
+	}
+	return r.tellSpaces(func(kind string, s *space) error {
+		data, err := eventRecord{kind, now, s.ID, spaceDevice, "", map[string]any{"by": r.by, "name": s.Name}}.encode()
+		if err != nil {
+			return err
+		}
+		return push(r.agent.row(eventType(kind), now, s.ID, "", "", data))
+	})
+}
+
+func (r *rebuild) tellSpaces(push func(kind string, s *space) error) error {
+	for _, s := range r.was.order {
+		if r.next.byID[s.ID] == nil {
+			if err := push("spaceRemoved", s); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range r.next.order {
+		kind := "spaceChanged"
+		switch was := r.was.byID[s.ID]; {
+		case was == nil:
+			kind = "spaceCreated"
+		case reflect.DeepEqual(bare(s.Space), bare(was.Space)):
+			continue
+		}
+		if err := push(kind, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show lets the next site take effect.
+func (r *rebuild) show() {
+	a := r.agent
+	for s, edits := range r.ended {
+		s.plan.show(edits)
+	}
+	for _, s := range r.held {
+		if now := r.next.byID[s.ID]; now != nil {
+			s.plan.configure(now.Space, s.plan.terms.Load().storedPlan)
+		}
+	}
+	a.additions = r.additions
+	a.site.Store(r.next)
+	a.rebuilt.wake()
+	for _, s := range r.next.order {
+		if r.was.byID[s.ID] != s {
+			a.planChanged(s)
+		}
+	}
+	a.logGrown()
+	a.signs.wake()
+}
+
+func (r *rebuild) release() {
+	for _, s := range r.held {
+		s.plan.unlock()
+	}
+	r.held = nil
+}
+
+// changeSite checks, stores and shows edits of the additions. The caller has the
+// turn of the site.
+func (a *Agent) changeSite(ctx context.Context, edits map[string]*addition, by string) error {
+	r, err := a.stageSite(ctx, a.file, edits, nil, by)
+	if err != nil {
+		return err
+	}
+	if err := a.db.Update(ctx, r.store); err != nil {
+		r.release()
+		return err
+	}
+	r.show()
+	r.release()
+	return a.bearPlans(ctx)
+}

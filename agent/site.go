@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"roomgate/drivers"
+)
+
+// site is the meeting spaces and devices of the building as they are now.
+// Readers take no lock; it is replaced whole, never changed.
+type site struct {
+	byID  map[string]*space
+	known map[string]*device
+	order []*space // the configuration's, then what came later
+	doors []string // filters of the topics that open a door at the room broker
+}
+
+func newSite(order []*space) *site {
+	t := &site{byID: map[string]*space{}, known: map[string]*device{}, order: order}
+	for _, s := range order {
+		t.byID[s.ID] = s
+		for _, d := range s.devices {
+			t.known[d.ID] = d
+			if o, ok := d.Options.(drivers.Guarded); ok {
+				t.doors = append(t.doors, o.Guarded()...)
+			}
+		}
+	}
+	return t
+}
+
+// space returns the space of that id, or a refusal.
+func (t *site) space(id string) (*space, error) {
+	if s := t.byID[id]; s != nil {
+		return s, nil
+	}
+	return nil, refuse(NotFound, "meeting_space_id", "is not a meeting space of this building")
+}
+
+// devices are those of all spaces.
+func (t *site) devices() (all []*device) {
+	for _, s := range t.order {
+		all = append(all, s.devices...)
+	}
+	return all
+}
+
+// device is the one of that id, or nil.
+func (t *site) device(id string) *device { return t.known[id] }
+
+// GuardedTopics are filters of the topics at the room broker that open a door of
+// the building as it is now. The slice must not be changed.
+func (a *Agent) GuardedTopics() []string { return a.site.Load().doors }
+
+// spaces are those of the building now, in order.
+func (a *Agent) spaces() []*space { return a.site.Load().order }
+
+// find returns the space of that id, or nil.
+func (a *Agent) find(id string) *space { return a.site.Load().byID[id] }
+
+// space returns the space of that id, or a refusal.
+func (a *Agent) space(id string) (*space, error) { return a.site.Load().space(id) }
+
+// has says whether the device is in use here: it was not removed, and no other
+// came in its place.
+func (a *Agent) has(d *device) bool { return a.site.Load().device(d.ID) == d }
+
+// crew runs a loop for each part of the building until ctx ends or a loop
+// fails, also for the parts that come meanwhile. The loops of those that go end
+// first, so that what comes in their place finds its lines free.
+func crew[T comparable](ctx context.Context, a *Agent, parts func(*site) []T, run func(context.Context, T) error) error {
+	loops, ctx := errgroup.WithContext(ctx)
+	at := map[T]*duty{}
+	for ctx.Err() == nil {
+		rebuilt := a.rebuilt.wait()
+		now := parts(a.site.Load())
+		dismiss(at, now)
+		for _, part := range now {
+			if at[part] != nil {
+				continue
+			}
+			its, stop := context.WithCancel(ctx)
+			p := &duty{stop, make(chan struct{})}
+			at[part] = p
+			loops.Go(func() error {
+				defer close(p.left)
+				return run(its, part)
+			})
+		}
+		select {
+		case <-ctx.Done():
+		case <-rebuilt:
+		}
+	}
+	dismiss(at, nil)
+	return loops.Wait()
+}
+
+// duty is where one of a crew works.
+type duty struct {
+	stop context.CancelFunc
+	left chan struct{}
+}
+
+// dismiss ends the loops of those that are not there any more.
+func dismiss[T comparable](at map[T]*duty, now []T) {
+	gone := map[T]*duty{}
+	for part, p := range at {
+		if !slices.Contains(now, part) {
+			gone[part] = p
+			p.stop()
+		}
+	}
+	for part, p := range gone {
+		<-p.left
+		delete(at, part)
+	}
+}
+
+func spacesOf(t *site) []*space   { return t.order }
+func devicesOf(t *site) []*device { return t.devices() }

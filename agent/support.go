@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/config"
+	"roomgate/agent/webhook"
+	"roomgate/store"
+)
+
+// SupportView is what a support bundle needs to know of the building.
+type SupportView struct {
+	Tables []store.Count `json:"tables"`
+	// Private are words that must not be in a bundle: names, titles, addresses,
+	// links and secrets that the database knows.
+	Private []string `json:"private"`
+}
+
+// Support returns what a support bundle needs. It reads the whole database.
+func (a *Agent) Support() (SupportView, error) { return supportOf(a.db, a.signIn.keys) }
+
+// SupportStopped is Support of a gateway that does not run, with its data
+// folder, which it does not change. The database is sound: store.Verify comes
+// first.
+func SupportStopped(dir string) (v SupportView, err error) {
+	secret, err := os.ReadFile(filepath.Join(dir, SecretFile))
+	if err != nil {
+		return v, fmt.Errorf("read the device secret: %w", err)
+	}
+	keys, err := auth.NewKeys(secret)
+	if err != nil {
+		return v, err
+	}
+	err = store.Read(filepath.Join(dir, Database), func(db *store.DB) (err error) {
+		v, err = supportOf(db, keys)
+		return err
+	})
+	return v, err
+}
+
+func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
+	if v.Tables, err = db.Census(); err != nil {
+		return v, err
+	}
+	err = db.View(func(tx *store.Tx) error {
+		v.Private = slices.Concat(bookedWords(tx), knownWords(tx), hookWords(tx, keys), addedWords(tx, keys))
+		return tx.Err()
+	})
+	slices.Sort(v.Private)
+	v.Private = slices.DeleteFunc(slices.Compact(v.Private), func(w string) bool { return w == "" })
+	return v, err
+}
+
+// bookedWords are those of bookings and messages, and where calendars are.
+func bookedWords(tx *store.Tx) (words []string) {
+	for _, b := range bookings.All(tx) {
+		words = append(words, b.Title, b.Organizer.Name, b.Organizer.Email, b.ExternalID)
+	}
+	for _, m := range messages.All(tx) {
+		words = append(words, m.Title, m.Body, m.Topic, m.To.Email, m.To.Name, m.To.UserID, m.To.Topic)
+	}
+	for _, p := range plans.All(tx) {
+		if p.Calendar != nil {
+			words = append(words, *p.Calendar)
+		}
+		for _, h := range p.Holds {
+			words = append(words, h.Note)
+		}
+	}
+	return words
+}
+
+// knownWords are names of what was made at run time.
+func knownWords(tx *store.Tx) (words []string) {
+	for _, o := range organizations.All(tx) {
+		words = append(words, o.Name)
+	}
+	for _, k := range apiKeys.All(tx) {
+		words = append(words, k.Name)
+	}
+	for id := range userMarks.All(tx) {
+		words = append(words, id)
+	}
+	for _, e := range edgeDevices.All(tx) {
+		words = append(words, e.Name, e.Serial)
+	}
+	for _, r := range ruleRows.All(tx) {
+		words = append(words, r.Name)
+	}
+	for _, c := range unlockCodes.All(tx) {
+		words = append(words, c.Name)
+	}
+	return words
+}
+
+func hookWords(tx *store.Tx, keys *auth.Keys) (words []string) {
+	for _, s := range webhooks.All(tx) {
+		words = append(words, s.URL, hostOf(s.URL))
+		secrets := webhook.Secrets{}
+		if s.Plain != nil {
+			secrets = *s.Plain
+		} else if text, err := keys.Open(s.place(), s.Sealed); err == nil {
+			_ = json.Unmarshal(text, &secrets) // what cannot be read cannot be said either
+		}
+		words = append(words, string(secrets.Current), string(secrets.Previous))
+	}
+	return words
+}
+
+// addedWords are the private ones of spaces and devices that were added.
+func addedWords(tx *store.Tx, keys *auth.Keys) (words []string) {
+	for key, s := range additions.All(tx) {
+		if text, err := keys.Open(key, s.Sealed); err == nil {
+			whole := `{"spaces":[` + string(text) + `]}`
+			if isDevice(key) {
+				whole = `{"spaces":[{"devices":[` + string(text) + `]}]}`
+			}
+			_, removed := config.Redact([]byte(whole))
+			words = append(words, removed...)
+		}
+	}
+	return words
+}
