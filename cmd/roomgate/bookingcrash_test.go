@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -72,6 +73,9 @@ func (d *desk) call(method, path string, body, answer any) (status int, err erro
 	if text, err = io.ReadAll(got.Body); err != nil {
 		return 0, err // it was killed while it answered
 	}
+	if answer == nil {
+		return got.StatusCode, nil
+	}
 	return got.StatusCode, json.Unmarshal(text, answer)
 }
 
@@ -131,6 +135,21 @@ func (d *desk) plan(room string) map[string]bookingAnswer {
 	}
 }
 
+// still reads every booking of a room as it was at one moment: pages are not of
+// one, and a schedule that comes again may be applied between two.
+func (d *desk) still(room string) map[string]bookingAnswer {
+	d.t.Helper()
+	last := d.plan(room)
+	for range 20 {
+		now := d.plan(room)
+		if maps.Equal(now, last) {
+			break
+		}
+		last = now
+	}
+	return last
+}
+
 // check compares the plans with what was acknowledged.
 func (d *desk) check() {
 	d.t.Helper()
@@ -150,7 +169,7 @@ func (d *desk) check() {
 		taken[b.Start] = id
 	}
 	revisions := map[string]int{}
-	pushed := d.plan(loadRoom)
+	pushed := d.still(loadRoom)
 	for _, b := range pushed {
 		revisions[b.Title]++
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/agent/auth"
 )
 
 const (
@@ -97,17 +99,25 @@ func (c *client) ask(ctx context.Context, method, path string, in any) (*http.Re
 	if in != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if c.key != "" {
+	return c.answered(r)
+}
+
+// answered sends a request and returns the answer with its body.
+func (c *client) answered(r *http.Request) (*http.Response, []byte, error) {
+	switch {
+	case strings.HasPrefix(c.key, auth.OrganizationPrefix):
+		r.Header.Set("X-Org-Api-Key", c.key)
+	case c.key != "":
 		r.Header.Set("X-API-Key", c.key)
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, nil, c.unreachable(ctx, err)
+		return nil, nil, c.unreachable(r.Context(), err)
 	}
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return nil, nil, c.unreachable(ctx, err)
+		return nil, nil, c.unreachable(r.Context(), err)
 	}
 	return answer, raw, nil
 }

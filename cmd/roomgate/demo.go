@@ -24,6 +24,10 @@ const demoHelp = `Runs a simulated building in one process: two meeting spaces w
 device, an embedded room broker, and a stand-in cloud with a backend that takes
 what the building sends. The drivers are the real ones, on simulated chips.
 
+Two more of the outside world are in it: https://receiver.demo/ takes webhook
+notifications, with /status/500 it answers that, and messages to mobile devices
+are shown by a stand-in push gateway. The log tells what both have got.
+
 Without --data it starts afresh each time, where the other commands find it by
 themselves. With --data it keeps what it has, and the other commands want the
 same --data. With --cloud it starts no stand-in cloud.`
@@ -44,8 +48,9 @@ func newDemo() *cobra.Command {
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
-	g := &gateway{out: cmd.OutOrStdout(), log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))}
+	g := &gateway{out: cmd.OutOrStdout(), log: demoLog(cmd.ErrOrStderr())}
 	slog.SetDefault(g.log) // what libraries say goes there too
+	defer flushLog(g.log)
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.say("roomgate demo: a simulated building")
 	world, err := sim.Parse(configs.DemoWorld)
@@ -62,8 +67,18 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if g.config, err = demoConfig(cmd, set); err != nil {
 		return err
 	}
+	g.configuration = func() ([]byte, error) {
+		if path := text(cmd, "config"); path != "" {
+			return os.ReadFile(path)
+		}
+		return configs.Demo, nil
+	}
 	if g.standIn != nil {
 		g.standIn.gateway = g.config.Gateway.ID
+	}
+	g.webhooks = receiverClient(g.config, g.log)
+	if g.config.Push.URL == "https://"+demoPush {
+		g.push = telephoneClient(g.log)
 	}
 	lock, err := demoData(g.config)
 	if err != nil {
@@ -84,6 +99,7 @@ func demoConfig(cmd *cobra.Command, set []config.Setting) (c *config.Config, err
 		c, err = config.Load(path, all.All(), set...)
 	} else {
 		own := []config.Setting{{Key: "http.listen", Value: demoListen}, {Key: "broker.listen", Value: demoBroker},
+			{Key: "push.url", Value: "https://" + demoPush},
 			{Key: "clock.trust", Value: config.TrustAlways}} // nobody waits for a time server to try an expiry
 		c, err = config.Parse("demo.yaml", configs.Demo, all.All(), append(own, set...)...)
 	}
@@ -144,20 +160,29 @@ func (g *gateway) openStandIn(cmd *cobra.Command) ([]config.Setting, error) {
 	if _, _, ok := given(cmd.Flags(), "cloud"); ok {
 		return nil, nil
 	}
-	stand, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: text(cmd, "cloud-listen"),
+	url, err := g.startStandIn(text(cmd, "cloud-listen"))
+	if err != nil {
+		return nil, err
+	}
+	g.extra["POST /cloud/schedule"] = g.cloudDoor()
+	return []config.Setting{{Key: "cloud.url", Value: url, Origin: "the stand-in cloud"}}, nil
+}
+
+// startStandIn starts a stand-in cloud and returns where it is.
+func (g *gateway) startStandIn(listen string) (url string, err error) {
+	stand, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: listen,
 		AllowAnonymousLoopback: true, MaxPacket: cloud.MaxPayload + 2048, Log: g.log.With("broker", "cloud")})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	url := "mqtt://" + stand.Addr().String()
+	url = "mqtt://" + stand.Addr().String()
 	b, err := backend.Open(backend.Options{URL: url, ClientID: "demo-backend", Log: g.log.With("client", "backend")})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	g.standIn = newStandIn(b, g.log.With("client", "backend"))
-	g.extra["POST /cloud/schedule"] = g.cloudDoor()
 	g.brokers = append(g.brokers, loop{"backend", g.standIn.run})
-	return []config.Setting{{Key: "cloud.url", Value: url, Origin: "the stand-in cloud"}}, nil
+	return url, nil
 }
 
 // introduce shows a newcomer around.

@@ -24,8 +24,9 @@ const checkTime = 5 * time.Second
 
 const doctorHelp = `Examines this machine and the gateway on it: board, kernel, the lines, buses,
 channels and cameras that the configuration names, who may open them, clock,
-disk, card wear, memory, network, cloud, certificates, and each device. Every
-finding says what was seen and, if it is not ok, what to do.
+disk, card wear, memory, network, cloud, mail relay, push gateway, webhooks,
+certificates, and each device. Every finding says what was seen and, if it is not
+ok, what to do.
 
 It only reads, needs no running gateway, and ends within seconds. It ends with
 1 if anything fails; a warning is no failure.`
@@ -44,25 +45,32 @@ type diagnosis struct {
 	Version  string           `json:"version"`
 	State    doctor.State     `json:"state"` // the gravest of the findings
 	Findings []doctor.Finding `json:"findings"`
+
+	outside bool // no gateway answered
 }
 
-func runDoctor(cmd *cobra.Command, _ []string) error {
+// diagnose examines everything.
+func diagnose(cmd *cobra.Command) diagnosis {
 	o := doctor.Options{Root: "/", Chips: chips, ConfigFile: configFile(cmd), Deadline: checkTime}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
 	findings := doctor.Examine(cmd.Context(), o)
-	d := diagnosis{time.Now().UTC().Truncate(time.Second), version, doctor.Worst(findings), findings}
+	return diagnosis{time.Now().UTC().Truncate(time.Second), version, doctor.Worst(findings), findings, o.Building == nil}
+}
+
+func runDoctor(cmd *cobra.Command, _ []string) error {
+	d := diagnose(cmd)
 	if err := showDiagnosis(cmd, d); err != nil {
 		return err
 	}
 	var failed []string
-	for _, f := range findings {
+	for _, f := range d.Findings {
 		if f.State == doctor.Fail {
 			failed = append(failed, f.Name)
 		}
 	}
 	if len(failed) > 0 {
-		return fail(exitFailed, "%d of %s failed: %s", len(failed), count(len(findings), "finding"), strings.Join(failed, ", "))
+		return fail(exitFailed, "%d of %s failed: %s", len(failed), count(len(d.Findings), "finding"), strings.Join(failed, ", "))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -27,12 +28,20 @@ type gateway struct {
 	config *config.Config
 	buses  drivers.Buses
 	extra  map[string]http.Handler // of the control socket
-	out    io.Writer               // for people
-	log    *slog.Logger
+	// configuration is the text of the configuration, for backups.
+	configuration func() ([]byte, error)
+	out           io.Writer // for people
+	log           *slog.Logger
 	// simulated says that the buses lead to no hardware.
 	simulated bool
-	standIn   *standIn // nil without a stand-in cloud
-	wire      wire     // to the cloud, in a demo
+	hardware  string                         // names this machine; empty: a demo, which has none
+	again     func() (*config.Config, error) // reads the configuration once more; nil: there is no file
+	file      string                         // that the configuration is from; empty: it is built in
+	end       func()                         // ends it in order; nil: it takes no updates
+	standIn   *standIn                       // nil without a stand-in cloud
+	wire      wire                           // to the cloud, in a demo
+	// webhooks and push reach what a demo has of them; nil: the network does.
+	webhooks, push *http.Client
 
 	agent   *agent.Agent
 	loops   []loop // end first
@@ -59,6 +68,9 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 		return err
 	}
 	g.closers = append(g.closers, control.Close)
+	if err := g.mend(); err != nil {
+		return err
+	}
 	if err := g.openRoomBroker(); err != nil {
 		return err
 	}
@@ -70,7 +82,12 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 	if err := g.openAgent(ctx); err != nil {
 		return err
 	}
-	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Extra: g.extra})
+	if g.end != nil {
+		if err := g.openUpdates(g.end); err != nil {
+			return err
+		}
+	}
+	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Extra: g.extraDoors()})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
 		loop{"http", func(ctx context.Context) error { return server.Serve(ctx, door, server.Handler()) }},
@@ -78,6 +95,13 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 		loop{"systemd", g.notify})
 	g.say("control socket %s", control.Addr())
 	return nil
+}
+
+// extraDoors are what only the control socket has.
+func (g *gateway) extraDoors() map[string]http.Handler {
+	all := g.backupDoors()
+	maps.Copy(all, g.extra)
+	return all
 }
 
 // ignore drops an error that is no news.
@@ -143,7 +167,8 @@ func (g *gateway) listen() (net.Listener, error) {
 
 func (g *gateway) openAgent(ctx context.Context) (err error) {
 	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Check: checkDatabase,
-		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, Simulated: g.simulated, Log: g.log, Dial: g.dial()})
+		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, Simulated: g.simulated, Hardware: g.hardware, Log: g.log, Dial: g.dial(),
+		Webhooks: g.webhooks, Push: g.push})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,9 @@ type apiKey struct {
 	Expires  time.Time `json:"expires_at,omitzero"`
 	LastUsed time.Time `json:"last_used_at,omitzero"`
 	Revoked  bool      `json:"revoked"`
+
+	OrganizationID string   `json:"organization_id,omitempty"`
+	Permissions    []string `json:"permissions,omitempty"`
 }
 
 // madeKey is a new key with its secret, which is told only once.
@@ -26,50 +30,114 @@ type madeKey struct {
 	Secret string `json:"secret"`
 }
 
+const keyCreateHelp = `Makes an API key and shows it once. Without --organization it is a key of the
+whole building, which may do everything. One of an organization has the
+permissions that are named, <resource>:read and <resource>:write with a resource
+of devices, events, spaces, bookings, webhooks, rules and messages, and sees
+what is that organization's.`
+
 func newKey() *cobra.Command {
-	create := &cobra.Command{Use: "create NAME", Short: "make an API key and show it once", Args: cobra.ExactArgs(1), RunE: asking(createKey)}
+	create := &cobra.Command{Use: "create NAME", Short: "make an API key and show it once", Long: keyCreateHelp,
+		Example: "  roomgate key create 'facility management' --expires 720h\n" +
+			"  roomgate key create booking-app --organization 'Acme' --permission bookings:read,bookings:write,spaces:read",
+		Args: cobra.ExactArgs(1), RunE: asking(createKey)}
 	create.Flags().Duration("expires", 0, "how long it is valid, as 720h; 0: until it is revoked")
+	create.Flags().StringSlice("permission", nil, "what a key of an organization may, as `RESOURCE:read` or RESOURCE:write")
 	list := &cobra.Command{Use: "list", Short: "list the API keys", Args: cobra.NoArgs, RunE: asking(listKeys)}
 	revoke := &cobra.Command{Use: "revoke ID", Short: "make an API key useless at once", Args: cobra.ExactArgs(1), RunE: asking(revokeKey)}
 	for _, cmd := range []*cobra.Command{create, list, revoke} {
 		clientFlags(cmd)
+		cmd.Flags().String("organization", "", "keys of that `ORGANIZATION`, by id or name")
 	}
 	return group("key", "API keys of the gateway", create, list, revoke)
 }
 
+// keyPath is where the keys are: those of the building or of an organization.
+func (c *client) keyPath(cmd *cobra.Command) (string, error) {
+	name := text(cmd, "organization")
+	if name == "" {
+		return "/gateway/keys", nil
+	}
+	o, err := c.organization(cmd, name)
+	return organizationsPath + "/" + url.PathEscape(o.ID) + "/api-keys", err
+}
+
 func createKey(cmd *cobra.Command, c *client, args []string) error {
 	ask := struct {
-		Name    string    `json:"name"`
-		Expires time.Time `json:"expires_at,omitzero"`
+		Name        string    `json:"name"`
+		Permissions []string  `json:"permissions,omitempty"`
+		Expires     time.Time `json:"expires_at,omitzero"`
 	}{Name: args[0]}
+	ask.Permissions, _ = cmd.Flags().GetStringSlice("permission")
+	ofOne := text(cmd, "organization") != ""
 	switch valid, _ := cmd.Flags().GetDuration("expires"); {
 	case valid < 0:
 		return fail(exitUsage, "--expires %s is in the past: want how long from now, as 720h", valid)
+	case ofOne && len(ask.Permissions) == 0:
+		return fail(exitUsage, "a key of an organization needs --permission, as bookings:read")
+	case !ofOne && len(ask.Permissions) > 0:
+		return fail(exitUsage, "--permission needs --organization: a key of the building may do everything")
 	case valid > 0:
 		ask.Expires = time.Now().Add(valid).UTC().Truncate(time.Second)
 	}
-	var made madeKey
-	if err := c.call(cmd.Context(), http.MethodPost, "/gateway/keys", ask, &made); err != nil {
+	path, err := c.keyPath(cmd)
+	if err != nil {
+		return err
+	}
+	made, err := c.makeKey(cmd, path, ask)
+	if err != nil {
 		return err
 	}
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), made)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Secret)
-	fmt.Fprintf(cmd.ErrOrStderr(), "key %s is shown only now: keep it, and send it as X-API-Key\n", made.Key.ID)
+	header := "X-API-Key"
+	if ofOne {
+		header = "X-Org-Api-Key"
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Secret)
+	fmt.Fprintf(cmd.ErrOrStderr(), "key %s is shown only now: keep it, and send it as %s\n", made.Key.ID, header)
 	return err
 }
 
-func listKeys(cmd *cobra.Command, c *client, _ []string) error {
-	var answer struct {
-		Keys []apiKey `json:"keys"`
+// makeKey asks for a key. The answer of an organization's has the secret beside
+// the key's own fields.
+func (c *client) makeKey(cmd *cobra.Command, path string, ask any) (made madeKey, err error) {
+	if path == "/gateway/keys" {
+		return made, c.call(cmd.Context(), http.MethodPost, path, ask, &made)
 	}
-	if err := c.call(cmd.Context(), http.MethodGet, "/gateway/keys", nil, &answer); err != nil {
+	var answer struct {
+		Data struct {
+			apiKey
+			Secret string `json:"secret"`
+		} `json:"data"`
+	}
+	err = c.call(cmd.Context(), http.MethodPost, path, ask, &answer)
+	return madeKey{answer.Data.apiKey, answer.Data.Secret}, err
+}
+
+func listKeys(cmd *cobra.Command, c *client, _ []string) error {
+	path, err := c.keyPath(cmd)
+	if err != nil {
 		return err
 	}
-	return show(cmd, answer.Keys, "ID NAME KEY CREATED EXPIRES USED STATE", func(row func(...string)) {
-		for _, k := range answer.Keys {
-			row(k.ID, k.Name, k.Prefix+"…", day(k.Created), day(k.Expires), day(k.LastUsed), k.state())
+	var answer struct {
+		Keys []apiKey `json:"keys"`
+		Data []apiKey `json:"data"` // of an organization
+	}
+	if err := c.call(cmd.Context(), http.MethodGet, path, nil, &answer); err != nil {
+		return err
+	}
+	if text(cmd, "organization") == "" {
+		return show(cmd, answer.Keys, "ID NAME KEY CREATED EXPIRES USED STATE", func(row func(...string)) {
+			for _, k := range answer.Keys {
+				row(k.ID, k.Name, k.Prefix+"…", day(k.Created), day(k.Expires), day(k.LastUsed), k.state())
+			}
+		})
+	}
+	return show(cmd, answer.Data, "ID NAME KEY PERMISSIONS EXPIRES USED STATE", func(row func(...string)) {
+		for _, k := range answer.Data {
+			row(k.ID, k.Name, k.Prefix+"…", strings.Join(k.Permissions, ","), day(k.Expires), day(k.LastUsed), k.state())
 		}
 	})
 }
@@ -92,12 +160,16 @@ func day(t time.Time) string {
 }
 
 func revokeKey(cmd *cobra.Command, c *client, args []string) error {
-	if err := c.call(cmd.Context(), http.MethodDelete, "/gateway/keys/"+url.PathEscape(args[0]), nil, nil); err != nil {
+	path, err := c.keyPath(cmd)
+	if err != nil {
+		return err
+	}
+	if err := c.call(cmd.Context(), http.MethodDelete, path+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
 		return err
 	}
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "revoked": true})
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "key %s is revoked\n", args[0])
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "key %s is revoked\n", args[0])
 	return err
 }

@@ -82,6 +82,9 @@ func serviceStart(l *lab) {
 	if got := l.unit("ActiveState") + " " + l.unit("NRestarts"); got != "active 0" {
 		l.Errorf("systemd says %q", got)
 	}
+	if got := l.sh("ls -A /run/credentials/roomgate.service"); !strings.Contains(got, "secret_lab") {
+		l.Errorf("the service's credentials are %q", got)
+	}
 	all := l.examine("")
 	l.is(all, "user", doctor.OK, "gpio i2c roomgate spi video: the running gateway's user")
 	l.is(all, "line relay", doctor.OK, "held by the gateway")

@@ -44,7 +44,7 @@ func (g *gateway) notify(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-hangup:
-			g.log.Warn("nothing was reloaded: a changed configuration is read at the next start, restart the gateway")
+			g.reload(ctx)
 		case <-alive.C:
 			g.feed()
 		}

@@ -13,7 +13,7 @@ import (
 // drivers reach it without a socket.
 func (g *gateway) openRoomBroker() error {
 	o := broker.Options{Listen: g.config.Broker.Listen, Users: map[string]string{}, Log: g.log.With("broker", "room"),
-		AllowAnonymousLoopback: len(g.config.Broker.Users) == 0, ACL: guard(g.guarded())}
+		AllowAnonymousLoopback: len(g.config.Broker.Users) == 0, ACL: guard(agent.OwnRoomTopics(g.config.Gateway.ID), g.doors)}
 	if o.Listen == "" {
 		return nil
 	}
@@ -41,24 +41,22 @@ func (g *gateway) openRoomBroker() error {
 	})
 }
 
-// guarded are the topics that open this building's doors, and those in which
-// the gateway speaks for itself.
-func (g *gateway) guarded() (filters []string) {
-	filters = agent.OwnRoomTopics(g.config.Gateway.ID)
-	for _, s := range g.config.Spaces {
-		for _, d := range s.Devices {
-			if o, ok := d.Options.(drivers.Guarded); ok {
-				filters = append(filters, o.Guarded()...)
-			}
-		}
+// doors are filters of the topics that open a door now.
+func (g *gateway) doors() []string {
+	if g.agent == nil { // nobody from outside is served before it is open
+		return nil
 	}
-	return filters
+	return g.agent.GuardedTopics()
 }
 
-// guard lets nobody but the gateway publish to the filters.
-func guard(filters []string) func(user, topic string, write bool) bool {
+// guard lets nobody but the gateway publish to topics of its own, in which it
+// speaks for itself, and to those that open a door.
+func guard(own []string, doors func() []string) func(user, topic string, write bool) bool {
 	return func(user, topic string, write bool) bool {
-		return !write || user == broker.Inside ||
-			!slices.ContainsFunc(filters, func(f string) bool { return broker.Matches(f, topic) })
+		if !write || user == broker.Inside {
+			return true
+		}
+		matches := func(f string) bool { return broker.Matches(f, topic) }
+		return !slices.ContainsFunc(own, matches) && !slices.ContainsFunc(doors(), matches)
 	}
 }

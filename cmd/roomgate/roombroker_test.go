@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
+	"roomgate/drivers/host"
 	"roomgate/drivers/sim"
 )
 
@@ -94,7 +96,12 @@ func TestGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acl := guard((&gateway{config: c}).guarded())
+	a, err := agent.Open(t.Context(), agent.Options{Config: c, Buses: host.New(), DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	acl := guard(agent.OwnRoomTopics("g"), (&gateway{agent: a}).doors)
 	for _, q := range []struct {
 		user, topic string
 		write, want bool

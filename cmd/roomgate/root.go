@@ -36,8 +36,8 @@ func newRoot() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	root.AddCommand(newRun(), newDemo(), newCheckConfig(), newDoctor(), newDevice(), newSpace(), newBooking(), newEvents(), newKey(), newRule(), newSim(), newCloud(),
-		newVersion(), newDBCheck())
+	root.AddCommand(newRun(), newDemo(), newCheckConfig(), newSetup(), newSeed(), newImage(), newDoctor(), newDevice(), newSpace(), newBooking(), newEvents(), newKey(), newOrganization(), newWebhook(), newMessage(), newRule(), newSim(), newCloud(),
+		newBackup(), newRestore(), newFactoryReset(), newSupportBundle(), newUpdate(), newVersion(), newMan(), newDBCheck())
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"roomgate/agent/config"
 	"roomgate/drivers/all"
@@ -24,12 +24,12 @@ const defaultConfig = "/etc/roomgate/gateway.yaml"
 const minSystemKey = 8
 
 func newRun() *cobra.Command {
-	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runGateway)}
+	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runRelease)}
 	gatewayFlags(cmd)
 	return cmd
 }
 
-func runGateway(cmd *cobra.Command, _ []string) (err error) {
+func runGateway(cmd *cobra.Command, log *slog.Logger) (err error) {
 	if n := len(os.Getenv("ROOMGATE_SYSTEM_KEY")); n > 0 && n < minSystemKey {
 		return fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
 	}
@@ -42,19 +42,22 @@ func runGateway(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return err
-	}
 	board := host.New()
-	g := &gateway{config: c, buses: board, out: cmd.OutOrStdout(), log: newLog(cmd), closers: []func() error{board.Close}}
+	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), closers: []func() error{board.Close},
+		configuration: func() ([]byte, error) { return os.ReadFile(configFile(cmd)) },
+		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
 	slog.SetDefault(g.log) // what libraries say goes there too
+	defer flushLog(g.log)
 	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
-	if err := g.open(cmd.Context(), lock, socketDir, mode); err != nil {
+	ctx, end := context.WithCancel(cmd.Context())
+	defer end()
+	g.end = end
+	if err := g.open(ctx, lock, socketDir, mode); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.showKey()
-	return g.run(cmd.Context())
+	return g.run(ctx)
 }
 
 // socketPlace is where the control socket goes and who may open it. A service
@@ -91,19 +94,6 @@ func loadConfig(cmd *cobra.Command) (*config.Config, error) {
 func absoluteData(c *config.Config) (_ *config.Config, err error) {
 	c.Data, err = filepath.Abs(c.Data)
 	return c, err
-}
-
-// newLog writes for people where people read, and JSON where a machine does.
-func newLog(cmd *cobra.Command) *slog.Logger {
-	if isTerminal(os.Stderr) {
-		return slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-	}
-	return slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
-}
-
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
 }
 
 // showKey shows the system key that a first start made, once. A journal is no

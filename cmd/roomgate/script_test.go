@@ -11,7 +11,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"roomgate": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"roomgate": released}) }
+
+// released is the program, which may stand for another release than it is.
+func released() {
+	if v := os.Getenv("TEST_VERSION"); v != "" {
+		version = v
+	}
+	main()
+}
 
 // TestScript runs what users would type. Each script has a directory and
 // addresses of its own.
@@ -19,16 +27,19 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata/script",
-		Setup: setup,
+		Setup: setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"until":   until,
 			"code":    code,
 			"findenv": findenv,
+			"release": release,
+			"ask":     askControl,
+			"hides":   hides,
 		},
 	})
 }
 
-func setup(env *testscript.Env) error {
+func setUp(env *testscript.Env) error {
 	env.Setenv("TMPDIR", env.WorkDir)
 	env.Setenv("XDG_RUNTIME_DIR", "")
 	env.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1") // else each command takes a second

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/message"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
@@ -17,9 +19,9 @@ import (
 // space as a cloud does, and merges what the building says by the same rules.
 type standIn struct {
 	backend  *backend.Backend
-	gateway  string
+	gateway  string // that a space nobody has spoken of belongs to
 	log      *slog.Logger
-	outgoing chan backend.Schedule
+	outgoing chan outgoing
 
 	mu     sync.Mutex
 	spaces map[string]*cloudPlan
@@ -27,12 +29,19 @@ type standIn struct {
 
 // cloudPlan is one space's schedule as the cloud has it.
 type cloudPlan struct {
+	gateway  string
 	revision uint64
 	bookings map[string]booking.Booking
 }
 
+// outgoing is a schedule on its way to a gateway.
+type outgoing struct {
+	gateway string
+	backend.Schedule
+}
+
 func newStandIn(b *backend.Backend, log *slog.Logger) *standIn {
-	return &standIn{backend: b, log: log, outgoing: make(chan backend.Schedule, 256), spaces: map[string]*cloudPlan{}}
+	return &standIn{backend: b, log: log, outgoing: make(chan outgoing, 256), spaces: map[string]*cloudPlan{}}
 }
 
 // run consumes what the building says, and sends what it has to know.
@@ -49,7 +58,7 @@ func (c *standIn) send(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case s := <-c.outgoing:
-			if _, err := c.backend.Schedule(ctx, c.gateway, s); err != nil && ctx.Err() == nil {
+			if _, err := c.backend.Schedule(ctx, s.gateway, s.Schedule); err != nil && ctx.Err() == nil {
 				c.log.Warn("the stand-in cloud could not send a schedule", "error", err)
 			}
 		}
@@ -59,23 +68,35 @@ func (c *standIn) send(ctx context.Context) {
 // consume takes one message of the building.
 func (c *standIn) consume(gateway, level string, e cloud.Envelope) error {
 	switch level {
-	case "event", "receipt", "booking":
+	case "event", "receipt", "booking", "message":
 		c.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)
 	}
 	switch {
+	case level == "message":
+		c.deliver(e)
 	case level == "booking":
-		c.hear(e)
+		c.hear(gateway, e)
 	case e.Type == "roomgate.event.snapshotWanted":
-		c.snapshot(e.Subject)
+		c.snapshot(gateway, e.Subject)
 	case e.Type == "roomgate.state":
-		c.learn(e)
+		c.learn(gateway, e)
 	}
 	return nil
 }
 
+// deliver brings a message to a mobile device, as far as a stand-in can.
+func (c *standIn) deliver(e cloud.Envelope) {
+	var m message.Message
+	if err := json.Unmarshal(e.Data, &m); err != nil {
+		c.log.Warn("the stand-in cloud cannot read a message", "error", err)
+		return
+	}
+	c.log.Info("cloud tells a mobile device", "message", m.ID, "to", cmp.Or(m.To.Email, m.To.Topic), "title", m.Title, "priority", m.Priority)
+}
+
 // hear merges a booking that the building has made or changed, and sends what
 // the building does not have like that.
-func (c *standIn) hear(e cloud.Envelope) {
+func (c *standIn) hear(gateway string, e cloud.Envelope) {
 	var b booking.Booking
 	if err := json.Unmarshal(e.Data, &b); err != nil {
 		c.log.Warn("the stand-in cloud cannot read a booking", "error", err)
@@ -83,7 +104,7 @@ func (c *standIn) hear(e cloud.Envelope) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.plan(b.SpaceID)
+	p := c.planOf(gateway, b.SpaceID)
 	said := b
 	if said.CloudRevision == 0 {
 		said.CloudRevision = p.revision + 1 // known from now on
@@ -105,7 +126,7 @@ func (c *standIn) hear(e cloud.Envelope) {
 
 // learn takes the revision that a building already has: a stand-in remembers
 // nothing from the last time.
-func (c *standIn) learn(e cloud.Envelope) {
+func (c *standIn) learn(gateway string, e cloud.Envelope) {
 	var s struct {
 		Space    string `json:"meeting_space_id"`
 		Revision uint64 `json:"schedule_revision"`
@@ -115,15 +136,15 @@ func (c *standIn) learn(e cloud.Envelope) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.plan(s.Space)
+	p := c.planOf(gateway, s.Space)
 	p.revision = max(p.revision, s.Revision)
 }
 
 // snapshot sends everything that is booked in a space.
-func (c *standIn) snapshot(space string) {
+func (c *standIn) snapshot(gateway, space string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.push(space, backend.Snapshot, slices.Collect(maps.Values(c.plan(space).bookings)))
+	c.push(space, backend.Snapshot, slices.Collect(maps.Values(c.planOf(gateway, space).bookings)))
 }
 
 // push queues a schedule under the next revision. The caller has the lock.
@@ -140,16 +161,23 @@ func (c *standIn) push(space, kind string, bookings []booking.Booking) {
 		s.Bookings = append(s.Bookings, data)
 	}
 	select {
-	case c.outgoing <- s:
+	case c.outgoing <- outgoing{p.gateway, s}:
 	default: // the building finds the gap and asks for a snapshot
 		c.log.Warn("the stand-in cloud has too much to send and drops a schedule", "revision", s.Revision)
 	}
 }
 
+// planOf is the plan of a space of which a gateway has spoken.
+func (c *standIn) planOf(gateway, space string) *cloudPlan {
+	p := c.plan(space)
+	p.gateway = gateway
+	return p
+}
+
 func (c *standIn) plan(space string) *cloudPlan {
 	p := c.spaces[space]
 	if p == nil {
-		p = &cloudPlan{bookings: map[string]booking.Booking{}}
+		p = &cloudPlan{gateway: c.gateway, bookings: map[string]booking.Booking{}}
 		c.spaces[space] = p
 	}
 	return p

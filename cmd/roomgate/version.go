@@ -6,10 +6,21 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/agent"
 )
 
 // version is set by the linker.
 var version = "dev"
+
+// versionInfo is what this program is. A gateway asks a new release for it.
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Schema   int    `json:"schema"` // of the database
+}
 
 func newVersion() *cobra.Command {
 	cmd := &cobra.Command{Use: "version", Short: "what this program is", Args: cobra.NoArgs, RunE: action(runVersion)}
@@ -18,12 +29,7 @@ func newVersion() *cobra.Command {
 }
 
 func runVersion(cmd *cobra.Command, _ []string) error {
-	v := struct {
-		Version  string `json:"version"`
-		Revision string `json:"revision,omitempty"`
-		Go       string `json:"go"`
-		Platform string `json:"platform"`
-	}{version, revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{version, revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, agent.Schema}
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), v)
 	}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent"
+	"roomgate/agent/backup"
+	"roomgate/agent/config"
+	"roomgate/store"
+)
+
+const backupHelp = `Writes a backup to FILE: one consistent state of the database, the device
+secret, without which letters, webhooks and codes in it could not be read, and
+the configuration file. The gateway may run meanwhile; one that does not run is
+backed up from its data directory.
+
+The file is sealed with a passphrase, at least 12 characters, which is asked
+for, or read from --passphrase-file or the variable ROOMGATE_PASSPHRASE. Without
+it nobody reads the backup, not even its maker: keep it elsewhere. Any computer
+opens the file with "age -d FILE | tar xz" (https://age-encryption.org).
+
+FILE appears once it is whole and has been read back; an older backup of that
+name stays until then. Files that the configuration names, such as those of
+passwords, are not in it: the command lists them.`
+
+func newBackup() *cobra.Command {
+	cmd := &cobra.Command{Use: "backup FILE", Short: "write a sealed backup of the gateway, running or stopped",
+		Long: backupHelp, Args: cobra.ExactArgs(1), RunE: action(runBackup)}
+	gatewayFlags(cmd)
+	passphraseFlag(cmd)
+	outputFlag(cmd)
+	return cmd
+}
+
+// madeBackup is what is said of a backup.
+type madeBackup struct {
+	File string `json:"file"`
+	Size int64  `json:"size"` // bytes
+	backup.Manifest
+}
+
+func runBackup(cmd *cobra.Command, args []string) (err error) {
+	file, err := filepath.Abs(args[0])
+	if err != nil {
+		return err
+	}
+	if err := mayReplace(file); err != nil {
+		return err
+	}
+	from, err := backupSource(cmd)
+	if err != nil {
+		return err
+	}
+	word, err := passphrase(cmd, true)
+	if err != nil {
+		return err
+	}
+	p := newProgress(cmd)
+	defer p.end()
+	made, err := writeSealed(cmd.Context(), file, word, from, p)
+	if err != nil {
+		return err
+	}
+	p.end()
+	if err := from.note(backup.Note{At: time.Now().UTC().Truncate(time.Second), Size: made.Size}); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "roomgate: the backup is made, but doctor will not know: %v\n", err)
+	}
+	return showBackup(cmd, made)
+}
+
+func showBackup(cmd *cobra.Command, made madeBackup) error {
+	if wantsJSON(cmd) {
+		return printJSON(cmd.OutOrStdout(), made)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, gateway %s, %s\n", made.File, bytesText(made.Size), plain(made.GatewayID), listFiles(made.Manifest))
+	if len(made.Named) > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "not in it, keep them too: %s\n", plain(strings.Join(made.Named, ", ")))
+	}
+	return err
+}
+
+func listFiles(m backup.Manifest) string {
+	var all []string
+	for _, f := range m.Files {
+		all = append(all, fmt.Sprintf("%s %s", f.Name, bytesText(f.Size)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// mayReplace keeps a backup from overwriting anything but a backup.
+func mayReplace(file string) error {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fail(exitFailed, "%s cannot be looked at: %w", file, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 && !backup.IsSealed(bufio.NewReader(f)) {
+		return fail(exitFailed, "%s is there and is no backup: choose another name", file)
+	}
+	return nil
+}
+
+// source is where a backup comes from.
+type source struct {
+	write func(ctx context.Context, w io.Writer) error // a tar
+	note  func(backup.Note) error
+}
+
+// backupSource is the gateway that runs on this machine, or the directory of
+// one that does not.
+func backupSource(cmd *cobra.Command) (source, error) {
+	dir := text(cmd, "data")
+	path, err := findSocket(dir)
+	if err == nil {
+		return runningSource(cmd.Context(), path), nil
+	}
+	c, err := loadConfig(cmd)
+	if err != nil {
+		if dir == "" && text(cmd, "config") == "" {
+			return source{}, fail(exitUnreachable, "no gateway runs on this machine, and there is no %s: name its directory with --data and its configuration with --config", defaultConfig)
+		}
+		return source{}, err
+	}
+	if path, err := findSocket(c.Data); err == nil {
+		return runningSource(cmd.Context(), path), nil
+	}
+	return stoppedSource(configFile(cmd), c), nil
+}
+
+func runningSource(ctx context.Context, path string) source {
+	c := overSocket(path, 0) // a large database takes its time
+	return source{
+		write: func(ctx context.Context, w io.Writer) error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/backup", nil)
+			if err != nil {
+				return err
+			}
+			answer, err := c.http.Do(r)
+			if err != nil {
+				return c.unreachable(ctx, err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				raw, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+				return c.refusal(answer, raw)
+			}
+			if _, err = io.Copy(w, answer.Body); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("the gateway broke off, see its log: %w", err)
+			}
+			return errors.Join(ctx.Err(), err)
+		},
+		note: func(n backup.Note) error { return c.call(ctx, http.MethodPost, "/backup/note", n, nil) },
+	}
+}
+
+func stoppedSource(file string, c *config.Config) source {
+	return source{
+		write: func(ctx context.Context, w io.Writer) error {
+			if _, err := os.Stat(filepath.Join(c.Data, agent.Database)); errors.Is(err, fs.ErrNotExist) {
+				return fail(exitFailed, "%s has no database: name the directory with --data", c.Data)
+			}
+			lock, err := lockGateway(c.Data)
+			if err != nil {
+				return err
+			}
+			defer lock.Close()
+			if _, err := backup.Recover(c.Data); err != nil {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, checkDatabase)
+			if errors.Is(err, store.ErrDamaged) {
+				return fmt.Errorf("%w: start the gateway once, which restores its last good snapshot", err)
+			}
+			return err
+		},
+		note: func(n backup.Note) error { return backup.WriteNote(c.Data, n) },
+	}
+}
+
+// writeSealed writes a backup beside its file, reads it back, and then gives
+// it its name.
+func writeSealed(ctx context.Context, file, word string, from source, p *progress) (made madeBackup, err error) {
+	temp, err := openPart(file + ".part")
+	if err != nil {
+		return made, err
+	}
+	defer func() {
+		if e := temp.Close(); err != nil {
+			err = errors.Join(err, ignore(e, os.ErrClosed), ignore(os.Remove(temp.Name()), fs.ErrNotExist))
+		}
+	}()
+	if err := sealInto(ctx, temp, word, from, p); err != nil {
+		return made, err
+	}
+	o, err := readBack(ctx, temp, word, p)
+	if err != nil {
+		return made, fmt.Errorf("what was written cannot be read back: %w", err)
+	}
+	info, err := temp.Stat()
+	if err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err == nil {
+		err = syncDirectory(filepath.Dir(file))
+	}
+	if err != nil {
+		return made, err
+	}
+	return madeBackup{file, info.Size(), o.Manifest}, nil
+}
+
+// openPart makes the file in the making ours. One that a killed backup left is
+// taken over.
+func openPart(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fail(exitFailed, "the backup cannot be written: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fail(exitFailed, "%s is being written by another backup: wait for it", path), f.Close())
+	}
+	return f, f.Truncate(0)
+}
+
+// sealInto seals what comes from the source, and verifies it on the way.
+func sealInto(ctx context.Context, f *os.File, word string, from source, p *progress) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sealer, err := backup.Seal(f, word)
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := from.write(ctx, w)
+		ended <- err
+		_ = w.CloseWithError(err) // nil is the end of the file
+	}()
+	_, err = backup.Read(ctx, io.TeeReader(r, sealer), agent.Schema, "", p.of("backup"))
+	_ = r.CloseWithError(context.Canceled) // lets the writer end
+	cancel()
+	if cause := <-ended; cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return errors.Join(err, sealer.Close(), f.Sync())
+}
+
+func readBack(ctx context.Context, f *os.File, word string, p *progress) (*backup.Opened, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	r, err := backup.Unseal(f, word)
+	if err != nil {
+		return nil, err
+	}
+	return backup.Read(ctx, r, agent.Schema, "", p.of("reading back"))
+}
+
+func syncDirectory(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = f.Sync() // some file systems of sticks have no such thing
+	return f.Close()
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/cloud"
+	"roomgate/cloud/backend"
+)
+
+func newCloudCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "command GATEWAY SPACE DEVICE [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...]",
+		Short: "order a device as the cloud does, over MQTT",
+		Long: "Sends a command to a gateway by way of the cloud's broker and waits for its\n" +
+			"receipt. A meeting space is named by id or, if the broker knows it, by name.",
+		Example: "  roomgate cloud command demo aurora lock open\n  roomgate cloud command demo aurora light intensity 40 --ttl 5s",
+		Args:    cobra.MinimumNArgs(4), RunE: action(commandByCloud)}
+	cloudFlags(cmd)
+	cmd.Flags().Duration("ttl", 30*time.Second, "how late the command may still be carried out")
+	cmd.Flags().Duration("wait", 15*time.Second, "how long to wait for the receipt")
+	return cmd
+}
+
+func commandByCloud(cmd *cobra.Command, args []string) error {
+	gateway := args[0]
+	if !cloud.ValidGateway(gateway) {
+		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
+	}
+	topics := cloud.Topics{Gateway: gateway}
+	l, err := dialCloud(cmd, topics.Up("receipt"), topics.Up("state", "+"))
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	space, err := l.space(cmd, gateway, args[1])
+	if err != nil {
+		return err
+	}
+	o, err := newOrder(device{Type: args[2]}, args[3:])
+	if err != nil {
+		return err
+	}
+	ttl, _ := cmd.Flags().GetDuration("ttl")
+	wait, _ := cmd.Flags().GetDuration("wait")
+	id, err := l.send(cmd.Context(), gateway, "command", backend.Command{MeetingSpaceID: space, DeviceType: args[2], SubDevice: o.SubDevice,
+		Action: o.Action, Value: o.Value, TTL: ttl.Seconds()})
+	if err != nil {
+		return err
+	}
+	got, err := l.receipt(cmd.Context(), id, wait)
+	if err != nil {
+		return err
+	}
+	if err := got.show(cmd); err != nil {
+		return err
+	}
+	return got.verdict()
+}
+
+// space finds a space of a gateway by its id or by the name in its state.
+func (l *cloudLink) space(cmd *cobra.Command, gateway, name string) (string, error) {
+	if strings.Count(name, "-") == 4 && len(name) == 36 {
+		return name, nil
+	}
+	var names []string
+	for _, g := range l.fleet(cmd) {
+		for _, s := range g.Spaces {
+			if g.ID == gateway && strings.EqualFold(s.Name, name) {
+				return s.ID, nil
+			}
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", fail(exitUnreachable, "the broker knows no meeting space of gateway %s: is it online? Else name the space by its id", gateway)
+	}
+	slices.Sort(names)
+	return "", fail(exitRefused, "%q is not a meeting space of gateway %s, which has %s", name, gateway, strings.Join(slices.Compact(names), ", "))
+}
+
+func newCloudConfig() *cobra.Command {
+	cmd := &cobra.Command{Use: "config GATEWAY FILE", Short: "configure a gateway as the cloud does, over MQTT",
+		Long: "Sends a JSON file as down/config, with a revision, and waits for the receipt. The\n" +
+			"broker keeps it for the gateway. GET /asyncapi.yaml of a gateway has the fields.",
+		Example: "  roomgate cloud config demo building.json",
+		Args:    cobra.ExactArgs(2), RunE: action(configureByCloud)}
+	cloudFlags(cmd)
+	cmd.Flags().Duration("wait", 15*time.Second, "how long to wait for the receipt")
+	return cmd
+}
+
+func configureByCloud(cmd *cobra.Command, args []string) error {
+	gateway := args[0]
+	if !cloud.ValidGateway(gateway) {
+		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
+	}
+	data, err := os.ReadFile(args[1])
+	if err != nil {
+		return err
+	}
+	var c struct {
+		Revision uint64 `json:"revision"`
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fail(exitConfig, "%s is no JSON: %w", args[1], err)
+	}
+	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up("receipt"))
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	id, err := l.send(cmd.Context(), gateway, "config", json.RawMessage(data))
+	if err != nil {
+		return err
+	}
+	wait, _ := cmd.Flags().GetDuration("wait")
+	got, err := l.receipt(cmd.Context(), id, wait)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(cmd) {
+		if err := printJSON(cmd.OutOrStdout(), got); err != nil {
+			return err
+		}
+	} else if got.State == "done" {
+		fmt.Fprintf(cmd.OutOrStdout(), "gateway %s is configured by revision %d\n", gateway, c.Revision)
+	}
+	return got.verdict()
+}

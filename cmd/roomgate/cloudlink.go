@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/spf13/cobra"
+
+	"roomgate/cloud"
+)
+
+const (
+	// cloudPatience is how long a broker may take to be reached.
+	cloudPatience = 10 * time.Second
+	// cloudLook is how long is listened to what a broker keeps of gateways.
+	cloudLook = time.Second
+)
+
+// cloudFlags are those of a command that talks to gateways by way of the
+// cloud's broker.
+func cloudFlags(cmd *cobra.Command) {
+	cmd.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
+	cmd.Flags().String("username", "", "`NAME` at the broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
+	outputFlag(cmd)
+}
+
+// cloudLink is a connection to the cloud's broker that acknowledges nothing for
+// a backend: what gateways send stays in their outboxes.
+type cloudLink struct {
+	*cloud.Link
+	source string
+	heard  chan cloud.Message
+	ended  sync.WaitGroup
+	stop   func()
+}
+
+// dialCloud connects, and returns once the topics are subscribed to.
+func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
+	address := text(cmd, "cloud")
+	if err := cloud.CheckURL(address); err != nil {
+		return nil, fail(exitUsage, "--cloud: %w", err)
+	}
+	id := "roomgate-cli-" + strings.ToLower(ulid.Make().String())
+	l := &cloudLink{source: id, heard: make(chan cloud.Message, 1024)}
+	up := make(chan struct{})
+	first := sync.OnceFunc(func() { close(up) })
+	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true, Username: text(cmd, "username"),
+		Password:  func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil },
+		Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
+		Receive: func(ctx context.Context, m cloud.Message) error {
+			select {
+			case l.heard <- m:
+			case <-ctx.Done():
+			}
+			return nil
+		}})
+	ctx, stop := context.WithCancel(cmd.Context())
+	l.stop = stop
+	l.ended.Go(func() { _ = l.Run(ctx) })
+	select {
+	case <-up:
+		return l, nil
+	case <-ctx.Done():
+	case <-time.After(cloudPatience):
+	}
+	l.close()
+	return nil, fail(exitUnreachable, "the broker %s does not answer: start \"roomgate demo\" or \"roomgate cloud serve\", or name another with --cloud", address)
+}
+
+func (l *cloudLink) close() {
+	l.stop()
+	l.ended.Wait()
+}
+
+// next is the next message within a time; false: there was none.
+func (l *cloudLink) next(ctx context.Context, wait <-chan time.Time) (cloud.Message, bool) {
+	select {
+	case m := <-l.heard:
+		return m, true
+	case <-wait:
+	case <-ctx.Done():
+	}
+	return cloud.Message{}, false
+}
+
+// send sends data on a gateway's topic and returns the message's id.
+func (l *cloudLink) send(ctx context.Context, gateway, level string, data any) (string, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return "", err
+	}
+	e := cloud.Envelope{ID: ulid.Make().String(), Source: l.source, Type: cloud.TypeOf(level), Time: time.Now().UTC(), Data: raw}
+	payload, err := e.Encode()
+	if err != nil {
+		return "", err
+	}
+	m := cloud.Message{Topic: cloud.Topics{Gateway: gateway}.Down(level), Payload: payload, QoS: 1, Retained: level == "config"}
+	return e.ID, l.Publish(ctx, m)
+}
+
+// receipt waits for the receipt that settles a message.
+func (l *cloudLink) receipt(ctx context.Context, id string, patience time.Duration) (r receipt, err error) {
+	end := time.After(patience)
+	for {
+		m, ok := l.next(ctx, end)
+		if !ok {
+			if r.State != "" {
+				return r, fail(exitFailed, "the command %s is %s, and its outcome has not come within %v: it comes on up/receipt", id, r.State, patience)
+			}
+			return r, fail(exitUnreachable, "no receipt has come within %v: is the gateway online? \"roomgate cloud fleet\" says so", patience)
+		}
+		var e cloud.Envelope
+		var said receipt
+		if json.Unmarshal(m.Payload, &e) != nil || json.Unmarshal(e.Data, &said) != nil || said.CommandID != id {
+			continue
+		}
+		if r = said; r.State != "accepted" {
+			return r, nil
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent/seed"
+	"roomgate/agent/setup"
+	"roomgate/configs"
+	"roomgate/drivers/all"
+)
+
+const imageSeedHelp = `Writes the seed of a gateway onto the boot partition of its card, mounted at DIR:
+the first start makes it the configuration. --answers is a piece of the
+configuration in its own keys (see roomgate setup --help); ids may be left out.
+
+With --csv it writes a folder for each gateway of a list instead, DIR/GATEWAY_ID,
+whose file is then copied onto that gateway's card. The first line names the
+columns, of which gateway_id is needed; each further line is a room. A line
+without gateway_id is another room of the gateway above. --answers holds for all.
+
+  gateway_id gateway_name cloud_url cloud_username cloud_password
+  room timezone capacity floor         timezone is needed, as Europe/Berlin
+  lock_relay lock_active_low lock_sense lock_contact
+                                       lines as GPIO17; active_low is yes or no
+  light_channel fan_channel fan_tach   channels as pwmchip0/0, a line
+  o3_address o3_password               HOST:PORT
+  camera_url camera_username camera_password, camera_device
+  display                              yes or no
+
+Commas or semicolons separate them. Everything is checked first: a mistake is
+named with line and column, and nothing is written. A seed holds passwords: it
+is readable to you alone, and whoever has the card has it until the first start.`
+
+func newImage() *cobra.Command {
+	cmd := &cobra.Command{Use: "seed DIR", Short: "write the seed of a gateway, or of a list of them",
+		Long: imageSeedHelp, Args: cobra.ExactArgs(1), RunE: action(imageSeed)}
+	f := cmd.Flags()
+	f.String("answers", "", "`FILE` with what the configuration shall say")
+	f.String("csv", "", "`FILE` with a list of gateways")
+	for _, s := range settings {
+		f.String(s.flag, "", withVariable(s.usage, s.flag))
+	}
+	f.Bool("force", false, "replace a seed that is there and says something else")
+	return group("image", "prepare the cards of gateways", cmd)
+}
+
+func imageSeed(cmd *cobra.Command, args []string) error {
+	dir := args[0]
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fail(exitUsage, "%s is no folder: mount the card's boot partition, and name where", dir)
+	}
+	fresh, err := setup.Fresh(configs.Gateway)
+	if err != nil {
+		return err
+	}
+	// The file is the gateway's, not this machine's: there is none yet.
+	o := setup.Options{File: filepath.Join(dir, "no-such-folder", "gateway.yaml"), Fresh: fresh,
+		Credentials: filepath.Join(dir, "no-such-folder"), Kinds: all.All()}
+	name, base, err := imageAnswers(cmd, o)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	if list := text(cmd, "csv"); list != "" {
+		files, err = listSeeds(dir, list, base, o)
+	} else {
+		_, err = setup.Prepare(name, base, o)
+		files[filepath.Join(dir, seed.Name)] = base
+	}
+	if err != nil {
+		return invalid(err)
+	}
+	return writeSeeds(cmd, files)
+}
+
+// imageAnswers are the answers with the flags laid over them.
+func imageAnswers(cmd *cobra.Command, o setup.Options) (name string, data []byte, err error) {
+	name = "the flags"
+	if file := text(cmd, "answers"); file != "" {
+		name = file
+		if data, err = os.ReadFile(file); err != nil {
+			return "", nil, fail(exitUsage, "read answers: %w", err)
+		}
+		if _, err := setup.ReadAnswers(name, data, o); err != nil {
+			return "", nil, invalid(err)
+		}
+	}
+	flags := setup.NewAnswers()
+	for _, s := range overlay(cmd.Flags()) {
+		flags.Set(s.Key, s.Value)
+	}
+	over, err := flags.YAML()
+	if err != nil || len(over) == 0 {
+		return name, data, err
+	}
+	data, err = setup.Lay(data, over)
+	return name, data, err
+}
+
+func listSeeds(dir, list string, base []byte, o setup.Options) (map[string][]byte, error) {
+	f, err := os.Open(list)
+	if err != nil {
+		return nil, fail(exitUsage, "read list: %w", err)
+	}
+	defer f.Close()
+	seeds, err := seed.List(list, f, base, o)
+	if err != nil {
+		return nil, err
+	}
+	files, folders := map[string][]byte{}, map[string]string{}
+	for _, s := range seeds {
+		folder := strings.ToLower(s.Gateway) // as FAT and others compare names
+		if other, twice := folders[folder]; twice {
+			return nil, fail(exitConfig, "%s: gateways %s and %s differ in small and capital letters only, which a folder does not show", list, other, s.Gateway)
+		}
+		folders[folder] = s.Gateway
+		if s.Gateway == "." || s.Gateway == ".." {
+			return nil, fail(exitConfig, "%s: gateway %s cannot be a folder", list, s.Gateway)
+		}
+		files[filepath.Join(dir, s.Gateway, seed.Name)] = s.Data
+	}
+	return files, nil
+}
+
+// writeSeeds writes all files or, if another seed is in the way, none.
+func writeSeeds(cmd *cobra.Command, files map[string][]byte) error {
+	for path, data := range files {
+		there, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case string(there) != string(data) && !flagged(cmd, "force"):
+			return fail(exitFailed, "%s is there and says something else, nothing was written: replace it with --force", path)
+		}
+	}
+	for path, data := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := writeSeed(path, data); err != nil {
+			return err
+		}
+	}
+	what := count(len(files), "seed")
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s written: each holds passwords until its gateway has started once\n", what)
+	return err
+}
+
+// writeSeed writes a file that is whole before it has its name.
+func writeSeed(path string, data []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path+".new"))
+	}
+	return os.Rename(path+".new", path)
+}

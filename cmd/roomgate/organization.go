@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const organizationsPath = "/api/v1/organizations"
+
+// organization is one as the gateway lists it.
+type organization struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created_at"`
+}
+
+func newOrganization() *cobra.Command {
+	create := &cobra.Command{Use: "create NAME", Short: "make an organization", Args: cobra.ExactArgs(1), RunE: asking(createOrganization),
+		Long: "Makes an organization, which can then have meeting spaces, keys and webhooks.\n\n" +
+			"One that the configuration names by its id, as a space's organization_id, exists\nalready and is called by that id: --id gives it a name.",
+		Example: "  roomgate organization create Acme\n  roomgate organization create Acme --id 5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"}
+	create.Flags().String("id", "", "a `UUID` of your own, else one is made")
+	list := &cobra.Command{Use: "list", Short: "list the organizations", Args: cobra.NoArgs, RunE: asking(listOrganizations)}
+	clientFlags(create)
+	clientFlags(list)
+	return group("organization", "organizations, which own meeting spaces, keys and webhooks", list, create)
+}
+
+func (c *client) organizations(cmd *cobra.Command) ([]organization, error) {
+	var answer struct {
+		Data []organization `json:"data"`
+	}
+	err := c.call(cmd.Context(), http.MethodGet, organizationsPath, nil, &answer)
+	return answer.Data, err
+}
+
+// organization finds one by id or, ignoring case, by name.
+func (c *client) organization(cmd *cobra.Command, nameOrID string) (organization, error) {
+	all, err := c.organizations(cmd)
+	if err != nil {
+		return organization{}, err
+	}
+	found := slices.DeleteFunc(all, func(o organization) bool { return o.ID != nameOrID && !strings.EqualFold(o.Name, nameOrID) })
+	switch len(found) {
+	case 0:
+		return organization{}, fail(exitRefused, "there is no organization %q here: see roomgate organization list", nameOrID)
+	case 1:
+		return found[0], nil
+	}
+	return organization{}, fail(exitRefused, "%d organizations are called %q: say which one by its id", len(found), nameOrID)
+}
+
+func listOrganizations(cmd *cobra.Command, c *client, _ []string) error {
+	all, err := c.organizations(cmd)
+	if err != nil {
+		return err
+	}
+	return show(cmd, all, "ID NAME CREATED", func(row func(...string)) {
+		for _, o := range all {
+			row(o.ID, o.Name, day(o.Created))
+		}
+	})
+}
+
+func createOrganization(cmd *cobra.Command, c *client, args []string) error {
+	ask := map[string]string{"name": args[0]}
+	if id := text(cmd, "id"); id != "" {
+		ask["id"] = id
+	}
+	var answer struct {
+		Data organization `json:"data"`
+	}
+	if err := c.call(cmd.Context(), http.MethodPost, organizationsPath, ask, &answer); err != nil {
+		return err
+	}
+	if wantsJSON(cmd) {
+		return printJSON(cmd.OutOrStdout(), answer.Data)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "organization %s is %s\n", answer.Data.ID, plain(answer.Data.Name))
+	return err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// progressEvery is how often long work says how far it is: to people who
+// watch, and into a log.
+const (
+	progressEvery    = 200 * time.Millisecond
+	progressEveryLog = 10 * time.Second
+)
+
+// progress says on the standard error how far long work is. Work that ends
+// soon says nothing.
+type progress struct {
+	out   io.Writer
+	live  bool // a person watches: the line is written again and again
+	every time.Duration
+	next  time.Time
+	shown bool
+}
+
+func newProgress(cmd *cobra.Command) *progress {
+	p := &progress{out: cmd.ErrOrStderr(), live: isTerminal(os.Stderr), every: progressEveryLog}
+	if p.live {
+		p.every = progressEvery
+	}
+	p.next = time.Now().Add(p.every)
+	return p
+}
+
+// of returns what is to be told of one part of the work.
+func (p *progress) of(what string) func(done, total int64) {
+	return func(done, total int64) {
+		if now := time.Now(); now.After(p.next) {
+			p.next = now.Add(p.every)
+			p.say(fmt.Sprintf("%s: %d %% of %s", what, done*100/max(total, 1), bytesText(total)))
+		}
+	}
+}
+
+func (p *progress) say(line string) {
+	if p.live {
+		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+	} else {
+		fmt.Fprintln(p.out, line)
+	}
+	p.shown = true
+}
+
+// end clears the line.
+func (p *progress) end() {
+	if p.shown && p.live {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+	p.shown = false
+}
+
+// bytesText writes a size for people.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
+	}
+	return count(int(n), "byte")
+}

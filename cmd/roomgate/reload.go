@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"golang.org/x/sys/unix"
+)
+
+// reloadTimeout bounds a reload, which the watchdog waits for.
+const reloadTimeout = 10 * time.Second
+
+// reload reads the configuration anew and lets it take effect, whole or not at
+// all, and tells systemd and people how it went (sd_notify(3), "RELOADING=1").
+func (g *gateway) reload(ctx context.Context) {
+	g.tell(daemon.SdNotifyReloading + "\n" + monotonic())
+	status := "the configuration was reloaded"
+	if err := g.reloaded(ctx); err != nil {
+		status = "the configuration was not reloaded: " + err.Error()
+		g.log.Error("the changed configuration is not used, the one before stays", "error", err)
+	} else {
+		g.log.Info(status)
+	}
+	g.tell(daemon.SdNotifyReady + "\nSTATUS=" + oneLine(status))
+}
+
+func (g *gateway) reloaded(ctx context.Context) error {
+	if g.again == nil {
+		return fmt.Errorf("a demo has no file that could have changed")
+	}
+	c, err := g.again()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
+	defer cancel()
+	return g.agent.Reload(ctx, c)
+}
+
+// monotonic is the time that systemd compares with when it asked.
+func monotonic() string {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("MONOTONIC_USEC=%d", t.Nano()/1000)
+}
+
+// oneLine is the first line of a text, with a hint that there is more.
+func oneLine(text string) string {
+	for i, c := range text {
+		if c == '\n' {
+			return text[:i] + " ..."
+		}
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"roomgate/agent"
+	"roomgate/agent/backup"
+	"roomgate/agent/config"
+)
+
+// undo brings back what was there before the last restore.
+func (r *restoring) undo() error {
+	c, err := loadConfig(r.cmd)
+	if err != nil {
+		return err
+	}
+	before := filepath.Join(c.Data, backup.BeforeName)
+	if _, err := os.Stat(filepath.Join(before, backup.DatabaseName)); errors.Is(err, fs.ErrNotExist) {
+		return fail(exitFailed, "%s has nothing to bring back: no gateway was there before the last restore", c.Data)
+	}
+	err = replaceWith(c.Data, func(p *backup.Plan, dir string) error {
+		for _, name := range []string{backup.DatabaseName, backup.SecretName} {
+			if err := copyInto(dir, filepath.Join(before, name)); err != nil && (name == backup.DatabaseName || !errors.Is(err, fs.ErrNotExist)) {
+				return err
+			}
+		}
+		if err := oldConfiguration(p, before); err != nil {
+			return err
+		}
+		_, err := agent.Rekey(r.cmd.Context(), dir, false, checkDatabase)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.cmd.OutOrStdout(), "what was in %s before the restore is back; --undo again brings the restored gateway back\n", c.Data)
+	return err
+}
+
+// oldConfiguration plans to bring the configuration back to where it was.
+func oldConfiguration(p *backup.Plan, before string) error {
+	text, err := os.ReadFile(filepath.Join(before, backup.ConfigName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	raw, e := os.ReadFile(filepath.Join(before, backup.PlaceName))
+	if err = errors.Join(err, e); err != nil {
+		return err
+	}
+	var place struct {
+		Config string `json:"config"`
+	}
+	if err := json.Unmarshal(raw, &place); err != nil || place.Config == "" {
+		return fmt.Errorf("%s does not say where the configuration was: %w", before, err)
+	}
+	p.Configuration(place.Config, text)
+	return nil
+}
+
+func copyInto(dir, path string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if err := roomFor(dir, info.Size()); err != nil {
+		return err
+	}
+	to, err := os.OpenFile(filepath.Join(dir, filepath.Base(path)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
+
+// diskReserve is left for the gateway itself.
+const diskReserve = 16 << 20
+
+// roomFor refuses early what would fill the disk.
+func roomFor(dir string, size int64) error {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return err
+	}
+	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+diskReserve {
+		return fail(exitFailed, "the restore needs %s of disk in %s, %s are free: make room, nothing was changed",
+			bytesText(size+diskReserve), dir, bytesText(free))
+	}
+	return nil
+}
+
+// locks are held against every gateway that could use a data directory.
+type locks []*os.File
+
+// Close gives them back.
+func (l locks) Close() (err error) {
+	for _, f := range l {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// lockGateway takes the data directory of a gateway that does not run. As a
+// service it has its lock in the runtime directory, which is there only while
+// the service is.
+func lockGateway(data string) (held locks, err error) {
+	dirs := []string{data}
+	if _, err := os.Stat(serviceRuntime); err == nil && data == config.Default().Data {
+		dirs = append(dirs, serviceRuntime)
+	}
+	for _, dir := range dirs {
+		f, err := lockDirectory(dir)
+		if err != nil {
+			return nil, errors.Join(err, held.Close())
+		}
+		held = append(held, f)
+		if err := backup.GiveTo(f.Name(), dir); err != nil {
+			return nil, errors.Join(err, held.Close())
+		}
+	}
+	return held, nil
+}

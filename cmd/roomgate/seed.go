@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent/config"
+	"roomgate/agent/seed"
+)
+
+const seedHelp = `Takes the seed that roomgate image seed, or an editor, put on the boot partition
+of this gateway's card: roomgate-seed.yaml in /boot/firmware or /boot, a piece
+of the configuration in its own keys. It is checked, becomes the configuration
+(what was there before is kept as FILE.before), its passwords go to files that
+root alone reads, and the seed is renamed to roomgate-seed.yaml.done and
+overwritten without them. A flash card may keep overwritten data where only who
+takes its chips apart finds it.
+
+With a mistake nothing changes: each is named with line and column, in the
+journal and with --screen on the attached screen. roomgate-seed.service runs
+this at every start; without a seed it does nothing.`
+
+func newSeed() *cobra.Command {
+	cmd := &cobra.Command{Use: "seed", Short: "take the seed on the boot partition as the configuration",
+		Long: seedHelp, Args: cobra.NoArgs, RunE: action(runSeed)}
+	f := cmd.Flags()
+	f.String("config", "", withVariable("configuration `FILE`", "config"))
+	f.String("boot", "", "`DIR` of the boot partition, instead of looking for it")
+	f.String("screen", "", "`TTY` on which a person sees the outcome too, as /dev/tty1")
+	return cmd
+}
+
+func runSeed(cmd *cobra.Command, _ []string) error {
+	out := io.Writer(cmd.OutOrStdout())
+	if path := text(cmd, "screen"); path != "" {
+		screen, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err == nil {
+			defer screen.Close()
+			out = io.MultiWriter(out, screen)
+		} // a gateway without a screen starts all the same
+	}
+	folder := text(cmd, "boot")
+	if folder == "" {
+		folder = seed.Find("/")
+	}
+	if folder == "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "there is no %s in /boot/firmware or /boot\n", seed.Name)
+		return nil
+	}
+	o, err := setupOptions(configFile(cmd))
+	if err != nil {
+		return err
+	}
+	o.Timezone = "" // the card's is that of who made the image
+	plan, err := seed.Take(folder, o, serviceGroup())
+	switch {
+	case err != nil:
+		sayWrong(out, folder, err)
+		return invalid(err)
+	case plan == nil:
+		fmt.Fprintf(cmd.OutOrStdout(), "there is no %s in %s\n", seed.Name, folder)
+		return nil
+	}
+	fmt.Fprintf(out, "roomgate: the seed is taken: gateway %s, %s; passwords are off the boot partition\n", plan.Config.Gateway.ID, spacesOf(plan.Config))
+	return nil
+}
+
+// sayWrong tells a person at the screen what to do.
+func sayWrong(out io.Writer, folder string, err error) {
+	var problems *config.Errors
+	if !errors.As(err, &problems) {
+		fmt.Fprintf(out, "roomgate: the seed could not be taken: %v\n", err)
+		return
+	}
+	fmt.Fprintf(out, "roomgate: the seed in %s has %s, nothing has changed:\n", folder, count(len(problems.Problems), "mistake"))
+	for _, p := range problems.Problems {
+		fmt.Fprintln(out, "  "+plain(strings.TrimPrefix(p.String(), folder+"/")))
+	}
+	fmt.Fprintln(out, "roomgate: correct it on the card, and switch on again")
+}

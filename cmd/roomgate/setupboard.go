@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent/setup"
+	"roomgate/drivers/host"
+	parts "roomgate/drivers/hub"
+	"roomgate/drivers/o3"
+)
+
+// wizard leads through a setup.
+type wizard struct {
+	*terminal
+	cmd     *cobra.Command
+	options setup.Options
+	asks    bool
+	board   setup.Board
+	hubs    []o3.Found
+}
+
+// look finds what the board has, and says so.
+func (w *wizard) look() {
+	board := host.New()
+	defer board.Close()
+	var models []setup.Model
+	for _, m := range parts.Models() {
+		models = append(models, setup.Model(m))
+	}
+	w.board = setup.Look(w.cmd.Context(), setup.Place{Root: "/", Lines: boardLines(board), Buses: board, Models: models})
+	if flagged(w.cmd, "scan") {
+		w.scan(board)
+	}
+	w.show()
+}
+
+func boardLines(board *host.Board) func() ([]setup.Line, error) {
+	return func() (all []setup.Line, err error) {
+		for _, c := range board.Chips() {
+			if c.Err != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", c.Path, c.Err))
+			}
+			for _, l := range c.Lines {
+				line := setup.Line{Name: l.Name, Chip: c.Label}
+				if l.Used {
+					line.Used = "in use by " + dash(l.User)
+				}
+				all = append(all, line)
+			}
+		}
+		return all, err
+	}
+}
+
+// scan looks for hubs in the networks of this machine.
+func (w *wizard) scan(board *host.Board) {
+	networks, err := net.InterfaceAddrs()
+	if err != nil {
+		w.board.Wrong = append(w.board.Wrong, err.Error())
+	}
+	addresses := o3.Neighbours(networks)
+	fmt.Fprintf(w.out, "looking for O3 hubs at %s of this machine's networks\n", count(len(addresses), "address"))
+	ctx, cancel := context.WithTimeout(w.cmd.Context(), scanTime)
+	defer cancel()
+	w.hubs = o3.Find(ctx, board, addresses)
+}
+
+// show says what was found, a kind to a line.
+func (w *wizard) show() {
+	b := w.board
+	row := func(what string, found []string, none string) {
+		list := strings.Join(found, " ")
+		if list == "" {
+			list = none
+		}
+		fmt.Fprintf(w.out, "%-9s%s\n", what, plain(list))
+	}
+	name := b.Model
+	if name == "" {
+		name = "not a board with a device tree: lines and buses are taken as you name them"
+	}
+	row("board", []string{name}, "")
+	row("lines", b.Lines, "none free")
+	row("channels", b.Channels, "none: on a Raspberry Pi dtoverlay=pwm-2chan in config.txt")
+	row("buses", b.Buses, "none: on a Raspberry Pi dtparam=i2c_arm=on in config.txt")
+	for _, c := range b.Chips {
+		row("chip", []string{c.String()}, "")
+	}
+	row("ports", b.Ports, "none: on a Raspberry Pi dtparam=spi=on in config.txt")
+	for _, c := range b.Cameras {
+		row("camera", []string{c.Path, c.Name}, "")
+	}
+	for _, h := range w.hubs {
+		switch {
+		case h.Hub:
+			row("hub", []string{h.Address, "reports as an O3. WARNING: it still has its factory password, change it"}, "")
+		case h.Refused:
+			row("broker", []string{h.Address, "takes another password than an O3's from the factory: perhaps a hub"}, "")
+		}
+	}
+	for _, wrong := range b.Wrong {
+		row("wrong", []string{wrong}, "")
+	}
+	if os.Geteuid() != 0 {
+		row("note", []string{"not run as root: what only root may see is missing above"}, "")
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+const bundleHelp = `Installs a signed bundle beside the release that runs. The gateway verifies it,
+waits for a moment at which no meeting is under way or begins soon and nobody is
+in a room, and restarts into it on trial. If it is not healthy for update.trial
+(5 minutes), or does not start, the release before runs again by itself.
+
+Taken is what is newer than anything that has run here, for this machine, signed
+by a key that the configuration names, and able to read the database and the
+configuration in use. Whatever else comes changes nothing.`
+
+func newUpdate() *cobra.Command {
+	cmd := &cobra.Command{Use: "update BUNDLE", Short: "install a release of the gateway, or see how updates stand", Long: bundleHelp,
+		Example: "  roomgate update /media/stick/roomgate-1.5.0-arm64.bundle\n  roomgate update status",
+		Args:    cobra.ExactArgs(1), RunE: onThisMachine(installUpdate)}
+	cmd.Flags().Bool("now", false, "do not wait for the end of a meeting")
+	cmd.Flags().Bool("again", false, "take a release that was tried and given up")
+	cmd.PersistentFlags().String("data", "", withVariable(dataUsage, "data"))
+	status := &cobra.Command{Use: "status", Short: "which release runs, and which waits or failed", Args: cobra.NoArgs, RunE: onThisMachine(showUpdate)}
+	for _, c := range []*cobra.Command{cmd, status} {
+		outputFlag(c)
+	}
+	cmd.AddCommand(status, newUpdateBundle(), newUpdateKey())
+	return cmd
+}
+
+// onThisMachine is for what only the control socket can do.
+func onThisMachine(f func(cmd *cobra.Command, c *client, args []string) error) func(*cobra.Command, []string) error {
+	return action(func(cmd *cobra.Command, args []string) error {
+		path, err := findSocket(text(cmd, "data"))
+		if err != nil {
+			return err
+		}
+		return f(cmd, overSocket(path, bundleTime), args)
+	})
+}
+
+func installUpdate(cmd *cobra.Command, c *client, args []string) error {
+	f, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	query := url.Values{}
+	for _, name := range []string{"now", "again"} {
+		if set, _ := cmd.Flags().GetBool(name); set {
+			query.Set(name, "true")
+		}
+	}
+	u, err := c.sendBundle(cmd.Context(), "/update?"+query.Encode(), f)
+	if err != nil {
+		return err
+	}
+	return u.show(cmd)
+}
+
+// sendBundle sends a bundle and returns how updates stand then.
+func (c *client) sendBundle(ctx context.Context, path string, bundle *os.File) (u updateStatus, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bundle)
+	if err != nil {
+		return u, err
+	}
+	r.Header.Set("Content-Type", "application/octet-stream")
+	answer, raw, err := c.answered(r)
+	if err != nil {
+		return u, err
+	}
+	return u, c.decode(answer, raw, &u)
+}
+
+func showUpdate(cmd *cobra.Command, c *client, _ []string) error {
+	var u updateStatus
+	if err := c.call(cmd.Context(), http.MethodGet, "/update", nil, &u); err != nil {
+		return err
+	}
+	return u.show(cmd)
+}
+
+func (u updateStatus) show(cmd *cobra.Command) (err error) {
+	if wantsJSON(cmd) {
+		return printJSON(cmd.OutOrStdout(), u)
+	}
+	for _, line := range u.lines() {
+		_, e := fmt.Fprintln(cmd.OutOrStdout(), plain(line))
+		err = errors.Join(err, e)
+	}
+	return err
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"time"
+
+	"roomgate/agent"
+	"roomgate/agent/update"
+	"roomgate/agent/webhook"
+)
+
+// updateKeys are the public keys, separated by commas, that bundles are signed
+// with; set by the linker, besides those of the configuration.
+var updateKeys string
+
+const (
+	// bundleTime bounds how long a bundle may take to come and to be unpacked.
+	bundleTime = 10 * time.Minute
+	// maxRedirects is how often a server may say that a bundle is elsewhere.
+	maxRedirects = 3
+	// probeTime bounds how long a new binary may take to say what it is.
+	probeTime = 30 * time.Second
+)
+
+// updateStatus is how updates stand.
+type updateStatus struct {
+	Running string          `json:"running"`
+	Release bool            `json:"release"` // it is an installed one, not the package
+	Next    string          `json:"next,omitempty"`
+	Waits   string          `json:"waits,omitempty"` // why the next one is not tried yet
+	Trial   *update.Trial   `json:"trial,omitempty"`
+	Failed  *update.Failure `json:"failed,omitempty"`
+	Keys    int             `json:"keys"`
+}
+
+// openUpdates prepares what takes updates, and its doors.
+func (g *gateway) openUpdates(end func()) error {
+	keys, err := update.ParseKeys(append([]string{updateKeys}, g.config.Update.Keys...)...)
+	if err != nil {
+		return fmt.Errorf("the keys of updates: %w", err)
+	}
+	r := update.NewRunner(update.New(g.config.Data, version, agent.Schema), g.agent, update.PaceOf(g.config.Update.Trial), g.log, end)
+	g.loops = append(g.loops, loop{"updates", r.Run})
+	o := update.Install{Keys: keys, Probe: g.probe}
+	r.Fetch, r.Taking = fetchBundle(webhook.NewClient(webhook.Policy{AllowPrivate: g.config.Webhooks.AllowPrivate})), o
+	g.extra = map[string]http.Handler{
+		"GET /update":  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answerDoor(w, g.updateStatus(r, len(keys)), nil) }),
+		"POST /update": http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { g.takeUpdate(w, q, r, o) }),
+	}
+	return nil
+}
+
+func (g *gateway) updateStatus(r *update.Runner, keys int) updateStatus {
+	s := r.State()
+	u := updateStatus{Running: version, Trial: s.Trial, Failed: s.Failed, Keys: keys}
+	for _, one := range []*update.Release{s.Current, s.Previous} {
+		u.Release = u.Release || one != nil && one.Version == update.Canonical(version)
+	}
+	u.Release = u.Release || r.OnTrial() != nil
+	if s.Next != nil {
+		u.Next, u.Waits = s.Next.Version, g.agent.UpdateBusy()
+	}
+	return u
+}
+
+// takeUpdate installs the bundle that a request carries.
+func (g *gateway) takeUpdate(w http.ResponseWriter, q *http.Request, r *update.Runner, o update.Install) {
+	patient := http.NewResponseController(w)
+	_ = patient.SetReadDeadline(time.Now().Add(bundleTime)) // without one it only has less time
+	_ = patient.SetWriteDeadline(time.Now().Add(bundleTime))
+	ctx, cancel := context.WithTimeout(q.Context(), bundleTime)
+	defer cancel()
+	o.Again = q.URL.Query().Get("again") != ""
+	one, err := r.Install(ctx, q.Body, o)
+	if err != nil {
+		g.log.Warn("an update was not taken", "error", err)
+		answerDoor(w, nil, err)
+		return
+	}
+	g.log.Info("an update is installed and waits for its trial", "release", one.Version)
+	answerDoor(w, g.updateStatus(r, len(o.Keys)), nil)
+	r.Look(q.URL.Query().Get("now") != "")
+}
+
+// fetchBundle fetches by https, only from where notifications may go too, and
+// follows a few redirects, as stores of files have them.
+func fetchBundle(c *http.Client) func(context.Context, string) (io.ReadCloser, error) {
+	c.CheckRedirect = func(q *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return errors.New("there are too many redirects")
+		}
+		return update.CheckURL(q.URL.String())
+	}
+	return func(ctx context.Context, from string) (io.ReadCloser, error) {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := c.Do(q)
+		if err != nil {
+			return nil, err
+		}
+		if answer.StatusCode != http.StatusOK {
+			return nil, errors.Join(errors.New(answer.Status), answer.Body.Close())
+		}
+		return answer.Body, nil
+	}
+}
+
+// probe starts an unpacked binary to see that this machine can, that it is what
+// its manifest says, and that it takes the configuration in use.
+func (g *gateway) probe(ctx context.Context, path string, m update.Manifest) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	out, said, err := try(ctx, path, "version", "--output", "json")
+	var v versionInfo
+	switch {
+	case err != nil:
+		return &update.Refused{Reason: fmt.Sprintf("%s does not start on this machine: %v %s", m.Version, err, said)}
+	case json.Unmarshal(out, &v) != nil || update.Canonical(v.Version) != m.Version || v.Schema != m.Schema:
+		return &update.Refused{Reason: fmt.Sprintf("the bundle says that it is %s with schema %d, and its binary says %s with %d: have it made again",
+			m.Version, m.Schema, cmp.Or(v.Version, "nothing"), v.Schema)}
+	case g.file == "":
+		return nil
+	}
+	if _, said, err := try(ctx, path, "check-config", g.file); err != nil {
+		return &update.Refused{Reason: fmt.Sprintf("%s cannot run with %s, change that first: %s", m.Version, g.file, said)}
+	}
+	return nil
+}
+
+// try runs a program and returns what it prints, and the first line that it says
+// in an error.
+func try(ctx context.Context, path string, args ...string) (out []byte, said *head, err error) {
+	said = &head{most: 512}
+	var printed bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &printed, said, time.Second
+	err = cmd.Run()
+	return printed.Bytes(), said, err
+}
+
+// lines says how updates stand, for people.
+func (u updateStatus) lines() []string {
+	all := []string{"running " + u.Running + map[bool]string{true: "", false: ", the package"}[u.Release]}
+	if t := u.Trial; t != nil {
+		all = append(all, fmt.Sprintf("%s is on trial, start %d of %d; if it does not prove itself, %s runs again", t.Version, t.Tries, update.MaxTries, t.From))
+	}
+	switch {
+	case u.Next != "" && u.Waits != "":
+		all = append(all, fmt.Sprintf("%s is installed and waits: %s", u.Next, u.Waits))
+	case u.Next != "":
+		all = append(all, u.Next+" is installed, and its trial is about to begin")
+	}
+	if f := u.Failed; f != nil {
+		all = append(all, fmt.Sprintf("%s was given up: %s", f.Version, strings.ReplaceAll(f.Reason, "\n", ", ")))
+	}
+	if u.Keys == 0 {
+		all = append(all, "no update is taken: set update.keys in the configuration")
+	}
+	return all
+}
