@@ -25,7 +25,7 @@ gotest = { go test -v $(1) 2>&1; echo "exit $$?"; } | awk -f .ci/report.awk
 emulated = export CGO_ENABLED=0 GODEBUG=asyncpreemptoff=1; \
 	$(call gotest,-short -timeout 10m -skip '$(FORKS)' -exec $(1) $(QUICK))
 
-.PHONY: help run test test-all bench faults lab cross build lint clean
+.PHONY: help run test test-all bench faults lab cross deb build lint clean
 
 help: ## this list
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +68,9 @@ cross: ## bin/roomgate-linux-{arm64,armv7,amd64}
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm GOARM=7 go build $(STAMP) -o bin/roomgate-linux-armv7 ./cmd/roomgate
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build $(STAMP) -o bin/roomgate-linux-amd64 ./cmd/roomgate
 	@ls -l bin
+
+deb: ## Debian packages in bin for arm64, armhf and amd64; the same commit gives the same bytes
+	@VERSION='$(VERSION)' systemd/deb/build arm64 armhf amd64
 
 lint: ## gofmt, go vet, staticcheck, the unit file
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
