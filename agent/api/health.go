@@ -56,6 +56,9 @@ func (n *counts) answered(status int) {
 func metrics(s *Server, c *call) error {
 	var b bytes.Buffer
 	s.agent.WriteMetrics(&b)
+	if s.metrics != nil {
+		s.metrics(&b)
+	}
 	fmt.Fprintf(&b, "# HELP roomgate_http_requests_total Requests answered.\n# TYPE roomgate_http_requests_total counter\n")
 	for class := 2; class < len(s.counts.classes); class++ {
 		fmt.Fprintf(&b, "roomgate_http_requests_total{code=\"%dxx\"} %d\n", class, s.counts.classes[class].Load())

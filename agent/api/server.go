@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -18,6 +19,8 @@ type Options struct {
 	// Extra are handlers for the control socket only, by "METHOD /path" with
 	// at most 8 segments, of which "{name}" stands for any one.
 	Extra map[string]http.Handler
+	// Metrics writes further figures in the Prometheus text format; nil: none.
+	Metrics func(io.Writer)
 }
 
 // Server answers requests about one building. It is ready once made; Serve
@@ -26,6 +29,7 @@ type Server struct {
 	agent    *agent.Agent
 	log      *slog.Logger
 	version  string
+	metrics  func(io.Writer) // besides the building's; nil: none
 	network  router
 	control  router
 	tries    *tries
@@ -46,6 +50,7 @@ func New(o Options) *Server {
 		agent:    o.Agent,
 		log:      o.Log,
 		version:  o.Version,
+		metrics:  o.Metrics,
 		network:  newRouter(routes()),
 		control:  newRouter(append(routes(), extraRoutes(o.Extra)...)),
 		tries:    newTries(),

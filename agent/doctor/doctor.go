@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/update"
 )
 
 // State is how grave a finding is.
@@ -61,6 +62,7 @@ type Building struct {
 	agent.Health
 	Outward agent.Outward `json:"outward"`
 	Devices []Device
+	Update  *update.Status // nil: it takes none, as a demo
 }
 
 // Options are what is examined.
@@ -111,6 +113,7 @@ func checks() []check {
 		{"clock", clock},
 		{"data folder", dataFolder},
 		{"backup", lastBackup},
+		{"update", updates},
 		{"disk", disk},
 		{"card wear", wear},
 		{"memory", memory},

@@ -23,7 +23,7 @@ import (
 	"roomgate/drivers/all"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var anew = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -121,7 +121,7 @@ func golden(t *testing.T, name string, found []Finding) {
 	}
 	got = regexp.MustCompile(`(amd64|arm64|arm)\)`).ReplaceAll(append(got, '\n'), []byte("ARCH)"))
 	path := filepath.Join("testdata", name+".json")
-	if *update {
+	if *anew {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 
 // told are the details of events that are nobody's: which device, and numbers.
 var told = []string{"meeting_space_id", "device_id", "device", "sub_device", "status", "state", "temperature", "low", "high",
-	"revision", "from", "to", "count", "free_bytes", "trusted", "attempt", "latency_ms", "source", "until", "previous_state"}
+	"revision", "from", "to", "count", "free_bytes", "trusted", "attempt", "latency_ms", "source", "until", "previous_state", "version", "cause"}
 
 // Event returns the details of an event of that type without what is
 // somebody's. A text is kept only under a name of the list, and why something

@@ -48,13 +48,6 @@ type Manifest struct {
 	Created time.Time `json:"created"`
 }
 
-// Refused is why a bundle is not taken. Nothing was changed.
-type Refused struct{ Reason string }
-
-func (e *Refused) Error() string { return e.Reason }
-
-func refuse(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
-
 // Bundle is one whose manifest is signed by a known key. Its binary has not been
 // read yet.
 type Bundle struct {
@@ -69,7 +62,7 @@ type Bundle struct {
 // It takes what is exactly a bundle and nothing else.
 func Open(r io.Reader, keys []ed25519.PublicKey) (*Bundle, error) {
 	if len(keys) == 0 {
-		return nil, refuse("this gateway knows no key that updates are signed with: set update.keys in the configuration")
+		return nil, refuse(NoKeys, "this gateway knows no key that updates are signed with: set update.keys in the configuration")
 	}
 	b := &Bundle{raw: bufio.NewReader(io.LimitReader(r, MaxBundle+1))}
 	var err error
@@ -87,7 +80,7 @@ func Open(r io.Reader, keys []ed25519.PublicKey) (*Bundle, error) {
 		return nil, err
 	}
 	if !signed(manifest, signature, keys) {
-		return nil, refuse("the bundle is signed by none of the keys that this gateway knows: get it from who runs this gateway, or add the key to update.keys")
+		return nil, refuse(WrongKey, "the bundle is signed by none of the keys that this gateway knows: get it from who runs this gateway, or add the key to update.keys")
 	}
 	b.Manifest, err = readManifest(manifest)
 	return b, err
@@ -108,11 +101,11 @@ func damaged(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return refuse("the bundle ends too early: copy or download it again")
+		return refuse(Corrupt, "the bundle ends too early: copy or download it again")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, tar.ErrHeader):
-		return refuse("the file is no update bundle: want one that roomgate update bundle made")
+		return refuse(NoBundle, "the file is no update bundle: want one that roomgate update bundle made")
 	case errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		return refuse("the bundle is damaged: copy or download it again")
+		return refuse(Corrupt, "the bundle is damaged: copy or download it again")
 	}
 	return fmt.Errorf("read the bundle: %w", err)
 }
@@ -123,10 +116,12 @@ func (b *Bundle) next(name string, most int64) (*tar.Header, error) {
 	switch {
 	case err != nil:
 		return nil, damaged(err)
+	case name == signatureName && h.Name == binaryName:
+		return nil, refuse(WrongKey, "the bundle is not signed: get one that is from who runs this gateway")
 	case h.Name != name || h.Typeflag != tar.TypeReg:
-		return nil, refuse("the bundle has %.40q where %s belongs: want one that roomgate update bundle made", h.Name, name)
+		return nil, refuse(NoBundle, "the bundle has %.40q where %s belongs: want one that roomgate update bundle made", h.Name, name)
 	case h.Size > most:
-		return nil, refuse("%s of the bundle has %d bytes: want at most %d", name, h.Size, most)
+		return nil, refuse(NoBundle, "%s of the bundle has %d bytes: want at most %d", name, h.Size, most)
 	}
 	return h, nil
 }
@@ -148,20 +143,20 @@ func readManifest(data []byte) (m Manifest, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil || d.More() {
-		return m, refuse("the manifest of the bundle cannot be read: update to an earlier release first, which may know this form")
+		return m, refuse(NoBundle, "the manifest of the bundle cannot be read: update to an earlier release first, which may know this form")
 	}
 	sum, err := hex.DecodeString(m.SHA256)
 	switch {
 	case m.Format != Format:
-		return m, refuse("the bundle has the format %.40q and this gateway reads %s: update to an earlier release first", m.Format, Format)
+		return m, refuse(NoBundle, "the bundle has the format %.40q and this gateway reads %s: update to an earlier release first", m.Format, Format)
 	case Canonical(m.Version) == "":
-		return m, refuse("version %.70q of the bundle is none: want one as 1.4.0", m.Version)
+		return m, refuse(NoBundle, "version %.70q of the bundle is none: want one as 1.4.0", m.Version)
 	case err != nil || len(sum) != sha256.Size:
-		return m, refuse("sha256 of the bundle is no checksum: want 64 hexadecimal digits")
+		return m, refuse(NoBundle, "sha256 of the bundle is no checksum: want 64 hexadecimal digits")
 	case m.Size <= 0 || m.Size > MaxBinary:
-		return m, refuse("size of the bundle is %d: want 1 to %d", m.Size, MaxBinary)
+		return m, refuse(NoBundle, "size of the bundle is %d: want 1 to %d", m.Size, MaxBinary)
 	case m.Schema < 1:
-		return m, refuse("schema of the bundle is %d: want 1 or more", m.Schema)
+		return m, refuse(NoBundle, "schema of the bundle is %d: want 1 or more", m.Schema)
 	}
 	m.Version = Canonical(m.Version)
 	return m, nil
@@ -180,7 +175,7 @@ func (b *Bundle) Unpack(w io.Writer) error {
 		return err
 	}
 	if h.Size != b.Size {
-		return refuse("the binary of the bundle has %d bytes and its manifest says %d: copy or download it again", h.Size, b.Size)
+		return refuse(Corrupt, "the binary of the bundle has %d bytes and its manifest says %d: copy or download it again", h.Size, b.Size)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(&told{Writer: w}, sum), b.tar); err != nil {
@@ -191,7 +186,7 @@ func (b *Bundle) Unpack(w io.Writer) error {
 		return damaged(err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != b.SHA256 {
-		return refuse("the binary of the bundle is not the one that was signed: copy or download it again")
+		return refuse(Corrupt, "the binary of the bundle is not the one that was signed: copy or download it again")
 	}
 	return b.end()
 }
@@ -200,17 +195,17 @@ func (b *Bundle) Unpack(w io.Writer) error {
 // pads with.
 func (b *Bundle) end() error {
 	if _, err := b.tar.Next(); !errors.Is(err, io.EOF) {
-		return refuse("the bundle has more members than it should: want one that roomgate update bundle made")
+		return refuse(NoBundle, "the bundle has more members than it should: want one that roomgate update bundle made")
 	}
 	rest, err := io.ReadAll(io.LimitReader(b.zip, 64<<10))
 	if err != nil {
 		return damaged(err)
 	}
 	if len(bytes.Trim(rest, "\x00")) > 0 || len(rest) == 64<<10 {
-		return refuse("something follows the last member of the bundle: want one that roomgate update bundle made")
+		return refuse(NoBundle, "something follows the last member of the bundle: want one that roomgate update bundle made")
 	}
 	if _, err := b.raw.ReadByte(); !errors.Is(err, io.EOF) {
-		return refuse("something follows the bundle: want one that roomgate update bundle made")
+		return refuse(NoBundle, "something follows the bundle: want one that roomgate update bundle made")
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (r *Releases) confirmed(s *State) (*Release, error) {
 			return one, errors.Join(errs...)
 		}
 		errs = append(errs, fmt.Errorf("release %s cannot run: %w", one.Version, err))
-		if n := (News{Damaged, one.Version, "", err.Error()}); len(s.News) == 0 || s.News[len(s.News)-1] != n {
+		if n := (News{Event: Damaged, Version: one.Version, Reason: err.Error()}); len(s.News) == 0 || s.News[len(s.News)-1] != n {
 			s.tell(n)
 			errs = append(errs, r.write(stateFile, *s))
 		}
@@ -99,7 +99,7 @@ func (r *Releases) Unstartable(one Release, cause error) error {
 			s.fail(fmt.Sprintf("the system does not start it: %v", cause))
 			return nil
 		}
-		s.tell(News{Damaged, one.Version, "", fmt.Sprintf("the system does not start it: %v", cause)})
+		s.tell(News{Event: Damaged, Version: one.Version, Reason: fmt.Sprintf("the system does not start it: %v", cause)})
 		return nil
 	})
 }

@@ -37,8 +37,8 @@ type retry struct {
 }
 
 // follow installs the bundle that the cloud wants. Each address is dealt with
-// once: a bundle that is refused stays refused. One that cannot be fetched is
-// tried again, less and less often.
+// once: a bundle that is refused stays refused. One that cannot be fetched, or has
+// no room, is tried again, less and less often.
 func (u *Runner) follow(ctx context.Context) {
 	want := u.Gateway.UpdateURL()
 	s := u.State()
@@ -56,14 +56,16 @@ func (u *Runner) follow(ctx context.Context) {
 	case err == nil:
 		u.Log.Info("the update that the cloud wants is installed and waits for its trial", "release", one.Version)
 		err = u.asked(want, nil)
-	case errors.As(err, &refused):
-		u.Log.Warn("the update that the cloud wants is not taken", "url", want, "reason", refused.Reason)
+	case errors.As(err, &refused) && !refused.passes():
+		u.Log.Warn("the update that the cloud wants is not taken", "url", place(want), "reason", refused.Reason)
 		err = u.asked(want, refused)
+	case errors.As(err, &refused):
+		err = errors.Join(err, u.NoteRefusal(refused, want))
 	}
 	if err != nil {
 		u.retry.wait = min(max(2*u.retry.wait, firstRetry), lastRetry)
 		u.retry.at = time.Now().Add(u.retry.wait)
-		u.Log.Warn("the update that the cloud wants cannot be fetched, it is tried again", "url", want, "in", u.retry.wait, "error", err)
+		u.Log.Warn("the update that the cloud wants cannot be fetched, it is tried again", "url", place(want), "in", u.retry.wait, "error", err)
 	}
 }
 
@@ -102,7 +104,7 @@ func (u *Runner) asked(from string, refused *Refused) error {
 	return u.change(func(s *State) error {
 		s.Asked = from
 		if refused != nil {
-			s.tell(News{Event: Failed, Reason: refused.Reason})
+			s.refuse(refused, from)
 		}
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,7 +34,7 @@ type Install struct {
 // runs.
 func (r *Releases) Install(ctx context.Context, bundle io.Reader, o Install) (one Release, err error) {
 	if !r.installing.TryLock() {
-		return one, refuse("another update is just being installed: wait for it")
+		return one, refuse(Busy, "another update is just being installed: wait for it")
 	}
 	defer r.installing.Unlock()
 	b, err := Open(bundle, o.Keys)
@@ -54,24 +55,29 @@ func (r *Releases) Install(ctx context.Context, bundle io.Reader, o Install) (on
 	if err := r.unpack(ctx, b, o.Probe); err != nil {
 		return one, errors.Join(full(err), r.disk.RemoveAll(r.part(one)))
 	}
-	return one, full(r.change(func(s *State) error { s.Next = &one; return nil }))
+	return one, full(r.change(func(s *State) error {
+		now := time.Now().UTC().Truncate(time.Second)
+		s.Next, s.NextAt, s.Refused = &one, &now, nil
+		s.tell(News{Event: Installed, Version: one.Version, From: r.Running})
+		return nil
+	}))
 }
 
 // acceptable says why a release is not for this gateway, now or ever.
 func (r *Releases) acceptable(m Manifest, s State, again bool) error {
 	switch {
 	case s.Trial != nil:
-		return refuse("%s is on trial: wait until it has proved itself or was given up", s.Trial.Version)
+		return refuse(Busy, "%s is on trial: wait until it has proved itself or was given up", s.Trial.Version)
 	case m.OS != runtime.GOOS || m.Arch != runtime.GOARCH:
-		return refuse("the bundle is for %.20s/%.20s and this is %s/%s: get the one for this machine", m.OS, m.Arch, runtime.GOOS, runtime.GOARCH)
+		return refuse(OtherMachine, "the bundle is for %.20s/%.20s and this is %s/%s: get the one for this machine", m.OS, m.Arch, runtime.GOOS, runtime.GOARCH)
 	case m.Schema < r.Schema:
-		return refuse("%s writes the database in schema %d and schema %d is in use, which it could not read: get a newer release", m.Version, m.Schema, r.Schema)
+		return refuse(OldSchema, "%s writes the database in schema %d and schema %d is in use, which it could not read: get a newer release", m.Version, m.Schema, r.Schema)
 	case Compare(m.Version, r.Running) <= 0:
-		return refuse("%s is not newer than %s, which runs: get a newer release", m.Version, r.Running)
+		return refuse(Old, "%s is not newer than %s, which runs: get a newer release", m.Version, r.Running)
 	case s.Newest != "" && Compare(m.Version, s.Newest) < 0:
-		return refuse("%s is older than %s, which has run here: an old release is not taken again", m.Version, s.Newest)
+		return refuse(Old, "%s is older than %s, which has run here: an old release is not taken again", m.Version, s.Newest)
 	case s.Failed != nil && s.Failed.SHA256 == m.SHA256 && !again:
-		return refuse("%s was tried and given up (%s): get a newer release, or try it once more with --again", m.Version, s.Failed.Reason)
+		return refuse(GivenUp, "%s was tried and given up (%s): get a newer release, or try it once more with --again", m.Version, s.Failed.Reason)
 	}
 	return nil
 }
@@ -92,7 +98,7 @@ func (r *Releases) makeRoom(size int64) error {
 		return err
 	}
 	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+spare {
-		return refuse("the update needs %d MB of disk and %d MB are free: free space", (size+spare)>>20, free>>20)
+		return refuse(DiskFull, "the update needs %d MB of disk and %d MB are free: free space", (size+spare)>>20, free>>20)
 	}
 	return nil
 }
@@ -111,7 +117,7 @@ func (r *Releases) keepRunning() error {
 	if s.Current == kept && s.Previous == nil && s.Next == nil && damaged == nil {
 		return nil
 	}
-	s.Current, s.Previous, s.Next = kept, nil, nil
+	s.Current, s.Previous, s.Next, s.NextAt = kept, nil, nil, nil
 	return r.write(stateFile, s)
 }
 
@@ -169,7 +175,7 @@ func (r *Releases) prune(s State) error {
 // full says a full disk in words.
 func full(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		return refuse("the disk is full, what runs was not changed: free space")
+		return refuse(DiskFull, "the disk is full, what runs was not changed: free space")
 	}
 	if err != nil && !errors.As(err, new(*Refused)) {
 		return fmt.Errorf("install the update: %w", err)

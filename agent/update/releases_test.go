@@ -35,10 +35,10 @@ func TestUpdateIsConfirmed(t *testing.T) {
 		t.Errorf("on the disk: %s", got)
 	}
 	s := r.State()
-	if s.Newest != "1.2.0" || len(s.News) != 2 || s.News[1] != (News{Done, "1.2.0", "1.1.0", ""}) {
+	if s.Newest != "1.2.0" || len(s.News) != 7 || s.News[5] != (News{Event: Done, Version: "1.2.0", From: "1.1.0"}) {
 		t.Errorf("%+v", s)
 	}
-	must(t, r.Told(2))
+	must(t, r.Told(7))
 	if len(r.State().News) != 0 {
 		t.Error("told twice")
 	}
@@ -195,7 +195,7 @@ func TestDamagedReleaseIsReplacedByTheOneBefore(t *testing.T) {
 	must(t, r.as("1.2.0").Confirm())
 	damage(t, r, "1.2.0")
 	r.wantStart(t, "1.1.0", "1.1.0")
-	if n := r.State().News; len(n) != 3 || n[2].Event != Damaged {
+	if n := r.State().News; len(n) != 7 || n[6].Event != Damaged {
 		t.Errorf("news %+v", n)
 	}
 	must(t, r.as("1.1.0").take(t, "1.3.0")) // must not remove what runs
@@ -223,7 +223,7 @@ func TestProbeRefuses(t *testing.T) {
 		if data, err := os.ReadFile(path); err != nil || !bytes.Equal(data, binaryOf(m.Version)) {
 			t.Errorf("probed something else: %v", err)
 		}
-		return refuse("it does not start")
+		return refuse(Unfit, "it does not start")
 	}
 	_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, "1.1.0")), Install{Keys: vendorKeys(), Probe: probe})
 	if err == nil || err.Error() != "it does not start" || r.folders(t) != "" {

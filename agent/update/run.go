@@ -86,7 +86,7 @@ func (u *Runner) Run(ctx context.Context) error {
 		u.follow(ctx)
 		u.tellNews(ctx)
 		if u.State().Next != nil && (u.hurry.Load() || u.Gateway.UpdateBusy() == "") {
-			u.begin()
+			u.begin(ctx)
 		}
 		select {
 		case <-ctx.Done():
@@ -98,13 +98,14 @@ func (u *Runner) Run(ctx context.Context) error {
 }
 
 // begin lets the next start be the trial, and ends the gateway.
-func (u *Runner) begin() {
+func (u *Runner) begin(ctx context.Context) {
 	next := u.State().Next
 	if err := u.Begin(u.Gateway.Online()); err != nil {
 		u.Log.Error("the update cannot begin, it is tried again", "error", err)
 		return
 	}
 	u.Log.Info("ending to start a release on trial", "release", next.Version)
+	u.tellNews(ctx)
 	u.End()
 }
 
@@ -159,7 +160,7 @@ func (u *Runner) giveUp(t *Trial, problem error) error {
 func (u *Runner) tellNews(ctx context.Context) {
 	for _, n := range u.State().News {
 		details := map[string]any{}
-		for name, value := range map[string]string{"version": n.Version, "from": n.From, "reason": n.Reason} {
+		for name, value := range map[string]string{"version": n.Version, "from": n.From, "reason": n.Reason, "cause": string(n.Cause), "url": n.URL} {
 			if value != "" {
 				details[name] = value
 			}

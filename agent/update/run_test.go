@@ -142,9 +142,9 @@ func TestUpdateNow(t *testing.T) {
 func trial(t *testing.T, h *house) (*Releases, *running) {
 	t.Helper()
 	r := confirmed(t, "1.1.0")
-	must(t, r.Told(1))
 	must(t, r.take(t, "1.2.0"))
 	must(t, r.Begin(true))
+	must(t, r.Told(maxNews))
 	r.wantStart(t, "1.2.0")
 	r = r.as("1.2.0")
 	return r, run(t, r, h)
@@ -237,7 +237,7 @@ func TestUpdateFromTheCloud(t *testing.T) {
 		g.runsOn(t, time.Hour)
 		h.is(func() { h.url = "https://cloud.example/cut" })
 		g.runsOn(t, time.Hour)
-		if h.told() != Failed+" , "+Failed+" " || h.fetched != 2 {
+		if h.told() != NotTaken+" , "+NotTaken+" " || h.fetched != 2 {
 			t.Errorf("told %q, fetched %d times", h.told(), h.fetched)
 		}
 		h.is(func() { h.url = "https://cloud.example/new" })

@@ -69,30 +69,37 @@ type Failure struct {
 type News struct {
 	Event   string `json:"event"`
 	Version string `json:"version"`
-	From    string `json:"from,omitempty"`
+	From    string `json:"from,omitempty"` // the version that ran before
 	Reason  string `json:"reason,omitempty"`
+	Cause   Cause  `json:"cause,omitempty"`
+	URL     string `json:"url,omitempty"`
 }
 
 // The events of News.
 const (
-	Done    = "updateDone"
-	Failed  = "updateFailed"
-	Damaged = "releaseDamaged"
-	Back    = "databaseReturned"
+	Installed = "updateInstalled" // waits for its trial
+	Begun     = "updateBegun"     // its trial
+	Done      = "updateDone"
+	Failed    = "updateFailed"
+	NotTaken  = "updateRefused"
+	Damaged   = "releaseDamaged"
+	Back      = "databaseReturned"
 )
 
 // State is which release runs. The packaged binary reads what a later release
 // has written: fields may be added, and never change their meaning.
 type State struct {
-	Current  *Release `json:"current,omitempty"`  // confirmed; nil: the packaged one
-	Previous *Release `json:"previous,omitempty"` // confirmed before it
-	Next     *Release `json:"next,omitempty"`     // waits for its trial
-	Trial    *Trial   `json:"trial,omitempty"`
-	Back     int      `json:"back,omitempty"`   // schema that the database has to go back to first; 0: none
-	Newest   string   `json:"newest,omitempty"` // ever confirmed; nothing older is taken
-	Failed   *Failure `json:"failed,omitempty"` // the last one
-	Asked    string   `json:"asked,omitempty"`  // the URL that the cloud named last, dealt with
-	News     []News   `json:"news,omitempty"`   // oldest first
+	Current  *Release   `json:"current,omitempty"`  // confirmed; nil: the packaged one
+	Previous *Release   `json:"previous,omitempty"` // confirmed before it
+	Next     *Release   `json:"next,omitempty"`     // waits for its trial
+	NextAt   *time.Time `json:"next_at,omitempty"`  // since then
+	Trial    *Trial     `json:"trial,omitempty"`
+	Back     int        `json:"back,omitempty"`    // schema that the database has to go back to first; 0: none
+	Newest   string     `json:"newest,omitempty"`  // ever confirmed; nothing older is taken
+	Failed   *Failure   `json:"failed,omitempty"`  // the last one
+	Refused  *Refusal   `json:"refused,omitempty"` // the last one
+	Asked    string     `json:"asked,omitempty"`   // the URL that the cloud named last, dealt with
+	News     []News     `json:"news,omitempty"`    // oldest first
 }
 
 // tell adds news.
@@ -103,7 +110,7 @@ func (s *State) tell(n News) {
 
 // fail gives the trial up.
 func (s *State) fail(reason string) {
-	s.tell(News{Failed, s.Trial.Version, s.Trial.From, reason})
+	s.tell(News{Event: Failed, Version: s.Trial.Version, From: s.Trial.From, Reason: reason})
 	if s.Trial.Schema > s.Trial.FromSchema {
 		s.Back = s.Trial.FromSchema
 	}

@@ -10,7 +10,8 @@ func (r *Releases) Begin(online bool) error {
 			return errors.New("no release waits for its trial")
 		}
 		s.Trial = &Trial{Release: *s.Next, From: r.Running, FromSchema: r.Schema, Online: online}
-		s.Next = nil
+		s.Next, s.NextAt = nil, nil
+		s.tell(News{Event: Begun, Version: s.Trial.Version, From: r.Running})
 		return nil
 	})
 }
@@ -31,7 +32,7 @@ func (r *Releases) Confirm() error {
 			return errors.New("no release is on trial")
 		}
 		one := s.Trial.Release
-		s.tell(News{Done, one.Version, s.Trial.From, ""})
+		s.tell(News{Event: Done, Version: one.Version, From: s.Trial.From})
 		s.Current, s.Previous, s.Trial, s.Newest, s.Failed = &one, s.Current, nil, one.Version, nil
 		good = *s
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/doctor"
+	"roomgate/agent/update"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
 )
@@ -133,6 +134,10 @@ func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, e
 	}
 	err = asked.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer)
 	b.Devices = answer.Devices
+	var u update.Status
+	if asked.call(cmd.Context(), http.MethodGet, "/update", nil, &u) == nil { // a demo has no such door
+		b.Update = &u
+	}
 	return b, peer(path), err
 }
 

@@ -28,6 +28,8 @@ type gateway struct {
 	config *config.Config
 	buses  drivers.Buses
 	extra  map[string]http.Handler // of the control socket
+	// figures are those that the agent does not have; nil: none.
+	figures func(io.Writer)
 	// configuration is the text of the configuration, for backups.
 	configuration func() ([]byte, error)
 	out           io.Writer // for people
@@ -87,7 +89,7 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 			return err
 		}
 	}
-	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Extra: g.extraDoors()})
+	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Extra: g.extraDoors(), Metrics: g.figures})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
 		loop{"http", func(ctx context.Context) error { return server.Serve(ctx, door, server.Handler()) }},

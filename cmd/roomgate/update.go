@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/agent/update"
 )
 
 const bundleHelp = `Installs a signed bundle beside the release that runs. The gateway verifies it,
@@ -18,12 +20,14 @@ in a room, and restarts into it on trial. If it is not healthy for update.trial
 
 Taken is what is newer than anything that has run here, for this machine, signed
 by a key that the configuration names, and able to read the database and the
-configuration in use. Whatever else comes changes nothing.`
+configuration in use. Whatever else comes changes nothing.
+
+With --now and no bundle the one that waits is tried at once.`
 
 func newUpdate() *cobra.Command {
-	cmd := &cobra.Command{Use: "update BUNDLE", Short: "install a release of the gateway, or see how updates stand", Long: bundleHelp,
+	cmd := &cobra.Command{Use: "update [BUNDLE]", Short: "install a release of the gateway, or see how updates stand", Long: bundleHelp,
 		Example: "  roomgate update /media/stick/roomgate-1.5.0-arm64.bundle\n  roomgate update status",
-		Args:    cobra.ExactArgs(1), RunE: onThisMachine(installUpdate)}
+		Args:    cobra.MaximumNArgs(1), RunE: onThisMachine(installUpdate)}
 	cmd.Flags().Bool("now", false, "do not wait for the end of a meeting")
 	cmd.Flags().Bool("again", false, "take a release that was tried and given up")
 	cmd.PersistentFlags().String("data", "", withVariable(dataUsage, "data"))
@@ -47,6 +51,9 @@ func onThisMachine(f func(cmd *cobra.Command, c *client, args []string) error) f
 }
 
 func installUpdate(cmd *cobra.Command, c *client, args []string) error {
+	if len(args) == 0 {
+		return hurryUpdate(cmd, c)
+	}
 	f, err := os.Open(args[0])
 	if err != nil {
 		return err
@@ -62,11 +69,23 @@ func installUpdate(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
-	return u.show(cmd)
+	return printUpdate(cmd, u)
+}
+
+// hurryUpdate lets the release that waits be tried at once.
+func hurryUpdate(cmd *cobra.Command, c *client) error {
+	if now, _ := cmd.Flags().GetBool("now"); !now {
+		return fail(exitUsage, "name the BUNDLE to install, or try the one that waits at once with --now")
+	}
+	var u update.Status
+	if err := c.call(cmd.Context(), http.MethodPost, "/update/now", nil, &u); err != nil {
+		return err
+	}
+	return printUpdate(cmd, u)
 }
 
 // sendBundle sends a bundle and returns how updates stand then.
-func (c *client) sendBundle(ctx context.Context, path string, bundle *os.File) (u updateStatus, err error) {
+func (c *client) sendBundle(ctx context.Context, path string, bundle *os.File) (u update.Status, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bundle)
 	if err != nil {
 		return u, err
@@ -80,18 +99,18 @@ func (c *client) sendBundle(ctx context.Context, path string, bundle *os.File) (
 }
 
 func showUpdate(cmd *cobra.Command, c *client, _ []string) error {
-	var u updateStatus
+	var u update.Status
 	if err := c.call(cmd.Context(), http.MethodGet, "/update", nil, &u); err != nil {
 		return err
 	}
-	return u.show(cmd)
+	return printUpdate(cmd, u)
 }
 
-func (u updateStatus) show(cmd *cobra.Command) (err error) {
+func printUpdate(cmd *cobra.Command, u update.Status) (err error) {
 	if wantsJSON(cmd) {
 		return printJSON(cmd.OutOrStdout(), u)
 	}
-	for _, line := range u.lines() {
+	for _, line := range u.Lines() {
 		_, e := fmt.Fprintln(cmd.OutOrStdout(), plain(line))
 		err = errors.Join(err, e)
 	}

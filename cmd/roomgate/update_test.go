@@ -20,14 +20,17 @@ import (
 )
 
 // release makes a bundle of a script that stands for a binary:
-// release VERSION KEYFILE SCRIPT BUNDLE
+// release VERSION KEYFILE SCRIPT BUNDLE [ARCHITECTURE]
 func release(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 4 {
-		ts.Fatalf("usage: release VERSION KEYFILE SCRIPT BUNDLE")
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: release VERSION KEYFILE SCRIPT BUNDLE [ARCHITECTURE]")
 	}
 	key, err := update.ReadKey(ts.MkAbs(args[1]))
 	ts.Check(err)
 	m := update.Manifest{Version: args[0], OS: runtime.GOOS, Arch: runtime.GOARCH, Schema: agent.Schema, Created: time.Now()}
+	if len(args) > 4 {
+		m.Arch = args[4]
+	}
 	var b bytes.Buffer
 	ts.Check(update.Write(&b, m, []byte(ts.ReadFile(args[2])), key))
 	ts.Check(os.WriteFile(ts.MkAbs(args[3]), b.Bytes(), 0o600))

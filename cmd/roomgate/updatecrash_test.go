@@ -60,7 +60,7 @@ func (g *supervised) kill() {
 }
 
 // answers waits until a gateway runs, whichever it is.
-func (g *supervised) answers() (u updateStatus) {
+func (g *supervised) answers() (u update.Status) {
 	g.t.Helper()
 	awaitThat(g.t, "a gateway answers", func() bool {
 		g.keep()

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"strings"
 	"time"
 
 	"roomgate/agent"
@@ -31,17 +30,6 @@ const (
 	probeTime = 30 * time.Second
 )
 
-// updateStatus is how updates stand.
-type updateStatus struct {
-	Running string          `json:"running"`
-	Release bool            `json:"release"` // it is an installed one, not the package
-	Next    string          `json:"next,omitempty"`
-	Waits   string          `json:"waits,omitempty"` // why the next one is not tried yet
-	Trial   *update.Trial   `json:"trial,omitempty"`
-	Failed  *update.Failure `json:"failed,omitempty"`
-	Keys    int             `json:"keys"`
-}
-
 // openUpdates prepares what takes updates, and its doors.
 func (g *gateway) openUpdates(end func()) error {
 	keys, err := update.ParseKeys(append([]string{updateKeys}, g.config.Update.Keys...)...)
@@ -50,45 +38,52 @@ func (g *gateway) openUpdates(end func()) error {
 	}
 	r := update.NewRunner(update.New(g.config.Data, version, agent.Schema), g.agent, update.PaceOf(g.config.Update.Trial), g.log, end)
 	g.loops = append(g.loops, loop{"updates", r.Run})
-	o := update.Install{Keys: keys, Probe: g.probe}
-	r.Fetch, r.Taking = fetchBundle(webhook.NewClient(webhook.Policy{AllowPrivate: g.config.Webhooks.AllowPrivate})), o
+	r.Fetch = fetchBundle(webhook.NewClient(webhook.Policy{AllowPrivate: g.config.Webhooks.AllowPrivate}))
+	r.Taking = update.Install{Keys: keys, Probe: g.probe}
 	g.extra = map[string]http.Handler{
-		"GET /update":  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answerDoor(w, g.updateStatus(r, len(keys)), nil) }),
-		"POST /update": http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { g.takeUpdate(w, q, r, o) }),
+		"GET /update":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answerDoor(w, r.Status(), nil) }),
+		"POST /update/now": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hurryWaiting(w, r) }),
+		"POST /update":     http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { g.takeUpdate(w, q, r) }),
 	}
+	g.figures = func(w io.Writer) { r.Status().WriteMetrics(w) }
 	return nil
 }
 
-func (g *gateway) updateStatus(r *update.Runner, keys int) updateStatus {
-	s := r.State()
-	u := updateStatus{Running: version, Trial: s.Trial, Failed: s.Failed, Keys: keys}
-	for _, one := range []*update.Release{s.Current, s.Previous} {
-		u.Release = u.Release || one != nil && one.Version == update.Canonical(version)
-	}
-	u.Release = u.Release || r.OnTrial() != nil
-	if s.Next != nil {
-		u.Next, u.Waits = s.Next.Version, g.agent.UpdateBusy()
-	}
-	return u
-}
-
 // takeUpdate installs the bundle that a request carries.
-func (g *gateway) takeUpdate(w http.ResponseWriter, q *http.Request, r *update.Runner, o update.Install) {
+func (g *gateway) takeUpdate(w http.ResponseWriter, q *http.Request, r *update.Runner) {
 	patient := http.NewResponseController(w)
 	_ = patient.SetReadDeadline(time.Now().Add(bundleTime)) // without one it only has less time
 	_ = patient.SetWriteDeadline(time.Now().Add(bundleTime))
 	ctx, cancel := context.WithTimeout(q.Context(), bundleTime)
 	defer cancel()
+	o := r.Taking
 	o.Again = q.URL.Query().Get("again") != ""
 	one, err := r.Install(ctx, q.Body, o)
 	if err != nil {
 		g.log.Warn("an update was not taken", "error", err)
+		if refused := (*update.Refused)(nil); errors.As(err, &refused) {
+			if err := r.NoteRefusal(refused, ""); err != nil {
+				g.log.Warn("that cannot be noted", "error", err)
+			}
+		}
 		answerDoor(w, nil, err)
 		return
 	}
 	g.log.Info("an update is installed and waits for its trial", "release", one.Version)
-	answerDoor(w, g.updateStatus(r, len(o.Keys)), nil)
+	answerDoor(w, r.Status(), nil)
 	r.Look(q.URL.Query().Get("now") != "")
+}
+
+// hurryWaiting tries the release that waits at once.
+func hurryWaiting(w http.ResponseWriter, r *update.Runner) {
+	s := r.Status()
+	if s.Next == "" {
+		answerDoor(w, nil, errors.New("no release waits for its trial: name the bundle to install"))
+		return
+	}
+	s.Waits = ""
+	answerDoor(w, s, nil)
+	r.Look(true)
 }
 
 // fetchBundle fetches by https, only from where notifications may go too, and
@@ -125,15 +120,15 @@ func (g *gateway) probe(ctx context.Context, path string, m update.Manifest) err
 	var v versionInfo
 	switch {
 	case err != nil:
-		return &update.Refused{Reason: fmt.Sprintf("%s does not start on this machine: %v %s", m.Version, err, said)}
+		return &update.Refused{Cause: update.Unfit, Reason: fmt.Sprintf("%s does not start on this machine: %v %s", m.Version, err, said)}
 	case json.Unmarshal(out, &v) != nil || update.Canonical(v.Version) != m.Version || v.Schema != m.Schema:
-		return &update.Refused{Reason: fmt.Sprintf("the bundle says that it is %s with schema %d, and its binary says %s with %d: have it made again",
+		return &update.Refused{Cause: update.Unfit, Reason: fmt.Sprintf("the bundle says that it is %s with schema %d, and its binary says %s with %d: have it made again",
 			m.Version, m.Schema, cmp.Or(v.Version, "nothing"), v.Schema)}
 	case g.file == "":
 		return nil
 	}
 	if _, said, err := try(ctx, path, "check-config", g.file); err != nil {
-		return &update.Refused{Reason: fmt.Sprintf("%s cannot run with %s, change that first: %s", m.Version, g.file, said)}
+		return &update.Refused{Cause: update.Unfit, Reason: fmt.Sprintf("%s cannot run with %s, change that first: %s", m.Version, g.file, said)}
 	}
 	return nil
 }
@@ -147,25 +142,4 @@ func try(ctx context.Context, path string, args ...string) (out []byte, said *he
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &printed, said, time.Second
 	err = cmd.Run()
 	return printed.Bytes(), said, err
-}
-
-// lines says how updates stand, for people.
-func (u updateStatus) lines() []string {
-	all := []string{"running " + u.Running + map[bool]string{true: "", false: ", the package"}[u.Release]}
-	if t := u.Trial; t != nil {
-		all = append(all, fmt.Sprintf("%s is on trial, start %d of %d; if it does not prove itself, %s runs again", t.Version, t.Tries, update.MaxTries, t.From))
-	}
-	switch {
-	case u.Next != "" && u.Waits != "":
-		all = append(all, fmt.Sprintf("%s is installed and waits: %s", u.Next, u.Waits))
-	case u.Next != "":
-		all = append(all, u.Next+" is installed, and its trial is about to begin")
-	}
-	if f := u.Failed; f != nil {
-		all = append(all, fmt.Sprintf("%s was given up: %s", f.Version, strings.ReplaceAll(f.Reason, "\n", ", ")))
-	}
-	if u.Keys == 0 {
-		all = append(all, "no update is taken: set update.keys in the configuration")
-	}
-	return all
 }

@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/config"
+	"roomgate/agent/update"
+)
+
+func TestUpdates(t *testing.T) {
+	if found := updates(t.Context(), &examination{Options: Options{Building: &Building{}}}); found != nil {
+		t.Errorf("of a demo: %v", found)
+	}
+	long := time.Now().Add(-72 * time.Hour)
+	short := time.Now().Add(-time.Hour)
+	trial := &update.Trial{Release: update.Release{Version: "1.2.0"}, From: "1.1.0", Tries: 1}
+	for name, c := range map[string]struct {
+		status    update.Status
+		state     State
+		seen, fix string
+	}{
+		"steady":        {update.Status{Running: "1.1.0", Release: true, Other: "1.0.0"}, OK, "running 1.1.0; 1.0.0 is kept beside it", ""},
+		"on trial":      {update.Status{Running: "1.2.0", Trial: trial}, OK, "1.2.0 is on trial, start 1 of 3", ""},
+		"waiting":       {update.Status{Next: "1.2.0", Since: &short, Waits: "a meeting"}, OK, "1.2.0 is installed and waits: a meeting", ""},
+		"waiting long":  {update.Status{Next: "1.2.0", Since: &long, Waits: "a meeting"}, Warn, "waits: a meeting", "for 3 days: if nobody is disturbed, roomgate update --now"},
+		"given up":      {update.Status{Failed: &update.Failure{Release: trial.Release, Reason: "no cloud"}}, Warn, "1.2.0 was given up: no cloud", "--again BUNDLE"},
+		"by hand":       {update.Status{Refused: &update.Refusal{Cause: update.Old, Reason: "it is old"}}, OK, "not taken: it is old", ""},
+		"from afar":     {update.Status{Refused: &update.Refusal{Cause: update.WrongKey, Reason: "who signed?", URL: "https://x/y"}}, Warn, "who signed? (from https://x/y)", "update.keys"},
+		"wrong machine": {update.Status{Refused: &update.Refusal{Cause: update.OtherMachine, Reason: "for arm", URL: "https://x/y"}}, Warn, "for arm", "for this machine"},
+		"old from afar": {update.Status{Refused: &update.Refusal{Cause: update.Old, Reason: "old", URL: "https://x/y"}}, Warn, "old", "newer release"},
+		"no room":       {update.Status{Refused: &update.Refusal{Cause: update.DiskFull, Reason: "full", URL: "https://x/y"}}, Warn, "full", "free space"},
+		"torn":          {update.Status{Refused: &update.Refusal{Cause: update.Corrupt, Reason: "torn", URL: "https://x/y"}}, Warn, "torn", "on a stick"},
+		"lost note":     {update.Status{Damaged: "it cannot be read"}, Warn, "it cannot be read", "roomgate update BUNDLE"},
+	} {
+		found := updates(t.Context(), &examination{Options: Options{Building: &Building{Update: &c.status}}})
+		if len(found) != 1 || found[0].Name != "update" || found[0].State != c.state || !strings.Contains(found[0].Seen, c.seen) || !strings.Contains(found[0].Fix, c.fix) || c.fix == "" && found[0].Fix != "" {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
+// Without a running gateway the folder tells what became of the last update.
+func TestUpdatesOfAStoppedGateway(t *testing.T) {
+	x := &examination{Options: Options{Config: &config.Config{Data: t.TempDir()}}}
+	if found := updates(t.Context(), x); found != nil {
+		t.Errorf("no update was ever installed: %v", found)
+	}
+	dir := filepath.Join(x.Config.Data, update.Dir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"current":{"version":"1.1.0"},"failed":{"version":"1.2.0","reason":"it hung","at":"2026-11-21T08:00:00Z"}}`
+	if err := os.WriteFile(filepath.Join(dir, "state.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := updates(t.Context(), x)
+	if len(found) != 1 || found[0].State != Warn || !strings.Contains(found[0].Seen, "stopped; 1.1.0 is kept beside it; 1.2.0 was given up: it hung") {
+		t.Errorf("%+v", found)
+	}
+}

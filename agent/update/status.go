@@ -1,0 +1,103 @@
+package update
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status is how updates stand.
+type Status struct {
+	Running string     `json:"running"`           // a version; empty: none does
+	Release bool       `json:"release"`           // it is an installed one, not the package
+	Other   string     `json:"other,omitempty"`   // the confirmed release that runs if this one is lost
+	Next    string     `json:"next,omitempty"`    // is installed and waits for its trial
+	Since   *time.Time `json:"since,omitempty"`   // it waits, by a clock that may have been wrong
+	Waits   string     `json:"waits,omitempty"`   // for what; empty: its trial is about to begin
+	Trial   *Trial     `json:"trial,omitempty"`   // under way
+	Failed  *Failure   `json:"failed,omitempty"`  // the last one that was given up, until one proves itself
+	Refused *Refusal   `json:"refused,omitempty"` // the last bundle that was not taken, until one is
+	Damaged string     `json:"damaged,omitempty"` // what is wrong with the note of all this
+	Keys    int        `json:"keys"`              // that bundles may be signed with
+}
+
+// Status returns how updates stand, as far as the disk tells.
+func (r *Releases) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, err := r.read()
+	u := Status{Running: r.Running, Trial: s.Trial, Failed: s.Failed, Refused: s.Refused}
+	if err != nil {
+		u.Damaged = err.Error()
+	}
+	running := Canonical(r.Running)
+	for _, one := range []*Release{s.Current, s.Previous} {
+		switch {
+		case one == nil:
+		case one.Version == running:
+			u.Release = true
+		case u.Other == "":
+			u.Other = one.Version
+		}
+	}
+	u.Release = u.Release || s.Trial != nil && s.Trial.Version == running
+	if s.Next != nil {
+		u.Next, u.Since = s.Next.Version, s.NextAt
+	}
+	return u
+}
+
+// Status returns how updates stand.
+func (u *Runner) Status() Status {
+	s := u.Releases.Status()
+	s.Keys = len(u.Taking.Keys)
+	if s.Next != "" {
+		s.Waits = u.Gateway.UpdateBusy()
+	}
+	return s
+}
+
+// Lines says it for people, the most important first.
+func (u Status) Lines() []string {
+	all := []string{"running " + u.Running}
+	switch {
+	case u.Running == "":
+		all[0] = "stopped"
+	case !u.Release:
+		all[0] += ", the package"
+	}
+	if u.Other != "" {
+		all = append(all, u.Other+" is kept beside it")
+	}
+	if t := u.Trial; t != nil {
+		all = append(all, fmt.Sprintf("%s is on trial, start %d of %d; if it does not prove itself, %s runs again", t.Version, t.Tries, MaxTries, t.From))
+	}
+	switch {
+	case u.Next != "" && u.Waits != "":
+		all = append(all, fmt.Sprintf("%s is installed and waits: %s", u.Next, u.Waits))
+	case u.Next != "":
+		all = append(all, u.Next+" is installed, and its trial is about to begin")
+	}
+	if f := u.Failed; f != nil {
+		all = append(all, fmt.Sprintf("%s was given up: %s", f.Version, strings.ReplaceAll(f.Reason, "\n", ", ")))
+	}
+	if f := u.Refused; f != nil {
+		all = append(all, "the last bundle was not taken: "+f.seen())
+	}
+	if u.Damaged != "" {
+		all = append(all, u.Damaged)
+	}
+	if u.Keys == 0 {
+		all = append(all, "no update is taken: set update.keys in the configuration")
+	}
+	return all
+}
+
+// seen is the reason, and from where the bundle was.
+func (f *Refusal) seen() string {
+	reason := strings.ReplaceAll(f.Reason, "\n", ", ")
+	if f.URL != "" {
+		reason += " (from " + f.URL + ")"
+	}
+	return reason
+}
