@@ -90,7 +90,7 @@ func (r *Releases) makeRoom(size int64) error {
 	if err := r.keepRunning(); err != nil {
 		return err
 	}
-	if err := r.Prune(); err != nil {
+	if err := r.tidy(); err != nil {
 		return err
 	}
 	var disk unix.Statfs_t
@@ -147,8 +147,16 @@ func (r *Releases) unpack(ctx context.Context, b *Bundle, probe func(context.Con
 }
 
 // Prune removes what an interrupted update or a release that was given up has
-// left behind.
+// left behind, unless one is just coming in, which does the same.
 func (r *Releases) Prune() error {
+	if !r.installing.TryLock() {
+		return nil
+	}
+	defer r.installing.Unlock()
+	return r.tidy()
+}
+
+func (r *Releases) tidy() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := r.read()

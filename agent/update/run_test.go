@@ -128,8 +128,8 @@ func TestUpdateNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReleases(t)
 		g := run(t, r, &house{busy: "Aurora has a meeting"})
-		must(t, r.take(t, "1.1.0"))
 		g.runsOn(t, time.Minute)
+		must(t, r.take(t, "1.1.0"))
 		g.Look(true)
 		if ended, err := g.after(0); !ended || err != nil {
 			t.Fatalf("ended %v, %v", ended, err)
