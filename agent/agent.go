@@ -138,13 +138,13 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.loadSignIn(ctx, o); err != nil {
 		return fmt.Errorf("prepare signing in: %w", err)
 	}
+	if err := a.loadSpaces(); err != nil {
+		return fmt.Errorf("load the last readings: %w", err)
+	}
 	if err := a.failInterrupted(ctx); errors.Is(err, store.ErrFull) {
 		a.log.Error("commands that were interrupted cannot be closed, the next start tries again: free space on the disk", "error", err)
 	} else if err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
-	}
-	if err := a.loadSpaces(); err != nil {
-		return fmt.Errorf("load the last readings: %w", err)
 	}
 	if err := a.db.View(a.loadHooks); err != nil {
 		return fmt.Errorf("load the webhooks: %w", err)

@@ -192,6 +192,29 @@ func TestInterruptedCommandIsFailedNotRepeated(t *testing.T) {
 		if !slices.Equal(states, []State{Accepted, Failed}) {
 			t.Errorf("receipts in the log %q, want accepted and failed", states)
 		}
+		told, _, err := r.Events(EventFilter{Type: "commandCompleted", SpaceID: room, DeviceType: drivers.TypeLight, Limit: 10})
+		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Record), `"command_id":"c1","reason":"the gateway stopped`) {
+			t.Errorf("told of it: %+v, %v, want once", told, err)
+		}
+	})
+}
+
+// TestInterruptedCommandOfADeviceThatIsGone: it is over all the same.
+func TestInterruptedCommandOfADeviceThatIsGone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := startRig(t, rigOptions{dir: dir})
+		c := lightOn("c1")
+		c.Space = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4aff"
+		o := &order{command: c, receipt: Receipt{CommandID: "c1", State: Accepted}}
+		if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return r.storeAccepted(tx, o) }); err != nil {
+			t.Fatal(err)
+		}
+		r.stop()
+		r = startRig(t, rigOptions{dir: dir})
+		if receipt, err := r.Do(t.Context(), c); err != nil || receipt.State != Failed {
+			t.Errorf("receipt %+v, %v, want failed", receipt, err)
+		}
 	})
 }
 

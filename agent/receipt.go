@@ -155,6 +155,13 @@ func (a *Agent) failInterrupted(ctx context.Context) error {
 			if err := a.storeFinal(tx, s.Command, r); err != nil {
 				return err
 			}
+			d, err := a.device(s.Command.Space, s.Command.DeviceType)
+			if err != nil {
+				continue // it is not part of the building any more
+			}
+			if _, err := a.logRows.Push(tx, d.completed(s.Command, r)); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
