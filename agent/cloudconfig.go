@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,6 +96,8 @@ type storedConfig struct {
 	Rules    []string   `json:"rules,omitempty"`
 	Users    []downUser `json:"users,omitempty"`
 	Update   string     `json:"update,omitempty"` // the URL of a bundle
+	// Refused is the SHA-256 of the configuration that was refused last and why.
+	Refused string `json:"refused,omitempty"`
 }
 
 // currentConfig is the one row of cloudConfigs.
@@ -101,11 +105,11 @@ const currentConfig = "current"
 
 // takeConfig applies what the cloud manages, whole or not at all, and answers
 // with a receipt. The broker keeps the message, so it comes with each
-// connection: once applied it is not answered again.
+// connection: once applied or refused it is not answered again.
 func (a *Agent) takeConfig(ctx context.Context, e cloud.Envelope) error {
 	d, err := readConfig(e.Data)
 	if err != nil {
-		return a.refuseMessage(ctx, e, AsError(err))
+		return a.refuseConfig(ctx, e, AsError(err))
 	}
 	if err := a.lockSite(ctx); err != nil {
 		return err
@@ -118,13 +122,29 @@ func (a *Agent) takeConfig(ctx context.Context, e cloud.Envelope) error {
 	case d.Revision == have.Revision && e.ID == have.Message:
 		return nil
 	case d.Revision <= have.Revision:
-		return a.refuseMessage(ctx, e, refuse(Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
+		return a.refuseConfig(ctx, e, refuse(Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
 	}
 	err = a.applyConfig(ctx, e, d, have)
 	if refusal := new(Error); errors.As(err, &refusal) && refusal.Code != Full && refusal.Code != Internal { // it would not be better the second time
-		return a.refuseMessage(ctx, e, refusal)
+		return a.refuseConfig(ctx, e, refusal)
 	}
 	return err
+}
+
+// refuseConfig answers a configuration that is not applied. One that the broker
+// keeps comes with each connection: it is tried again, as the building may have
+// changed, and the same refusal is told once.
+func (a *Agent) refuseConfig(ctx context.Context, e cloud.Envelope, why *Error) error {
+	sum := sha256.Sum256([]byte(e.ID + "\x00" + why.Error() + "\x00" + string(e.Data)))
+	print := hex.EncodeToString(sum[:])
+	have, err := a.storedConfig()
+	if err != nil || e.Retained && have.Refused == print {
+		return err
+	}
+	return a.refuseMessage(ctx, e, why, func(tx *store.Tx) error {
+		have.Refused = print
+		return cloudConfigs.Put(tx, currentConfig, have)
+	})
 }
 
 // readConfig decodes the data of down/config, strictly.

@@ -41,21 +41,27 @@ func hashOf(secret string) string {
 // state, reason and field.
 func (r *rig) configure(id string, revision int, parts string) string {
 	r.t.Helper()
-	payload, err := cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.config", Time: time.Now(),
-		Data: json.RawMessage(fmt.Sprintf(`{"revision":%d,%s}`, revision, parts))}.Encode()
+	return r.deliver(cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.config", Time: time.Now(),
+		Data: json.RawMessage(fmt.Sprintf(`{"revision":%d,%s}`, revision, parts))}, true)
+}
+
+// deliver brings a message on down/config, as configure does.
+func (r *rig) deliver(e cloud.Envelope, retained bool) string {
+	r.t.Helper()
+	payload, err := e.Encode()
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	before := len(r.logged(levelReceipt))
-	if err := r.receive(r.t.Context(), cloud.Message{Topic: r.topics.Down("config"), Payload: payload, Retained: true}); err != nil {
-		r.t.Fatalf("%s was not taken: %v", id, err)
+	if err := r.receive(r.t.Context(), cloud.Message{Topic: r.topics.Down("config"), Payload: payload, Retained: retained}); err != nil {
+		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
 	all := r.logged(levelReceipt)
 	if len(all) == before {
 		return "no receipt"
 	}
 	var last Receipt
-	if err := json.Unmarshal(all[len(all)-1].Data, &last); err != nil || last.CommandID != id {
+	if err := json.Unmarshal(all[len(all)-1].Data, &last); err != nil || last.CommandID != e.ID {
 		r.t.Errorf("the last receipt is %+v, %v", last, err)
 	}
 	return strings.TrimSpace(string(last.State) + " " + last.Reason)
@@ -207,6 +213,48 @@ func TestBadConfigurationChangesNothing(t *testing.T) {
 		}
 		if got := r.configure("good", 1, wholeConfig); got != "done" {
 			t.Errorf("the good one after all that: %q", got)
+		}
+	})
+}
+
+// TestRefusedConfigurationIsAnsweredOnce: the broker keeps it, and brings it
+// with each connection.
+func TestRefusedConfigurationIsAnsweredOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		o := rigOptions{dir: t.TempDir(), bench: moreHardware()}
+		r := startRig(t, o)
+		r.wait(3 * time.Second)
+		const bad, other = `"devices":[{"id":"hub-2"}]`, `"devices":[{"id":"hub-3"}]`
+		for i, c := range []struct{ id, parts, want string }{
+			{"m1", bad, "rejected devices[0].meeting_space_id"}, {"m1", bad, "no receipt"}, {"m1", other, "rejected"}, {"m1", other, "no receipt"},
+			{"m2", other, "rejected"}, {"m3", `"devices":5`, "rejected devices"}, {"m3", `"devices":5`, "no receipt"},
+		} {
+			if got := r.configure(c.id, 7, c.parts); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%d. %s %s: %q, want %s", i, c.id, c.parts, got, c.want)
+			}
+		}
+		r.stop()
+		r = startRig(t, o)
+		r.wait(3 * time.Second)
+		if got := r.configure("m3", 7, `"devices":5`); got != "no receipt" {
+			t.Errorf("after a restart: %q", got)
+		}
+		if got := r.deliver(cloud.Envelope{ID: "m3", Source: "backend", Type: "roomgate.config", Data: json.RawMessage(`{"revision":7,"devices":5}`)}, false); !strings.HasPrefix(got, "rejected") {
+			t.Errorf("sent anew, not kept: %q", got)
+		}
+		if got := r.configure("m3", 7, `"devices":[]`); got != "done" {
+			t.Errorf("put right: %q", got)
+		}
+		if got := r.configure("m1", 7, other); !strings.HasPrefix(got, "rejected") {
+			t.Errorf("an old one: %q", got)
+		}
+		if got := r.configure("m1", 7, other); got != "no receipt" {
+			t.Errorf("the old one again: %q", got)
+		}
+		for _, want := range []string{"rejected type", "no receipt"} {
+			if got := r.deliver(cloud.Envelope{ID: "m4", Source: "backend", Type: "roomgate.command"}, true); !strings.HasPrefix(got, want) {
+				t.Errorf("of another type: %q, want %s", got, want)
+			}
 		}
 	})
 }

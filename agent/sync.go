@@ -129,8 +129,13 @@ func (a *Agent) receive(ctx context.Context, m cloud.Message) error {
 		a.log.Warn("a message that cannot be understood was dropped", "topic", m.Topic, "error", err)
 		return nil
 	}
+	e.Retained = m.Retained
 	if !cloud.TypeFits(level, e.Type) {
-		return a.refuseMessage(ctx, e, refuse(Invalid, "type", "is %q, want %q on this topic", e.Type, cloud.TypeOf(level)))
+		refusal := refuse(Invalid, "type", "is %q, want %q on this topic", e.Type, cloud.TypeOf(level))
+		if level == "config" {
+			return a.refuseConfig(ctx, e, refusal)
+		}
+		return a.refuseMessage(ctx, e, refusal)
 	}
 	if level == "command" && m.Retained {
 		return a.refuseMessage(ctx, e, refuse(Invalid, "", "a retained command is never carried out: publish it without retain"))
@@ -185,14 +190,14 @@ func (a *Agent) answerAgain(ctx context.Context, o *order) error {
 }
 
 // refuseMessage answers a message that is no command with a receipt.
-func (a *Agent) refuseMessage(ctx context.Context, e cloud.Envelope, why *Error) error {
-	return a.refuseCommand(ctx, Command{ID: e.ID, Via: ViaMQTT, SentAt: e.Time, By: e.Source}, why)
+func (a *Agent) refuseMessage(ctx context.Context, e cloud.Envelope, why *Error, also ...func(*store.Tx) error) error {
+	return a.refuseCommand(ctx, Command{ID: e.ID, Via: ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
 }
 
 // refuseCommand stores that a command was refused, so that the same id gets
 // the same answer, and tells the sender. An id that is taken keeps its first
-// receipt.
-func (a *Agent) refuseCommand(ctx context.Context, c Command, why *Error) error {
+// receipt. What else is to be stored with that is also.
+func (a *Agent) refuseCommand(ctx context.Context, c Command, why *Error, also ...func(*store.Tx) error) error {
 	now := time.Now().UTC()
 	r := Receipt{CommandID: c.ID, ReceivedAt: now, FinishedAt: now}
 	r.State, r.Code, r.Reason = outcome(why)
@@ -201,6 +206,11 @@ func (a *Agent) refuseCommand(ctx context.Context, c Command, why *Error) error 
 	}
 	a.log.Info("a command from the cloud was refused", "command", c.ID, "state", r.State, "reason", r.Reason)
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		for _, write := range also {
+			if err := write(tx); err != nil {
+				return err
+			}
+		}
 		if _, err := commands.Get(tx, c.ID); !errors.Is(err, store.ErrNotFound) {
 			return errors.Join(err, a.pushReceipt(tx, c, r))
 		}

@@ -30,6 +30,9 @@ type Envelope struct {
 	BootID      string          `json:"bootid,omitempty"`    // changes with each start of the gateway
 	TimeTrust   string          `json:"timetrust,omitempty"` // whether Time can be believed
 	Data        json.RawMessage `json:"data,omitempty"`
+	// Retained says that the broker had kept the message, as MQTT tells it to
+	// who subscribes. It is no attribute of the envelope.
+	Retained bool `json:"-"`
 }
 
 // EnvelopeError names the attribute of an envelope that cannot be accepted.
