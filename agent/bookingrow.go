@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -26,9 +27,11 @@ const (
 	bookingDisplaced = "booking.displaced"
 )
 
-// bookingEvent makes the log row of what happened to a booking.
+// bookingEvent makes the log row of what happened to a booking. It belongs to
+// the organization that the booking names, or else to the one that owns the
+// space now: later that may have another owner, or be gone.
 func (a *Agent) bookingEvent(s *space, e edit, at time.Time) (row, error) {
-	details := map[string]any{"booking_id": e.ID, "organization_id": e.OrganizationID, "state": e.State, "source": e.Source,
+	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, s.Organization()), "state": e.State, "source": e.Source,
 		"revision": e.Revision, "start_time": e.Start.Format(timeLayout), "end_time": e.End.Format(timeLayout)}
 	if !e.Private {
 		details["organizer"] = e.Organizer

@@ -11,6 +11,8 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/webhook"
+	"roomgate/drivers"
+	"roomgate/store"
 )
 
 func TestBookingsAreToldToTheirOrganization(t *testing.T) {
@@ -248,5 +250,42 @@ func TestNothingOfAWebhookLeaks(t *testing.T) {
 		if text := r.log.String() + string(events[0].Record); strings.Contains(text, "hidden") || !strings.Contains(text, "disabled") {
 			t.Errorf("the address shows, or nothing, in %s", text)
 		}
+	})
+}
+
+// TestOwnerIsToldOfASpaceThatGoes: its bookings name no organization, and when
+// webhooks are told the space is not there to be asked.
+func TestOwnerIsToldOfASpaceThatGoes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startHookRig(t, "", "")
+		defer r.stop()
+		if got := r.configure("m1", 1, `"spaces":[{"id":"`+newRoom+`","name":"Corona","organization_id":"`+owner+`"}]`); got != "done" {
+			t.Fatal(got)
+		}
+		r.hook("all", owner, webhook.BookingCancelled)
+		r.hook("other", another, webhook.BookingCancelled)
+		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{ID: "b1", SpaceID: newRoom, Start: on(10, 0), End: on(10, 30)}, BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.configure("m2", 2, `"spaces":[]`); got != "done" {
+			t.Fatal(got)
+		}
+		r.wait(time.Millisecond)
+		sameTold(t, "the space is gone", r.out.told(), "all booking.cancelled b1")
+
+		r.hook("alerts", another, webhook.DeviceAlert)
+		late, err := eventRecord{"temperatureAlert", r.Now(), newRoom, drivers.SubTemperature, "hub-9", nil}.encode()
+		if err == nil {
+			err = r.db.Update(t.Context(), func(tx *store.Tx) error {
+				_, err := r.logRows.Push(tx, r.row(eventType("temperatureAlert"), r.Now(), newRoom, drivers.TypeO3, drivers.SubTemperature, late))
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.logGrown()
+		r.wait(time.Millisecond)
+		sameTold(t, "an alert of nobody knows whom", r.out.told())
 	})
 }

@@ -153,7 +153,13 @@ func (a *Agent) deliveriesOf(r row) (made []webhook.Delivery) {
 				return nil
 			}
 			e.Details.SpaceID = r.Space
-			e.Details.OrganizationID = a.ownerOf(r.Space, e.Details.OrganizationID)
+			if event == webhook.DeviceAlert {
+				s := a.find(r.Space)
+				if s == nil {
+					return nil // it is gone, and nobody can say whose it was
+				}
+				e.Details.OrganizationID = s.Organization()
+			}
 		}
 		if !w.Wants(event, e.Details.OrganizationID) {
 			continue
@@ -184,15 +190,6 @@ func (e toldEvent) data(event, organization string, r row) any {
 	}
 	return webhook.AlertData{Alert: strings.TrimPrefix(r.Type, levelEvent+"."), SpaceID: d.SpaceID, OrganizationID: organization,
 		Device: d.Device, DeviceID: d.DeviceID, Details: all.Details}
-}
-
-// ownerOf is the organization that an event belongs to: the one it names, or
-// else the one that owns the space. Empty: nobody's.
-func (a *Agent) ownerOf(spaceID, named string) string {
-	if s := a.find(spaceID); named == "" && s != nil {
-		return s.Organization()
-	}
-	return named
 }
 
 // nextID is a delivery's id: a number that orders it, and 50 random bits, so
