@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -106,6 +107,8 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	}
 	b.push = &pushtest.Server{}
 	options.Push = &http.Client{Transport: b.push}
+	outside := &http.Client{Transport: unreachable{}} // net looks names up in one bubble only
+	options.Calendars, options.Webhooks = outside, outside
 	b.agent, err = agent.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +125,13 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 		b.world.Close()
 	}
 	return b
+}
+
+// unreachable is an internet in which nobody answers.
+type unreachable struct{}
+
+func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("nobody answers")
 }
 
 // serve opens both doors; they close before the building does.

@@ -151,7 +151,7 @@ func checkPage(t *testing.T, s spec) {
 // TestExamplesWork sends every example of the file, and holds every JSON
 // answer to its schema.
 func TestExamplesWork(t *testing.T) {
-	inBuilding(t, func(t *testing.T, b *building) { // one, since net looks names up in one bubble only
+	inBuilding(t, func(t *testing.T, b *building) {
 		for _, v2 := range []bool{false, true} {
 			b.tryExamples(t, parseSpec(t, v2))
 		}
@@ -301,5 +301,27 @@ func (s spec) checkAnswer(t *testing.T, name string, o any, got answer) {
 	}
 	if err := s.valid(schema, v, "body"); err != nil {
 		t.Errorf("%s: %v in %s", name, err, got.body)
+	}
+	if s.v2 {
+		checkTimes(t, name, v)
+	}
+}
+
+// checkTimes wants every time in an answer with milliseconds.
+func checkTimes(t *testing.T, name string, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil && len(v) != len(momentLayout) {
+			t.Errorf("%s: the time %s is not one in UTC with milliseconds", name, v)
+		}
+	case []any:
+		for _, inner := range v {
+			checkTimes(t, name, inner)
+		}
+	case map[string]any:
+		for _, inner := range v {
+			checkTimes(t, name, inner)
+		}
 	}
 }

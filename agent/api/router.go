@@ -27,7 +27,7 @@ const versionPrefix = "/v1.0"
 // versioned says whether the route is part of the platform's interface.
 func (r route) versioned() bool {
 	switch r.segments()[0] {
-	case "devices", "edge", "meetingspace", "bookings", "rules", "messages":
+	case "api", "devices", "edge", "meetingspace", "bookings", "rules", "messages":
 		return true
 	}
 	return false
