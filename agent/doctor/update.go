@@ -26,6 +26,8 @@ func updates(_ context.Context, x *examination) []Finding {
 	switch {
 	case s.Damaged != "":
 		return one(warn(name, seen, "install a release again with roomgate update BUNDLE: that writes the note anew"))
+	case s.Fetch != nil && s.Fetch.Problem != "":
+		return one(warn(name, seen, "see that the building's firewall lets https to that address pass, or bring the bundle on a stick: roomgate update BUNDLE"))
 	case s.Failed != nil:
 		return one(warn(name, seen, "get a newer release, or mend what it failed for and try it again with roomgate update --again BUNDLE"))
 	case s.Refused != nil && s.Refused.URL != "": // else somebody was there and was told

@@ -28,6 +28,8 @@ func TestUpdates(t *testing.T) {
 		"waiting":       {update.Status{Next: "1.2.0", Since: &short, Waits: "a meeting"}, OK, "1.2.0 is installed and waits: a meeting", ""},
 		"waiting long":  {update.Status{Next: "1.2.0", Since: &long, Waits: "a meeting"}, Warn, "waits: a meeting", "for 3 days: if nobody is disturbed, roomgate update --now"},
 		"given up":      {update.Status{Failed: &update.Failure{Release: trial.Release, Reason: "no cloud"}}, Warn, "1.2.0 was given up: no cloud", "--again BUNDLE"},
+		"not fetched":   {update.Status{Fetch: &update.Fetching{URL: "https://x/y", Have: 2e6, Size: 5e6, Problem: "no route"}}, Warn, "https://x/y cannot be fetched, 2.0 MB of 5.0 are here, it is tried again: no route", "firewall"},
+		"arriving":      {update.Status{Fetch: &update.Fetching{URL: "https://x/y", Have: 2e6}}, OK, "fetching https://x/y, 2.0 MB are here", ""},
 		"by hand":       {update.Status{Refused: &update.Refusal{Cause: update.Old, Reason: "it is old"}}, OK, "not taken: it is old", ""},
 		"from afar":     {update.Status{Refused: &update.Refusal{Cause: update.WrongKey, Reason: "who signed?", URL: "https://x/y"}}, Warn, "who signed? (from https://x/y)", "update.keys"},
 		"wrong machine": {update.Status{Refused: &update.Refusal{Cause: update.OtherMachine, Reason: "for arm", URL: "https://x/y"}}, Warn, "for arm", "for this machine"},

@@ -13,6 +13,8 @@ type disk interface {
 	Mkdir(path string) error // and what is above it; one that is there is fine
 	// Create makes a new file, in the place of one that is there.
 	Create(path string, mode os.FileMode) (file, error)
+	// Append opens a file to write behind its end, a new one if there is none.
+	Append(path string) (file, error)
 	Rename(from, to string) error
 	RemoveAll(path string) error
 	SyncDir(path string) error
@@ -31,6 +33,10 @@ func (realDisk) Rename(from, to string) error { return os.Rename(from, to) }
 func (realDisk) RemoveAll(path string) error  { return os.RemoveAll(path) }
 func (realDisk) Create(path string, mode os.FileMode) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+}
+
+func (realDisk) Append(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
 func (realDisk) SyncDir(path string) error {

@@ -3,7 +3,6 @@ package update
 import (
 	"context"
 	"errors"
-	"io"
 	"net/url"
 	"time"
 )
@@ -13,6 +12,12 @@ const (
 	fetchTime  = 30 * time.Minute
 	firstRetry = time.Minute
 	lastRetry  = time.Hour
+	// goodTry is what a try that ends early must have brought, in bytes, for the
+	// next one to come soon.
+	goodTry = 256 << 10
+	// maxMissing is how often a server may say that it has no such bundle: some
+	// hours.
+	maxMissing = 8
 )
 
 // CheckURL refuses what no bundle is fetched from.
@@ -31,9 +36,23 @@ func CheckURL(text string) error {
 
 // retry is when a URL that could not be fetched is tried again.
 type retry struct {
-	url  string
-	at   time.Time
-	wait time.Duration
+	url     string
+	at      time.Time
+	wait    time.Duration
+	missing int // times that the server said it has none
+}
+
+// keepFollowing installs what the cloud wants, as it comes to want it.
+func (u *Runner) keepFollowing(ctx context.Context) {
+	u.forget(u.Gateway.UpdateURL())
+	for {
+		u.follow(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(u.Pace.Poll):
+		}
+	}
 }
 
 // follow installs the bundle that the cloud wants. Each address is dealt with
@@ -42,61 +61,61 @@ type retry struct {
 func (u *Runner) follow(ctx context.Context) {
 	want := u.Gateway.UpdateURL()
 	s := u.State()
-	if want == "" || u.Fetch == nil || want == s.Asked || s.Trial != nil {
-		return
-	}
 	if u.retry.url != want {
 		u.retry = retry{url: want}
+		u.fetching.Store(nil)
+		u.forget(want)
+	}
+	if want == "" || u.Fetch == nil || want == s.Asked || s.Trial != nil {
+		return
 	}
 	if time.Now().Before(u.retry.at) {
 		return
 	}
+	_, before := u.halfway(want)
+	u.fetching.Store(&Fetching{URL: place(want)})
 	one, err := u.fetch(ctx, want)
-	switch refused := (*Refused)(nil); {
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	refused := (*Refused)(nil)
+	switch errors.As(err, &refused); {
 	case err == nil:
 		u.Log.Info("the update that the cloud wants is installed and waits for its trial", "release", one.Version)
 		err = u.asked(want, nil)
-	case errors.As(err, &refused) && !refused.passes():
+	case refused != nil && refused.Cause == NotThere && u.retry.missing < maxMissing:
+		u.retry.missing++
+	case refused != nil && !refused.passes():
 		u.Log.Warn("the update that the cloud wants is not taken", "url", place(want), "reason", refused.Reason)
 		err = u.asked(want, refused)
-	case errors.As(err, &refused):
+	case refused != nil:
 		err = errors.Join(err, u.NoteRefusal(refused, want))
 	}
+	u.fetching.Store(nil)
 	if err != nil {
-		u.retry.wait = min(max(2*u.retry.wait, firstRetry), lastRetry)
-		u.retry.at = time.Now().Add(u.retry.wait)
-		u.Log.Warn("the update that the cloud wants cannot be fetched, it is tried again", "url", place(want), "in", u.retry.wait, "error", err)
+		u.later(want, before, err)
 	}
 }
 
-func (u *Runner) fetch(ctx context.Context, from string) (Release, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
-	defer cancel()
-	body, err := u.Fetch(ctx, from)
-	if err != nil {
-		return Release{}, err
+// later lets an address be tried again.
+func (u *Runner) later(want string, before int64, problem error) {
+	if _, after := u.halfway(want); after >= before+goodTry {
+		u.retry.wait = 0
 	}
-	defer body.Close()
-	in := &incoming{Reader: body}
-	one, err := u.Install(ctx, in, u.Taking)
-	if in.err != nil { // what seems to be a short bundle is a line that broke
-		return one, in.err
-	}
-	return one, err
+	u.retry.wait = min(max(2*u.retry.wait, firstRetry), lastRetry)
+	u.retry.at = time.Now().Add(u.retry.wait)
+	u.fetching.Store(&Fetching{URL: place(want), Problem: problem.Error()})
+	u.Log.Warn("the update that the cloud wants cannot be fetched, it is tried again", "url", place(want), "in", u.retry.wait, "error", problem)
 }
 
-// incoming remembers what went wrong on the way.
-type incoming struct {
-	io.Reader
-	err error
-}
-
-func (r *incoming) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		r.err = err
+// forget removes what has arrived of another bundle than the one that is wanted.
+func (u *Runner) forget(want string) {
+	if _, have := u.halfway(want); have > 0 {
+		return
 	}
-	return n, err
+	if err := u.drop(); err != nil {
+		u.Log.Warn("what is left of a download cannot be removed", "error", err)
+	}
 }
 
 // asked notes that an address was dealt with.

@@ -180,11 +180,17 @@ func (r *Releases) prune(s State) error {
 	return err
 }
 
-// full says a full disk in words.
-func full(err error) error {
+// noRoom says a full disk in words.
+func noRoom(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return refuse(DiskFull, "the disk is full, what runs was not changed: free space")
 	}
+	return err
+}
+
+// full says what went wrong with the disk.
+func full(err error) error {
+	err = noRoom(err)
 	if err != nil && !errors.As(err, new(*Refused)) {
 		return fmt.Errorf("install the update: %w", err)
 	}

@@ -24,6 +24,13 @@ func (u Status) WriteMetrics(w io.Writer) {
 	}
 	family("damaged", "1 if the note of which release runs was lost.")
 	fmt.Fprintf(w, "roomgate_update_damaged %d\n", number(u.Damaged != ""))
+	if u.Fetch == nil {
+		u.Fetch = &Fetching{}
+	}
+	family("fetched_bytes", "What has arrived of the bundle that the cloud wants; 0: it wants none that is not here.")
+	fmt.Fprintf(w, "roomgate_update_fetched_bytes %d\n", u.Fetch.Have)
+	family("fetch_failing", "1 while that bundle cannot be fetched.")
+	fmt.Fprintf(w, "roomgate_update_fetch_failing %d\n", number(u.Fetch.Problem != ""))
 	family("failed_timestamp_seconds", "When the last release was given up; none since one proved itself.")
 	if f := u.Failed; f != nil {
 		fmt.Fprintf(w, "roomgate_update_failed_timestamp_seconds{version=%q} %d\n", f.Version, f.At.Unix())

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -44,13 +44,14 @@ type Runner struct {
 	// End ends the gateway in order; who supervises it starts it again.
 	End func()
 
-	// Fetch opens the bundle at a URL, and Taking is how it is taken; nil: none is fetched.
-	Fetch  func(ctx context.Context, url string) (io.ReadCloser, error)
+	// Fetch is nil if none is fetched, and Taking is how a bundle is taken.
+	Fetch  Fetch
 	Taking Install
 
-	retry  retry
-	hurry  atomic.Bool
-	looked chan struct{} // holds a token when there is something to look at
+	retry    retry
+	fetching atomic.Pointer[Fetching]
+	hurry    atomic.Bool
+	looked   chan struct{} // holds a token when there is something to look at
 }
 
 // NewRunner returns one that does nothing before Run.
@@ -82,8 +83,10 @@ func (u *Runner) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	var following sync.WaitGroup
+	following.Go(func() { u.keepFollowing(ctx) })
+	defer following.Wait()
 	for {
-		u.follow(ctx)
 		u.tellNews(ctx)
 		if u.State().Next != nil && (u.hurry.Load() || u.Gateway.UpdateBusy() == "") {
 			u.begin(ctx)

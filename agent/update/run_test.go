@@ -25,7 +25,9 @@ type house struct {
 	events       []string
 	served       map[string][]byte // bundles by their addresses
 	fetched      int
-	broken       bool // the line breaks in the middle
+	broken       bool    // the line breaks after 9000 bytes
+	tag          string  // of what is served; empty: none can go on
+	from         []int64 // offsets that were served
 }
 
 func (h *house) Ready() error       { h.Lock(); defer h.Unlock(); return h.ready }
@@ -38,6 +40,30 @@ func (h *house) NoteUpdate(_ context.Context, event string, details map[string]a
 	defer h.Unlock()
 	h.events = append(h.events, fmt.Sprint(event, " ", cmp.Or(details["version"], any(""))))
 	return nil
+}
+
+func (h *house) fetch(_ context.Context, url string, from int64, validator string) (Body, error) {
+	h.Lock()
+	defer h.Unlock()
+	h.fetched++
+	data, ok := h.served[url]
+	if !ok {
+		return Body{}, errors.New("no route")
+	}
+	if data == nil {
+		return Body{}, refuse(NotThere, "the server answers 404")
+	}
+	if validator != h.tag {
+		from = 0
+	}
+	h.from = append(h.from, from)
+	b := Body{From: from, Size: int64(len(data)), Validator: h.tag}
+	rest := io.Reader(bytes.NewReader(data[from:]))
+	if h.broken {
+		rest = io.MultiReader(io.LimitReader(rest, 9000), iotest.ErrReader(io.ErrUnexpectedEOF))
+	}
+	b.ReadCloser = io.NopCloser(rest)
+	return b, nil
 }
 
 // is changes how the building is.
@@ -68,18 +94,7 @@ func run(t *testing.T, r *Releases, h *house) *running {
 	g := &running{house: h, ended: make(chan error, 1), stop: stop}
 	g.Runner = NewRunner(r, h, PaceOf(5*time.Minute), slog.New(slog.DiscardHandler), stop)
 	g.Taking.Keys = vendorKeys()
-	g.Fetch = func(_ context.Context, url string) (io.ReadCloser, error) {
-		h.Lock()
-		defer h.Unlock()
-		h.fetched++
-		if data, ok := h.served[url]; ok {
-			if h.broken {
-				return io.NopCloser(io.MultiReader(bytes.NewReader(data[:9000]), iotest.ErrReader(io.ErrUnexpectedEOF))), nil
-			}
-			return io.NopCloser(bytes.NewReader(data)), nil
-		}
-		return nil, errors.New("no route")
-	}
+	g.Fetch = h.fetch
 	go func() { g.ended <- g.Run(ctx) }()
 	return g
 }

@@ -14,6 +14,7 @@ type Status struct {
 	Next    string     `json:"next,omitempty"`    // is installed and waits for its trial
 	Since   *time.Time `json:"since,omitempty"`   // it waits, by a clock that may have been wrong
 	Waits   string     `json:"waits,omitempty"`   // for what; empty: its trial is about to begin
+	Fetch   *Fetching  `json:"fetch,omitempty"`   // what the cloud wants and is not here yet
 	Trial   *Trial     `json:"trial,omitempty"`   // under way
 	Failed  *Failure   `json:"failed,omitempty"`  // the last one that was given up, until one proves itself
 	Refused *Refusal   `json:"refused,omitempty"` // the last bundle that was not taken, until one is
@@ -50,7 +51,7 @@ func (r *Releases) Status() Status {
 // Status returns how updates stand.
 func (u *Runner) Status() Status {
 	s := u.Releases.Status()
-	s.Keys = len(u.Taking.Keys)
+	s.Keys, s.Fetch = len(u.Taking.Keys), u.arrived(u.fetching.Load())
 	if s.Next != "" {
 		s.Waits = u.Gateway.UpdateBusy()
 	}
@@ -78,6 +79,9 @@ func (u Status) Lines() []string {
 	case u.Next != "":
 		all = append(all, u.Next+" is installed, and its trial is about to begin")
 	}
+	if f := u.Fetch; f != nil {
+		all = append(all, f.line())
+	}
 	if f := u.Failed; f != nil {
 		all = append(all, fmt.Sprintf("%s was given up: %s", f.Version, strings.ReplaceAll(f.Reason, "\n", ", ")))
 	}
@@ -100,4 +104,15 @@ func (f *Refusal) seen() string {
 		reason += " (from " + f.URL + ")"
 	}
 	return reason
+}
+
+func (f *Fetching) line() string {
+	have := fmt.Sprintf("%.1f MB", float64(f.Have)/1e6)
+	if f.Size > 0 {
+		have += fmt.Sprintf(" of %.1f", float64(f.Size)/1e6)
+	}
+	if f.Problem == "" {
+		return fmt.Sprintf("fetching %s, %s are here", f.URL, have)
+	}
+	return fmt.Sprintf("%s cannot be fetched, %s are here, it is tried again: %s", f.URL, have, strings.ReplaceAll(f.Problem, "\n", ", "))
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -63,7 +66,60 @@ func TestBundlesComeFromOutside(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	defer s.Close()
 	fetch := fetchBundle(webhook.NewClient(webhook.Policy{AllowPrivate: true}))
-	if _, err := fetch(t.Context(), s.URL); err == nil || !strings.Contains(err.Error(), "is no address of a receiver") {
+	if _, err := fetch(t.Context(), s.URL, 0, ""); err == nil || !strings.Contains(err.Error(), "is no address of a receiver") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A server that can send a part is asked for the rest, if it still is the same.
+func TestBundlesAreFetchedOn(t *testing.T) {
+	text, tag := "what is in a bundle", `"one"`
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/gone":
+			w.WriteHeader(http.StatusNotFound)
+		case "/wrong":
+			w.Header().Set("Content-Range", "bytes 3-18/19")
+			w.WriteHeader(http.StatusPartialContent)
+		case "/busy":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			w.Header().Set("ETag", tag)
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
+		}
+	}))
+	defer s.Close()
+	fetch := fetchBundle(s.Client())
+	for _, c := range []struct {
+		path      string
+		from      int64
+		validator string
+		tag       string // of the server now
+		want      string // offset, size, validator, bytes; or the error
+	}{
+		{"/", 0, "", `"one"`, `0 19 "one" what is in a bundle`},
+		{"/", 8, `"one"`, `"one"`, `8 19 "one" in a bundle`},
+		{"/", 8, `"one"`, `"two"`, `0 19 "two" what is in a bundle`},
+		{"/", 19, `"one"`, `"one"`, `0 19 "one" what is in a bundle`},
+		{"/", 0, "", `W/"weak"`, `0 19  what is in a bundle`},
+		{"/gone", 0, "", "", "the server answers 404"},
+		{"/wrong", 8, `"one"`, "", "and from 8 on was asked for"},
+		{"/busy", 0, "", "", "the server answers 503"},
+	} {
+		tag = c.tag
+		body, err := fetch(t.Context(), s.URL+c.path, c.from, c.validator)
+		got := fmt.Sprint(err)
+		if err == nil {
+			data, err := io.ReadAll(body)
+			got = fmt.Sprint(body.From, " ", body.Size, " ", body.Validator, " ", string(data), err)
+			c.want += "<nil>"
+			body.Close()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s from %d: %s, want %s", c.path, c.from, got, c.want)
+		}
+		if missing := (*update.Refused)(nil); errors.As(err, &missing) != (c.path == "/gone") {
+			t.Errorf("%s: %v", c.path, err)
+		}
 	}
 }

@@ -24,8 +24,6 @@ var updateKeys string
 const (
 	// bundleTime bounds how long a bundle may take to come and to be unpacked.
 	bundleTime = 10 * time.Minute
-	// maxRedirects is how often a server may say that a bundle is elsewhere.
-	maxRedirects = 3
 	// probeTime bounds how long a new binary may take to say what it is.
 	probeTime = 30 * time.Second
 )
@@ -84,31 +82,6 @@ func hurryWaiting(w http.ResponseWriter, r *update.Runner) {
 	s.Waits = ""
 	answerDoor(w, s, nil)
 	r.Look(true)
-}
-
-// fetchBundle fetches by https, only from where notifications may go too, and
-// follows a few redirects, as stores of files have them.
-func fetchBundle(c *http.Client) func(context.Context, string) (io.ReadCloser, error) {
-	c.CheckRedirect = func(q *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects {
-			return errors.New("there are too many redirects")
-		}
-		return update.CheckURL(q.URL.String())
-	}
-	return func(ctx context.Context, from string) (io.ReadCloser, error) {
-		q, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
-		if err != nil {
-			return nil, err
-		}
-		answer, err := c.Do(q)
-		if err != nil {
-			return nil, err
-		}
-		if answer.StatusCode != http.StatusOK {
-			return nil, errors.Join(errors.New(answer.Status), answer.Body.Close())
-		}
-		return answer.Body, nil
-	}
 }
 
 // probe starts an unpacked binary to see that this machine can, that it is what
