@@ -102,6 +102,7 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 // extraDoors are what only the control socket has.
 func (g *gateway) extraDoors() map[string]http.Handler {
 	all := g.backupDoors()
+	all["POST /reload"] = http.HandlerFunc(g.takeReload)
 	maps.Copy(all, g.extra)
 	return all
 }

@@ -44,7 +44,7 @@ func (g *gateway) notify(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-hangup:
-			g.reload(ctx)
+			_ = g.reload(ctx) // it has said what came of it
 		case <-alive.C:
 			g.feed()
 		}

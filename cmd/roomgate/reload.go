@@ -12,18 +12,23 @@ import (
 // reloadTimeout bounds a reload, which the watchdog waits for.
 const reloadTimeout = 10 * time.Second
 
+// reloadDone is what is said of a reload that was good.
+const reloadDone = "the configuration was reloaded"
+
 // reload reads the configuration anew and lets it take effect, whole or not at
 // all, and tells systemd and people how it went (sd_notify(3), "RELOADING=1").
-func (g *gateway) reload(ctx context.Context) {
+func (g *gateway) reload(ctx context.Context) error {
 	g.tell(daemon.SdNotifyReloading + "\n" + monotonic())
-	status := "the configuration was reloaded"
-	if err := g.reloaded(ctx); err != nil {
+	status := reloadDone
+	err := g.reloaded(ctx)
+	if err != nil {
 		status = "the configuration was not reloaded: " + err.Error()
 		g.log.Error("the changed configuration is not used, the one before stays", "error", err)
 	} else {
 		g.log.Info(status)
 	}
 	g.tell(daemon.SdNotifyReady + "\nSTATUS=" + oneLine(status))
+	return err
 }
 
 func (g *gateway) reloaded(ctx context.Context) error {

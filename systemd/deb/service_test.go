@@ -36,8 +36,10 @@ step addresses; code=$(post /meetingspace/7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01/c
 step credentials; (umask 077; echo secret >/etc/roomgate/credentials/hub)
 config "spaces: [$space]" 'broker: {listen: "127.0.0.1:0", users: [{name: hub, password_file: "${CREDENTIALS_DIRECTORY}/secret_hub"}]}'
 systemctl restart roomgate; echo $(systemctl is-active roomgate) $(stat -c '%a %U' /run/credentials/roomgate.service/secret_hub)
-step reload; before=$(pid); sed -i 's/Aurora/Borealis/' /etc/roomgate/gateway.yaml; systemctl reload roomgate
-for i in $(seq 50); do roomgate space list | grep -q Borealis && break; sleep 0.1; done; roomgate space list | grep -o Borealis; [ "$(pid)" = "$before" ] && echo same process
+step reload; before=$(pid); sed -i 's/Aurora/Borealis/' /etc/roomgate/gateway.yaml; systemctl reload roomgate; roomgate space list | grep -o Borealis; [ "$(pid)" = "$before" ] && echo same process
+step 'reload refused'; sed -i 's/name: Borealis/nam: Corvus/' /etc/roomgate/gateway.yaml; systemctl reload roomgate >/dev/null 2>&1; echo $? $(systemctl is-active roomgate)
+systemctl show -P StatusText roomgate | grep -o 'was not reloaded'; roomgate reload 2>&1 | grep -o 'unknown key "nam"'; [ "$(pid)" = "$before" ] && echo same process
+sed -i 's/nam: Corvus/name: Corvus/' /etc/roomgate/gateway.yaml; systemctl reload roomgate; echo $?; roomgate space list | grep -o Corvus
 step upgrade; dpkg -i /debs/roomgate_1.1.deb </dev/null >/log 2>&1; echo $? $(systemctl is-active roomgate); [ "$(pid)" != "$before" ] && echo new process
 step refused; before=$(pid); echo 'oops: 1' >>/etc/roomgate/gateway.yaml; dpkg -i /debs/roomgate_1.2.deb </dev/null >/log 2>&1; echo $? $(systemctl is-active roomgate); [ "$(pid)" = "$before" ] && echo same process
 sed -i /oops/d /etc/roomgate/gateway.yaml; dpkg --configure -a >/log 2>&1; echo $? $(systemctl is-active roomgate); [ "$(pid)" != "$before" ] && echo new process
@@ -75,6 +77,7 @@ func TestService(t *testing.T) {
 		"install":          "0 active enabled",
 		"credentials":      "active 400 roomgate",
 		"reload":           "Borealis\nsame process",
+		"reload refused":   "1 active\nwas not reloaded\nunknown key \"nam\"\nsame process\n0\nCorvus",
 		"upgrade":          "0 active\nnew process",
 		"refused":          "1 active\nsame process\n0 active\nnew process",
 		"environment":      "0 active",
