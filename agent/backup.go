@@ -17,10 +17,16 @@ import (
 	"roomgate/store"
 )
 
+// BackupConfig is the configuration of a backup.
+type BackupConfig struct {
+	Text   []byte
+	Folder string // of the file; what it names there comes along; empty: nothing does
+}
+
 // Backup writes a backup of the running building to w, as backup.Write does:
 // one consistent state of the database with everything observed so far, the
-// device secret, and text, which is the configuration. It is not sealed yet.
-func (a *Agent) Backup(ctx context.Context, w io.Writer, text []byte) error {
+// device secret, and the configuration with what it names. It is not sealed yet.
+func (a *Agent) Backup(ctx context.Context, w io.Writer, c BackupConfig) error {
 	if err := a.recorder.flush(ctx); err != nil {
 		return fmt.Errorf("write down what is pending: %w", err)
 	}
@@ -30,14 +36,14 @@ func (a *Agent) Backup(ctx context.Context, w io.Writer, text []byte) error {
 	}
 	defer database.Close()
 	g := a.config.Gateway
-	return writeBackup(ctx, w, backup.Manifest{Version: a.version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.dataDir, database, text)
+	return writeBackup(ctx, w, backup.Manifest{Version: a.version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.dataDir, database, c)
 }
 
 // BackupStopped is Backup of a gateway that does not run, with its data folder
 // and its configuration. check is Options.Check. The error is store.ErrLocked
 // if it runs after all, and store.ErrDamaged if the next start would put the
 // database aside: start it first.
-func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string, text []byte, version string,
+func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string, c BackupConfig, version string,
 	check func(context.Context, string) error) (err error) {
 	path := filepath.Join(dir, Database)
 	lock, err := store.Lock(ctx, path)
@@ -60,33 +66,42 @@ func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir strin
 		return err
 	}
 	defer database.Close()
-	return writeBackup(ctx, w, backup.Manifest{Version: version, Schema: stored, GatewayID: g.ID, GatewayName: g.Name}, dir, database, text)
+	return writeBackup(ctx, w, backup.Manifest{Version: version, Schema: stored, GatewayID: g.ID, GatewayName: g.Name}, dir, database, c)
 }
 
-func writeBackup(ctx context.Context, w io.Writer, m backup.Manifest, dir string, database io.ReadSeeker, text []byte) error {
+func writeBackup(ctx context.Context, w io.Writer, m backup.Manifest, dir string, database io.ReadSeeker, c BackupConfig) error {
 	secret, err := os.ReadFile(filepath.Join(dir, SecretFile))
 	if err != nil {
 		return fmt.Errorf("read the device secret: %w", err)
 	}
-	m.Created, m.Named = time.Now().UTC().Truncate(time.Second), config.NamedFiles(text)
-	return backup.Write(ctx, w, m, []backup.Source{
-		{Name: backup.ConfigName, ReadSeeker: bytes.NewReader(text)},
+	named := backup.CollectNamed(config.NamedFiles(c.Text), c.Folder, dir)
+	m.Created, m.Named = time.Now().UTC().Truncate(time.Second), named.Left
+	return backup.Write(ctx, w, m, append([]backup.Source{
+		{Name: backup.ConfigName, ReadSeeker: bytes.NewReader(c.Text)},
 		{Name: backup.SecretName, ReadSeeker: bytes.NewReader(secret)},
 		{Name: backup.DatabaseName, ReadSeeker: database},
-	})
+	}, named.Files...))
 }
 
 // sequencesPerSecond is how far apart the numbers of two restores of one
 // backup are: more than a gateway can give out in that time.
 const sequencesPerSecond = 1 << 16
 
+// NewLife is what a gateway becomes that is restored.
+type NewLife struct {
+	NewKey bool // the system key is made anew
+	// Another says that it is another gateway. The old one may still run, and
+	// tells itself what waits to be told.
+	Another bool
+}
+
 // Rekey prepares the database in dir, which comes from a backup, for its new
 // life. Tokens that were issued end. The numbers of messages go on above all
 // that another copy may have given out, because the cloud takes what it has
-// seen before for old. With newKey the system key is made anew and returned.
+// seen before for old. A system key that is made anew is returned.
 // What is sealed with the device secret, which must come along, and the keys
 // of integrations stay what they are.
-func Rekey(ctx context.Context, dir string, newKey bool, check func(context.Context, string) error) (key string, err error) {
+func Rekey(ctx context.Context, dir string, life NewLife, check func(context.Context, string) error) (key string, err error) {
 	path := filepath.Join(dir, Database)
 	if err := check(ctx, path); err != nil { // Open would put it aside and begin anew
 		return "", err
@@ -99,7 +114,10 @@ func Rekey(ctx context.Context, dir string, newKey bool, check func(context.Cont
 	if err == nil {
 		err = db.Update(ctx, func(tx *store.Tx) error { return signingKeys.Delete(tx, signingRing) })
 	}
-	if newKey && err == nil {
+	if life.Another && err == nil {
+		err = db.Update(ctx, forgetWaiting)
+	}
+	if life.NewKey && err == nil {
 		key = auth.NewAPISecret(auth.SystemPrefix)
 		hash := sha256.Sum256([]byte(key))
 		k := Key{ID: systemKeyID, Name: "system key", Prefix: auth.ShownPrefix(key), Created: time.Now().UTC()}

@@ -13,6 +13,8 @@ import (
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/message"
+	"roomgate/agent/webhook"
 	"roomgate/store"
 )
 
@@ -66,7 +68,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		last := r.event(t)
 		text := []byte("gateway: {id: one}\nhttp: {tls: {certificate: /c.pem, key: /k.pem}}\n")
 		var raw bytes.Buffer
-		if err := r.Backup(t.Context(), &raw, text); err != nil {
+		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: text}); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Close(); err != nil {
@@ -77,7 +79,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		if o.Schema != Schema || o.GatewayID != r.config.Gateway.ID || len(o.Named) != 2 || string(o.Small[backup.ConfigName]) != string(text) {
 			t.Errorf("%+v", o.Manifest)
 		}
-		key, err := Rekey(t.Context(), dir, false, verify)
+		key, err := Rekey(t.Context(), dir, NewLife{}, verify)
 		if err != nil || key != "" {
 			t.Fatalf("%q, %v", key, err)
 		}
@@ -112,7 +114,7 @@ func TestRekeyAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		var raw bytes.Buffer
-		if err := r.Backup(t.Context(), &raw, []byte("gateway: {id: one}\n")); err != nil {
+		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}); err != nil {
 			t.Fatal(err)
 		}
 		old := r.NewKey()
@@ -122,7 +124,7 @@ func TestRekeyAgain(t *testing.T) {
 		var before uint64
 		for range 2 {
 			dir, _ := unpack(t, raw.Bytes())
-			key, err := Rekey(t.Context(), dir, true, verify)
+			key, err := Rekey(t.Context(), dir, NewLife{NewKey: true}, verify)
 			if err != nil || auth.Mistyped(key) {
 				t.Fatal(err)
 			}
@@ -156,7 +158,7 @@ func TestBackupOfDamage(t *testing.T) {
 	var raw bytes.Buffer
 	stopped := func() error {
 		raw.Reset()
-		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, []byte("gateway: {id: one}\n"), "test", verify)
+		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, BackupConfig{Text: []byte("gateway: {id: one}\n")}, "test", verify)
 	}
 	if err := stopped(); err != nil {
 		t.Fatal(err)
@@ -176,7 +178,61 @@ func TestBackupOfDamage(t *testing.T) {
 	if err := stopped(); !errors.Is(err, store.ErrDamaged) || raw.Len() > 0 {
 		t.Errorf("backed up: %v", err)
 	}
-	if _, err := Rekey(t.Context(), dir, false, verify); !errors.Is(err, store.ErrDamaged) {
+	if _, err := Rekey(t.Context(), dir, NewLife{}, verify); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("restored: %v", err)
 	}
+}
+
+// Another gateway that is made of a backup sends nothing that the old one will,
+// and hears the cloud from the beginning.
+func TestBackupAsAnother(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		if err := r.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
+			t.Fatal(err)
+		}
+		r.event(t)
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+			return errors.Join(
+				deliveries.Put(tx, "w/1", webhook.Delivery{ID: "1", WebhookID: "w", State: webhook.Pending}),
+				deliveries.Put(tx, "w/2", webhook.Delivery{ID: "2", WebhookID: "w", State: webhook.Delivered}),
+				messages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
+				messages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
+				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Keys: []string{"k"}, Update: "https://example.org/x"}),
+				plans.Put(tx, "p", storedPlan{Revision: 9}))
+		})
+		var raw bytes.Buffer
+		if err = errors.Join(err, r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, another := range []bool{false, true} {
+			dir, _ := unpack(t, raw.Bytes())
+			if _, err := Rekey(t.Context(), dir, NewLife{Another: another}, verify); err != nil {
+				t.Fatal(err)
+			}
+			db, _, err := store.Open(t.Context(), filepath.Join(dir, Database), store.Options{Check: verify, Schema: Schema})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = db.View(func(tx *store.Tx) error {
+				c, _ := cloudConfigs.Get(tx, currentConfig)
+				p, _ := plans.Get(tx, "p")
+				m, _ := messages.Get(tx, "m")
+				n, _ := messages.Get(tx, "n")
+				acked, _ := cursors.Get(tx, ackedCursor)
+				waits := mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
+					c.Revision == 7 && p.Revision == 9 && acked < logQueue(1).Last(tx)
+				forgot := mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
+					len(c.Keys) == 1 && p.Revision == 0 && acked == logQueue(1).Last(tx)
+				if another != forgot || another == waits || n.Push.State != message.Sent {
+					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,
+						mails.Len(tx), deliveries.Len(tx), m.Push, c, p, acked, logQueue(1).Last(tx))
+				}
+				return nil
+			})
+			if err = errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

@@ -17,6 +17,8 @@ import (
 type Source struct {
 	Name string
 	io.ReadSeeker
+	Mode    os.FileMode // of a file that the configuration names
+	Service bool        // it belongs to the user whom the gateway runs as
 }
 
 // Progress is told how many bytes are done, of how many; total is 0 until it
@@ -36,7 +38,7 @@ func Write(ctx context.Context, w io.Writer, m Manifest, sources []Source) error
 		if err != nil {
 			return fmt.Errorf("read %s: %w", s.Name, err)
 		}
-		m.Files = append(m.Files, File{s.Name, n, hex.EncodeToString(sum.Sum(nil))})
+		m.Files = append(m.Files, File{s.Name, n, hex.EncodeToString(sum.Sum(nil)), s.Mode, s.Service})
 	}
 	if err := m.check(); err != nil {
 		return err

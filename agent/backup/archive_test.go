@@ -23,7 +23,7 @@ func tarOf(t testing.TB, m Manifest) []byte {
 	t.Helper()
 	var sources []Source
 	for _, name := range []string{ConfigName, SecretName, DatabaseName} {
-		sources = append(sources, Source{name, strings.NewReader(contents[name])})
+		sources = append(sources, Source{Name: name, ReadSeeker: strings.NewReader(contents[name])})
 	}
 	var b bytes.Buffer
 	if err := Write(t.Context(), &b, m, sources); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"time"
 )
@@ -25,7 +26,7 @@ const (
 	maxManifest = 1 << 20 // bytes
 	maxSmall    = 4 << 20 // bytes, of all but the database
 	maxDatabase = 4 << 30 // bytes
-	maxFiles    = 16
+	maxFiles    = 16 + maxNamed
 )
 
 // Errors of reading a backup.
@@ -50,7 +51,7 @@ type Manifest struct {
 	Created     time.Time `json:"created_at"`
 	Files       []File    `json:"files"` // in their order
 	// Named are files that the configuration names and that are not in the
-	// backup, such as those of passwords: they are to be brought along.
+	// backup, because they lie elsewhere: they are to be brought along.
 	Named []string `json:"named_files,omitempty"`
 }
 
@@ -59,6 +60,10 @@ type File struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"` // bytes
 	SHA256 string `json:"sha256"`
+	// Of a file that the configuration names, with the name files/PATH or
+	// credentials/NAME: its permissions, and whether it is the gateway's user's.
+	Mode    os.FileMode `json:"mode,omitempty"`
+	Service bool        `json:"service,omitempty"`
 }
 
 // Has says whether a file of that name is in the backup.
@@ -107,11 +112,14 @@ func (m Manifest) check() error {
 	}
 	seen := map[string]bool{}
 	for _, f := range m.Files {
-		most := int64(maxSmall)
-		if f.Name == DatabaseName {
+		most, good := int64(maxSmall), f.Name != "" && f.Name == path.Base(f.Name) && f.Name != ".." && f.Name != "." && f.Name != ManifestName
+		switch {
+		case f.Name == DatabaseName:
 			most = maxDatabase
+		case validName(f.Name):
+			most, good = maxNamedSize, true
 		}
-		if f.Name == "" || f.Name != path.Base(f.Name) || f.Name == ".." || f.Name == "." || f.Name == ManifestName || seen[f.Name] || f.Size < 0 || f.Size > most {
+		if !good || seen[f.Name] || f.Size < 0 || f.Size > most || f.Mode&^os.ModePerm != 0 {
 			return fmt.Errorf("%w: its manifest names %q of %d bytes", ErrDamaged, f.Name, f.Size)
 		}
 		seen[f.Name] = true

@@ -23,8 +23,9 @@ import (
 )
 
 const backupHelp = `Writes a backup to FILE: one consistent state of the database, the device
-secret, without which letters, webhooks and codes in it could not be read, and
-the configuration file. The gateway may run meanwhile; one that does not run is
+secret, without which letters, webhooks and codes in it could not be read, the
+configuration file, and the files that it names in its own folder or among the
+credentials, such as those of passwords and certificates. The gateway may run meanwhile; one that does not run is
 backed up from its data directory.
 
 The file is sealed with a passphrase, at least 12 characters, which is asked
@@ -33,8 +34,8 @@ it nobody reads the backup, not even its maker: keep it elsewhere. Any computer
 opens the file with "age -d FILE | tar xz" (https://age-encryption.org).
 
 FILE appears once it is whole and has been read back; an older backup of that
-name stays until then. Files that the configuration names, such as those of
-passwords, are not in it: the command lists them.`
+name stays until then. Files that the configuration names elsewhere are not in
+it: the command lists them.`
 
 func newBackup() *cobra.Command {
 	cmd := &cobra.Command{Use: "backup FILE", Short: "write a sealed backup of the gateway, running or stopped",
@@ -119,7 +120,7 @@ func mayReplace(file string) error {
 
 // source is where a backup comes from.
 type source struct {
-	write func(ctx context.Context, w io.Writer) error // a tar
+	write func(ctx context.Context, w io.Writer, p *progress) error // a tar
 	note  func(backup.Note) error
 }
 
@@ -147,12 +148,14 @@ func backupSource(cmd *cobra.Command) (source, error) {
 func runningSource(ctx context.Context, path string) source {
 	c := overSocket(path, 0) // a large database takes its time
 	return source{
-		write: func(ctx context.Context, w io.Writer) error {
+		write: func(ctx context.Context, w io.Writer, p *progress) error {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/backup", nil)
 			if err != nil {
 				return err
 			}
+			arrived := p.wait("the gateway copies its database")
 			answer, err := c.http.Do(r)
+			arrived()
 			if err != nil {
 				return c.unreachable(ctx, err)
 			}
@@ -172,7 +175,7 @@ func runningSource(ctx context.Context, path string) source {
 
 func stoppedSource(file string, c *config.Config) source {
 	return source{
-		write: func(ctx context.Context, w io.Writer) error {
+		write: func(ctx context.Context, w io.Writer, _ *progress) error {
 			if _, err := os.Stat(filepath.Join(c.Data, agent.Database)); errors.Is(err, fs.ErrNotExist) {
 				return fail(exitFailed, "%s has no database: name the directory with --data", c.Data)
 			}
@@ -184,7 +187,7 @@ func stoppedSource(file string, c *config.Config) source {
 			if _, err := backup.Recover(c.Data); err != nil {
 				return err
 			}
-			text, err := os.ReadFile(file)
+			text, err := backupConfig(file)
 			if err != nil {
 				return err
 			}
@@ -196,6 +199,16 @@ func stoppedSource(file string, c *config.Config) source {
 		},
 		note: func(n backup.Note) error { return backup.WriteNote(c.Data, n) },
 	}
+}
+
+// backupConfig is a configuration file as backups take it.
+func backupConfig(path string) (c agent.BackupConfig, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return c, err
+	}
+	c.Folder = filepath.Dir(path)
+	c.Text, err = os.ReadFile(path)
+	return c, err
 }
 
 // writeSealed writes a backup beside its file, reads it back, and then gives
@@ -254,7 +267,7 @@ func sealInto(ctx context.Context, f *os.File, word string, from source, p *prog
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := from.write(ctx, w)
+		err := from.write(ctx, w, p)
 		ended <- err
 		_ = w.CloseWithError(err) // nil is the end of the file
 	}()

@@ -28,7 +28,7 @@ func (g *gateway) backupDoors() map[string]http.Handler {
 // giveBackup sends a backup that is not sealed. One that fails after it began
 // is cut off, which whoever reads it notices.
 func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
-	text, err := g.configuration()
+	c, err := g.configuration()
 	if err != nil {
 		problem(w, "the configuration cannot be read: "+err.Error())
 		return
@@ -36,7 +36,7 @@ func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-tar")
 	out := &patient{w: w, control: http.NewResponseController(w)}
 	out.extend() // the copy is made before the first byte
-	switch err := g.agent.Backup(r.Context(), out, text); {
+	switch err := g.agent.Backup(r.Context(), out, c); {
 	case err != nil && out.begun:
 		g.log.Warn("a backup was broken off", "error", err)
 		panic(http.ErrAbortHandler)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
@@ -67,11 +68,11 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if g.config, err = demoConfig(cmd, set); err != nil {
 		return err
 	}
-	g.configuration = func() ([]byte, error) {
+	g.configuration = func() (agent.BackupConfig, error) {
 		if path := text(cmd, "config"); path != "" {
-			return os.ReadFile(path)
+			return backupConfig(path)
 		}
-		return configs.Demo, nil
+		return agent.BackupConfig{Text: configs.Demo}, nil
 	}
 	if g.standIn != nil {
 		g.standIn.gateway = g.config.Gateway.ID

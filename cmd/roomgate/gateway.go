@@ -30,8 +30,8 @@ type gateway struct {
 	extra  map[string]http.Handler // of the control socket
 	// figures are those that the agent does not have; nil: none.
 	figures func(io.Writer)
-	// configuration is the text of the configuration, for backups.
-	configuration func() ([]byte, error)
+	// configuration is the one that backups take.
+	configuration func() (agent.BackupConfig, error)
 	out           io.Writer // for people
 	log           *slog.Logger
 	// simulated says that the buses lead to no hardware.

@@ -45,6 +45,26 @@ func (p *progress) of(what string) func(done, total int64) {
 	}
 }
 
+// wait says again and again how long something takes that tells nothing of
+// itself, until stop is called. Nothing else may be told meanwhile.
+func (p *progress) wait(what string) (stop func()) {
+	began, done, ended := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(p.every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-tick.C:
+				p.say(fmt.Sprintf("%s: %v", what, now.Sub(began).Round(time.Second)))
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
 func (p *progress) say(line string) {
 	if p.live {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", line)

@@ -18,14 +18,16 @@ import (
 )
 
 const restoreHelp = `Brings a gateway back from a backup, on this machine or on other hardware:
-database, device secret and configuration file. Nothing is touched before the
+database, device secret, configuration file and what it names in its folder, if
+that is not here already. Nothing is touched before the
 whole backup has been read and found good. Then everything changes at once: cut
 off at any moment, the machine has either the old or the new. It is refused
 while a gateway runs with the directory.
 
 Two machines with one identity must not both run: the cloud would take each for
 the other. Switch the old one off for good, or give this one another name with
---as, which also is how a second building is made from the first one's backup.
+--as, which also is how a second building is made from the first one's backup:
+letters, notifications and events that waited are then left to the old one.
 
 What is sealed in the database stays readable, and the keys of integrations and
 displays stay good. Tokens that were issued end: people sign in again. The
@@ -61,7 +63,8 @@ type restoring struct {
 	path   string // of the configuration
 	text   []byte // the new configuration; nil: it stays
 	config *config.Config
-	key    string // the new system key
+	key    string   // the new system key
+	kept   []string // files that are here already, and differ from the backup's
 }
 
 func (r *restoring) flag(name string) bool {
@@ -177,9 +180,22 @@ func (r *restoring) replace() error {
 		if r.text != nil {
 			p.Configuration(r.path, r.text)
 		}
-		r.key, err = agent.Rekey(r.cmd.Context(), dir, r.flag("new-key"), checkDatabase)
-		return err
+		life := agent.NewLife{NewKey: r.flag("new-key"), Another: text(r.cmd, "as") != ""}
+		if r.key, err = agent.Rekey(r.cmd.Context(), dir, life, checkDatabase); err != nil || r.text == nil {
+			return err
+		}
+		return r.putFiles(o)
 	})
+}
+
+// putFiles brings the files that the configuration names and that are not here.
+// They come before the rest: alone they change nothing.
+func (r *restoring) putFiles(o *backup.Opened) (err error) {
+	_, r.kept, err = backup.Places{Folder: filepath.Dir(r.path), Service: r.config.Data}.Put(o)
+	if err != nil {
+		return fmt.Errorf("a file that the configuration names cannot be put to its place: %w", err)
+	}
+	return nil
 }
 
 // replaceWith lets fill prepare the new files of a data directory, and puts
@@ -213,7 +229,7 @@ func replaceWith(data string, fill func(p *backup.Plan, dir string) error) error
 }
 
 func (r *restoring) show() error {
-	missing := missingFiles(r.config, r.text)
+	missing := missingFiles(filepath.Dir(r.path), r.text)
 	before := ""
 	if _, err := os.Stat(filepath.Join(r.config.Data, backup.BeforeName, backup.DatabaseName)); err == nil {
 		before = filepath.Join(r.config.Data, backup.BeforeName)
@@ -224,8 +240,9 @@ func (r *restoring) show() error {
 			Data    string   `json:"data"`
 			Before  string   `json:"before,omitempty"`
 			Missing []string `json:"missing_files,omitempty"`
+			Kept    []string `json:"kept_files,omitempty"` // they differ from the backup's
 			Key     string   `json:"system_key,omitempty"`
-		}{r.config.Gateway.ID, r.config.Data, before, missing, r.key})
+		}{r.config.Gateway.ID, r.config.Data, before, missing, r.kept, r.key})
 	}
 	out := r.cmd.OutOrStdout()
 	fmt.Fprintf(out, "gateway %s of %s is restored to %s\n", plain(r.config.Gateway.ID), r.opened.Created.Format(time.DateTime+" UTC"), r.config.Data)
@@ -234,6 +251,9 @@ func (r *restoring) show() error {
 	}
 	if before != "" {
 		fmt.Fprintf(out, "what was there before is in %s: roomgate restore --undo brings it back\n", before)
+	}
+	if len(r.kept) > 0 {
+		fmt.Fprintf(out, "these were here already and differ from the backup's, they stay: %s\n", plain(strings.Join(r.kept, ", ")))
 	}
 	if len(missing) > 0 {
 		fmt.Fprintf(out, "bring these along, the configuration names them: %s\n", plain(strings.Join(missing, ", ")))
@@ -245,9 +265,13 @@ func (r *restoring) show() error {
 }
 
 // missingFiles are those that the configuration names and that are not here.
-func missingFiles(c *config.Config, text []byte) (missing []string) {
+func missingFiles(folder string, text []byte) (missing []string) {
 	for _, name := range config.NamedFiles(text) {
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		path := name
+		if secret, is := strings.CutPrefix(name, "${CREDENTIALS_DIRECTORY}/secret_"); is {
+			path = filepath.Join(folder, "credentials", secret)
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			missing = append(missing, name)
 		}
 	}

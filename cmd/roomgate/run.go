@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
@@ -44,7 +45,7 @@ func runGateway(cmd *cobra.Command, log *slog.Logger) (err error) {
 	}
 	board := host.New()
 	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), closers: []func() error{board.Close},
-		configuration: func() ([]byte, error) { return os.ReadFile(configFile(cmd)) },
+		configuration: func() (agent.BackupConfig, error) { return backupConfig(configFile(cmd)) },
 		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer flushLog(g.log)

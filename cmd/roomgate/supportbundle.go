@@ -63,7 +63,7 @@ func (g *gateway) giveSupport(w http.ResponseWriter, _ *http.Request) {
 	answer := supportAnswer{SupportView: view}
 	if text, err := g.configuration(); err == nil {
 		var removed []string
-		answer.Config, removed = config.Redact(text)
+		answer.Config, removed = config.Redact(text.Text)
 		answer.Private = append(answer.Private, removed...)
 	}
 	w.Header().Set("Content-Type", "application/json")

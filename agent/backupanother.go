@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"errors"
+
+	"roomgate/agent/message"
+	"roomgate/agent/webhook"
+	"roomgate/store"
+)
+
+// forgetWaiting makes the database of a backup that of another gateway. Letters,
+// notifications, messages and events that wait are the old one's to send, and
+// would come twice. What the cloud has said to the old one counts no more: the
+// revisions that this one hears begin anew.
+func forgetWaiting(tx *store.Tx) error {
+	var err error
+	also := func(e error) { err = errors.Join(err, e) }
+	for key := range mails.All(tx) {
+		also(mails.Delete(tx, key))
+	}
+	for key, d := range deliveries.All(tx) {
+		if d.State == webhook.Pending {
+			also(deliveries.Delete(tx, key))
+		}
+	}
+	for key, m := range messages.All(tx) {
+		if m.Push.Open() {
+			m.Push.State, m.Push.Reason = message.Expired, "this gateway was made from a backup of another, which sends it"
+			also(messages.Put(tx, key, m))
+		}
+	}
+	last := logQueue(1).Last(tx)
+	for _, name := range []string{ackedCursor, webhookCursor, ruleCursor} {
+		also(cursors.Put(tx, name, last))
+	}
+	for key, c := range cloudConfigs.All(tx) {
+		c.Revision, c.Message, c.Update = 0, "", ""
+		also(cloudConfigs.Put(tx, key, c))
+	}
+	for key, p := range plans.All(tx) {
+		p.Revision = 0
+		also(plans.Put(tx, key, p))
+	}
+	return err
+}
