@@ -334,8 +334,12 @@ func (a *Agent) checkAction(t *site, r *rules.Rule, i int) error {
 		}
 		spaces = []*space{s}
 	}
-	if act.Event != "" {
+	switch {
+	case act.Event != "":
 		return nil
+	case !act.To.Nobody():
+		m := toldBy(*r, *act, "")
+		return inAction(i, messageError(m.Check()))
 	}
 	var refusal error
 	for _, s := range spaces {
@@ -350,6 +354,9 @@ func (a *Agent) checkAction(t *site, r *rules.Rule, i int) error {
 
 // inAction names the action in a refusal.
 func inAction(i int, err error) error {
+	if err == nil {
+		return nil
+	}
 	e := *AsError(err)
 	e.Code = Invalid
 	e.Field = strings.TrimSuffix("actions["+string(rune('0'+i))+"]."+e.Field, ".")

@@ -46,6 +46,8 @@ func inWords(act rules.Action) string {
 	switch {
 	case act.Event != "":
 		return "event " + rules.OwnEvent + act.Event
+	case !act.To.Nobody():
+		return "message " + strconv.Quote(act.Message) + " to " + act.To.String()
 	case act.Message != "":
 		return "message " + strconv.Quote(act.Message)
 	}

@@ -146,6 +146,14 @@ func (a *Agent) tryAction(r rules.Rule, act rules.Action, t *trigger) TriedActio
 		out.Accepted = true
 		return out
 	}
+	if !act.To.Nobody() {
+		if _, err := a.ruleMessage(r, act, t); err != nil {
+			out.Reason = AsError(err).Error()
+			return out
+		}
+		out.Accepted = true
+		return out
+	}
 	s, err := a.space(out.SpaceID)
 	if err != nil {
 		out.Reason = AsError(err).Error()

@@ -19,6 +19,7 @@ type verdicts struct {
 	entries map[string]rules.Run    // of logs, by key
 	rows    []row                   // events
 	stopped map[string]*rules.Rule  // suspended, by id
+	told    []storedMessage
 	jobs    []job
 	quiet   []quietRun
 
@@ -79,12 +80,16 @@ func (p *rulePast) rate(spaceID string) *rules.Rate {
 // note keeps an entry of a log.
 func (v *verdicts) note(h *heldRule, entry rules.Run) { v.entries[runKey(h.ID, entry.Slot())] = entry }
 
-// take plans the actions of a rule. Its own events are part of the same
-// transaction, its orders follow it.
+// take plans the actions of a rule. Its own events and what it tells people are
+// part of the same transaction, its orders follow it.
 func (v *verdicts) take(a *Agent, h *heldRule, t *trigger, run rules.Run) error {
 	chain := append(slices.Clone(t.chain), h.ID)
 	for i, act := range h.Actions {
 		result := rules.Result{Action: inWords(act), State: rules.Accepted}
+		if !act.To.Nobody() {
+			run.Actions = append(run.Actions, v.tell(a, h, act, t))
+			continue
+		}
 		if act.Event == "" {
 			result.CommandID = "rule-" + run.ID + "-" + strconv.Itoa(i)
 			run.Actions = append(run.Actions, result)
@@ -142,8 +147,12 @@ func (a *Agent) rule(ctx context.Context, v *verdicts, cursor uint64, clock time
 	for id, r := range v.stopped {
 		a.log.Warn("a rule is suspended: change it, then enable it again", "rule", r.Name, "id", id, "reason", r.Suspended.Reason)
 	}
-	if len(v.rows) > 0 {
+	if len(v.rows)+len(v.told) > 0 {
 		a.logGrown()
+	}
+	if len(v.told) > 0 {
+		a.messages.show(v.told...)
+		poke(a.messages.posted)
 	}
 	b.jobs = append(b.jobs, v.jobs...)
 	return nil
@@ -163,6 +172,9 @@ func (v *verdicts) write(tx *store.Tx, a *Agent, cursor uint64, clock time.Time)
 	for _, line := range v.rows {
 		_, err := a.logRows.Push(tx, line)
 		all = append(all, err)
+	}
+	for i := range v.told {
+		all = append(all, a.putMessage(tx, &v.told[i]))
 	}
 	return errors.Join(append(all, a.rules.saveCursors(tx, cursor, clock))...)
 }

@@ -160,10 +160,34 @@ func (s *Server) mayRule(who *principal, r rules.Rule) error {
 		return err
 	}
 	for i, act := range r.Actions {
-		if act.Event == "" && !who.May(auth.DevicesWrite) {
-			return &agent.Error{Code: agent.Forbidden, Field: "actions[" + strconv.Itoa(i) + "]",
-				Message: "gives an order: this credential has no permission " + string(permitWrite)}
+		field, lacks := "actions["+strconv.Itoa(i)+"]", ""
+		switch {
+		case act.Event != "":
+		case !act.To.Nobody() && !who.May(auth.MessagesWrite):
+			lacks = "tells somebody something: this credential has no permission " + string(permitMessagesWrite)
+		case act.To.Nobody() && !who.May(auth.DevicesWrite):
+			lacks = "gives an order: this credential has no permission " + string(permitWrite)
+		}
+		if lacks != "" {
+			return &agent.Error{Code: agent.Forbidden, Field: field, Message: lacks}
+		}
+		if err := s.mayTell(who, field, act.To); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// mayTell refuses whom who makes a rule could not tell anything himself.
+func (s *Server) mayTell(who *principal, field string, to rules.To) error {
+	if to.Nobody() {
+		return nil
+	}
+	err := s.agent.CheckRecipient(organizationOf(*who), to)
+	if err == nil {
+		return nil
+	}
+	e := *agent.AsError(err)
+	e.Field = field + "." + e.Field
+	return &e
 }

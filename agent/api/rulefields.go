@@ -54,7 +54,9 @@ func (f *ruleFields) decodeActions(field string, value []byte) error {
 		a := &out[i]
 		err := decodeValue([]member{{"meeting_space_id", false, &a.SpaceID}, {"device_type", false, &a.DeviceType},
 			{"sub_device", false, &a.SubDevice}, {"action", false, &a.Action}, {"value", false, &a.Value},
-			{"message", false, &a.Message}, {"event", false, &a.Event}}, field+"["+strconv.Itoa(i)+"]", element)
+			{"message", false, &a.Message}, {"event", false, &a.Event}, {"title", false, &a.Title}, {"priority", false, &a.Priority},
+			{"to", false, []member{{"email", false, &a.To.Email}, {"user_id", false, &a.To.UserID}, {"topic", false, &a.To.Topic},
+				{"organizer", false, &a.To.Organizer}}}}, field+"["+strconv.Itoa(i)+"]", element)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ type Trigger struct {
 }
 
 // Action is what a rule does: exactly one of an order to a device, a message
-// to a display, and an event of its own.
+// to a display or a person, and an event of its own.
 type Action struct {
 	// SpaceID is where; empty: the space of the rule or of the trigger.
 	SpaceID    string          `json:"meeting_space_id,omitempty"`
@@ -74,8 +74,30 @@ type Action struct {
 	SubDevice  string          `json:"sub_device,omitempty"`
 	Action     string          `json:"action,omitempty"`
 	Value      json.RawMessage `json:"value,omitempty"`
-	Message    string          `json:"message,omitempty"` // to the room's display
-	Event      string          `json:"event,omitempty"`   // raised as "rule." and this
+	Message    string          `json:"message,omitempty"` // to the room's display, or to whom To names
+	To         To              `json:"to,omitzero"`
+	Title      string          `json:"title,omitempty"`    // of a message to somebody; empty: the rule's name
+	Priority   string          `json:"priority,omitempty"` // the same: low, normal, high or urgent; empty: normal
+	Event      string          `json:"event,omitempty"`    // raised as "rule." and this
+}
+
+// To is whom a message goes to, on his mobile device: exactly one of them.
+type To struct {
+	Email     string `json:"email,omitempty"`
+	UserID    string `json:"user_id,omitempty"`
+	Topic     string `json:"topic,omitempty"`     // of the device at the push gateway
+	Organizer bool   `json:"organizer,omitempty"` // of the booking that the trigger is about
+}
+
+// Nobody says that it names nobody: the message is for a display.
+func (t To) Nobody() bool { return t == To{} }
+
+// String is who is meant.
+func (t To) String() string {
+	if t.Organizer {
+		return "the organizer"
+	}
+	return t.Email + t.UserID + t.Topic
 }
 
 // Limits bound how often a rule runs in one space.
@@ -139,6 +161,9 @@ func (r *Rule) Check(events []string) error {
 	for i := range r.Actions {
 		if err := r.Actions[i].check(fieldOf(i)); err != nil {
 			return err
+		}
+		if r.Actions[i].To.Organizer && r.Trigger.Booking == "" && !strings.HasPrefix(r.Trigger.Event, "booking.") {
+			return wrong(fieldOf(i)+".to.organizer", "has no meaning: the trigger is about no booking")
 		}
 	}
 	return r.Limits.check()
@@ -238,6 +263,12 @@ func (a *Action) check(field string) error {
 		return wrong(field+".value", "is longer than %d bytes", longestValue)
 	case a.Message != "" && (utf8.RuneCountInString(a.Message) > longestMessage || !utf8.ValidString(a.Message)):
 		return wrong(field+".message", "must have 1 to %d characters", longestMessage)
+	case !a.To.Nobody() && a.Message == "":
+		return wrong(field+".message", "is missing: say what is to be told")
+	case a.To.Nobody() && a.Title != "":
+		return wrong(field+".title", "has no meaning without to")
+	case a.To.Nobody() && a.Priority != "":
+		return wrong(field+".priority", "has no meaning without to")
 	case a.Event != "" && !ownEvent.MatchString(a.Event):
 		return wrong(field+".event", "is not a name for an event: want letters and digits, as tooWarm; it is raised as rule.tooWarm")
 	}

@@ -37,6 +37,7 @@ type Run struct {
 type Result struct {
 	Action     string    `json:"action"` // in words
 	CommandID  string    `json:"command_id,omitempty"`
+	MessageID  string    `json:"message_id,omitempty"`
 	State      string    `json:"state"` // as of a receipt: accepted, done, failed, rejected, expired
 	Reason     string    `json:"reason,omitempty"`
 	FinishedAt time.Time `json:"finished_at,omitzero"`

@@ -29,7 +29,8 @@ fields of POST /rules; a meeting space may be given by name.
   condition: event.value == "occupied" and local.hour >= 17
   actions:
     - {device_type: light, action: on}
-    - {message: welcome}
+    - {message: welcome}             # on the room's display
+    - {to: {organizer: true}, message: welcome} # or email, user_id, topic
     - {event: arrived}               # raised as rule.arrived
   limits: {max_per_minute: 2, cooldown: 5m}
 

@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/message"
+	rules "roomgate/agent/rule"
+)
+
+// startTold starts a building with a push gateway and a rule for each event.
+func startTold(t *testing.T, dir string, actions ...rules.Action) (*messageRig, rules.Rule) {
+	t.Helper()
+	r := startMessageRig(t, rigOptions{dir: dir}, "")
+	for _, u := range r.Rules() {
+		return r, u
+	}
+	return r, r.addRule(rules.Rule{Name: "Somebody books", Trigger: rules.Trigger{Booking: bookingCreated}, Actions: actions})
+}
+
+func TestRuleTellsPeople(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, u := startTold(t, "",
+			rules.Action{To: rules.To{UserID: "ada"}, Message: "look", Priority: "urgent"},
+			rules.Action{To: rules.To{Topic: "desk"}, Title: "Desk", Message: "look"},
+			rules.Action{To: rules.To{Organizer: true}, Message: "welcome"},
+			rules.Action{To: rules.To{Email: "stranger@example.com"}, Message: "look"})
+		b := meeting("b1", on(9, 0), on(10, 0))
+		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
+		if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(ruleFlush)
+		want := []string{"ada-phone Somebody books", "desk Desk", "rooms-mel Somebody books"}
+		if got := r.pushed(); !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		r.wantRuns(u.ID, `held, message "look" to ada done, message "look" to desk done, message "welcome" to the organizer done, message "look" to stranger@example.com failed`)
+		runs, err := r.RuleLog(u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.Message(runs[0].Actions[2].MessageID)
+		if err != nil || m.Source != message.FromRule || m.SpaceID != room || m.To.BookingID != "b1" || m.OrganizationID != org {
+			t.Errorf("%+v, %v", m, err)
+		}
+		if last := runs[0].Actions[3]; !strings.Contains(last.Reason, "nothing leads to a mobile device") {
+			t.Errorf("a stranger, without a cloud: %+v", last)
+		}
+	})
+}
+
+// TestRuleTellsOnce: what a rule says is stored with how far it was asked.
+func TestRuleTellsOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		tell := rules.Action{To: rules.To{UserID: "ada"}, Message: "look"}
+		r, u := startTold(t, dir, tell, tell)
+		r.fails(503, "")
+		r.book("b1", on(9, 0), on(10, 0))
+		r.wait(ruleFlush)
+		r.stop()
+		r, _ = startTold(t, dir)
+		r.wait(ruleFlush)
+		if got := r.pushed(); len(got) != 2 {
+			t.Errorf("told %q, want each once", got)
+		}
+		r.wantRuns(u.ID, `held, message "look" to ada done, message "look" to ada done`)
+	})
+}
+
+func TestRuleTellsNobodyInVain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, u := startTold(t, "", rules.Action{To: rules.To{Organizer: true}, Message: "welcome"}, rules.Action{To: rules.To{UserID: "off"}, Message: "a"})
+		r.book("b1", on(9, 0), on(10, 0))
+		r.wait(ruleFlush)
+		r.wantRuns(u.ID, `held, message "welcome" to the organizer rejected, message "a" to off rejected`)
+		trial, err := r.TryRule(u.ID, RuleProbe{})
+		if err != nil || trial.Actions[0].Accepted || trial.Actions[0].Reason != "to.organizer is of no use: the booking b1 has nobody with an address" {
+			t.Errorf("%+v, %v", trial.Actions, err)
+		}
+		for field, act := range map[string]rules.Action{
+			"actions[0].to":           {To: rules.To{UserID: "ada", Topic: "desk"}, Message: "a"},
+			"actions[0].to.email":     {To: rules.To{Email: "ada"}, Message: "a"},
+			"actions[0].to.topic":     {To: rules.To{Topic: "a b"}, Message: "a"},
+			"actions[0].priority":     {To: rules.To{Topic: "desk"}, Message: "a", Priority: "shrill"},
+			"actions[0].title":        {Title: "a", Message: "a"},
+			"actions[0].message":      {To: rules.To{Topic: "desk"}, Event: "a"},
+			"actions[0].to.organizer": {To: rules.To{Organizer: true}, Message: "a"},
+		} {
+			_, err := r.CreateRule(t.Context(), rules.Rule{Name: "x", Trigger: rules.Trigger{Time: "07:30"}, Actions: []rules.Action{act}})
+			r.refuses(field, Invalid, field, err)
+		}
+	})
+}
