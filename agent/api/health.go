@@ -35,7 +35,11 @@ type gatewayAnswer struct {
 
 // gateway answers with which gateway this is, and how it is.
 func gateway(s *Server, c *call) error {
-	return c.json(http.StatusOK, gatewayAnswer{s.agent.Identity(), s.agent.Health(), s.agent.Outward()})
+	g := gatewayAnswer{s.agent.Identity(), s.agent.Health(), s.agent.Outward()}
+	if c.v2 {
+		return c.json(http.StatusOK, newTimedGateway(g))
+	}
+	return c.json(http.StatusOK, g)
 }
 
 // counts are this door's figures.

@@ -215,6 +215,7 @@ func twins() []twin {
 		{"POST", "/messages", "POST /messages", nil, ""},
 		{"GET", "/messages/{message_id}", "GET /messages/{message_id}", nil, ""},
 
+		{"GET", "/gateway", "GET /gateway", nil, ""},
 		{"GET", "/gateway/keys", "GET /gateway/keys", nil, ""},
 		{"POST", "/gateway/keys", "POST /gateway/keys", nil, ""},
 		{"DELETE", "/gateway/keys/{key_id}", "DELETE /gateway/keys/{key_id}", nil, ""},
