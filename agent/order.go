@@ -223,6 +223,9 @@ func (d *device) parse(c Command) (drivers.Args, error) {
 	if !known {
 		return nil, refuse(NotFound, "sub_device", "is not known: %s has %s", d.Type, listed(drivers.SubDevices(d.Type)))
 	}
+	if names := actionNames(*description, c.SubDevice); !ok && len(names) == 0 {
+		return nil, refuse(Invalid, "action", "is not known: this device only tells, and takes no orders")
+	}
 	if !ok {
 		return nil, refuse(Invalid, "action", "is not known: want one of %s", listed(actionNames(*description, c.SubDevice)))
 	}

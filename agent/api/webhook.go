@@ -218,5 +218,9 @@ func owns(p principal, field, organization string) error {
 	if own := organizationOf(p); own == "" || own == organization {
 		return nil
 	}
-	return &agent.Error{Code: agent.NotFound, Field: field, Message: "is not a webhook of this gateway"}
+	thing := "a webhook"
+	if field == "organization_id" {
+		thing = "an organization"
+	}
+	return &agent.Error{Code: agent.NotFound, Field: field, Message: "is not " + thing + " of this gateway"}
 }

@@ -55,3 +55,20 @@ func TestWebhooks(t *testing.T) {
 		checkProblem(t, "gone", b.ask("GET", one, ""), 404, "not_found", "id")
 	})
 }
+
+// TestForeignOrganizationIsNoOrganization: a key of another does not learn that
+// it is there.
+func TestForeignOrganizationIsNoOrganization(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		_, key := b.orgKey(t, auroraOrg, "webhooks:read", "webhooks:write")
+		for _, id := range []string{borealisOrg, nowhere} {
+			body := `{"organization_id":"` + id + `","url":"https://hooks.example/a","events":["booking.end"]}`
+			for what, got := range map[string]answer{"made": b.net.do(t, "POST", "/api/v1/webhooks", key, body),
+				"listed": b.net.do(t, "GET", "/api/v1/webhooks?organization_id="+id, key)} {
+				if p := checkProblem(t, what, got, 404, "not_found", "organization_id"); p.Detail != "organization_id is not an organization of this gateway" {
+					t.Errorf("%s: %q", what, p.Detail)
+				}
+			}
+		}
+	}, tenants)
+}
