@@ -91,7 +91,8 @@ type Agent struct {
 	rules     *ruleBook
 	messages  *messageBook
 
-	updateURL atomic.Pointer[string]
+	updateURL   atomic.Pointer[string]
+	contestTold time.Time // when it was last told that another gateway has this id; the link's
 
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud

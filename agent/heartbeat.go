@@ -31,6 +31,7 @@ type Health struct {
 	TemperatureC   *float64    `json:"temperature_c"`   // of the processor; null: the board does not say
 	Clock          HealthClock `json:"clock"`
 	CloudConnected bool        `json:"cloud_connected"`
+	CloudContested int         `json:"cloud_contested"` // connections in a row that the broker closed soon, as when another gateway has this id; 0: it is not so
 }
 
 // HealthClock is what the gateway knows of the time.
@@ -58,7 +59,7 @@ func (a *Agent) Health() Health {
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(a.dataDir), TemperatureC: processorTemperature(),
 		Clock:          HealthClock{time.Now().UTC(), a.clock.Trust() == Trusted},
-		CloudConnected: a.Online()}
+		CloudConnected: a.Online(), CloudContested: a.contested()}
 	now := time.Now()
 	for _, s := range a.spaces() {
 		for _, d := range s.devices {

@@ -57,7 +57,7 @@ func (a *Agent) openCloud(o Options) error {
 		URL: c.URL, ClientID: "roomgate-" + a.config.Gateway.ID, Username: c.Username,
 		Password: func() (string, error) { return c.Password.Reveal(c.PasswordFile) }, TLS: secure,
 		Will: session.will, Birth: session.birth, Farewell: session.farewell,
-		Subscribe: subscribe, Receive: a.receive, Up: a.cloudUp,
+		Subscribe: subscribe, Receive: a.receive, Up: a.cloudUp, Contested: a.cloudContested,
 		Dial: o.Dial, Log: a.log,
 	})
 	a.uplink = cloud.NewUplink(a.link, outbox{a}, cloud.UplinkOptions{

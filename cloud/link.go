@@ -24,6 +24,7 @@ type Link struct {
 	url     *url.URL
 	address string
 	invalid error
+	contest contest
 
 	mu      sync.Mutex
 	session *session      // announced, or nil
@@ -40,6 +41,7 @@ func NewLink(o LinkOptions) *Link {
 	if l.o.MaxBackoff <= 0 {
 		l.o.MaxBackoff = time.Minute
 	}
+	l.contest.soon = l.o.MaxBackoff
 	if l.o.Dial == nil {
 		l.o.Dial = (&net.Dialer{}).DialContext
 	}
@@ -61,9 +63,14 @@ func (l *Link) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		// A receiver that refuses would otherwise be asked at full speed.
-		if refused := errors.As(err, new(refusal)); announced && !refused {
+		// A receiver that refuses would otherwise be asked at full speed, and two
+		// that have one id throw each other out as fast.
+		refused := errors.As(err, new(refusal))
+		if announced && !l.contest.ended(err) && !refused {
 			try = 0
+		}
+		if n := l.Contested(); n > 0 && l.o.Contested != nil {
+			l.o.Contested(ctx, n)
 		}
 		pause := l.pause(try)
 		l.o.Log.Warn("cloud link is down, trying again", "broker", l.address, "reason", err, "in", pause)
@@ -100,6 +107,7 @@ func (l *Link) once(ctx context.Context) (announced bool, err error) {
 	if err := s.announce(ctx); err != nil {
 		return false, err
 	}
+	l.contest.began()
 	l.set(s)
 	l.o.Log.Info("cloud link is up", "broker", l.address)
 	if l.o.Up != nil {

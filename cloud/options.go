@@ -45,6 +45,9 @@ type LinkOptions struct {
 	// return soon.
 	Up   func(ctx context.Context)
 	Down func(err error)
+	// Contested is called before each pause while Link.Contested is not 0, with
+	// it; nil: nobody is told. It must return soon.
+	Contested func(ctx context.Context, times int)
 	// Dial opens the connection; nil: a net.Dialer. TLS is put on top.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// MaxBackoff bounds the pause between attempts; 0: 60 s. Every pause is

@@ -77,7 +77,17 @@ func cloudBroker(ctx context.Context, x *examination) []Finding {
 		return one(fail("cloud name", fmt.Sprintf("%s: %v", u.Hostname(), bare(err)), "see resolvectl query "+u.Hostname()+", and name a DNS server"))
 	}
 	resolved := good("cloud name", "%s is %s", u.Hostname(), strings.Join(ips, " "))
-	return []Finding{resolved, x.reach(ctx, u)}
+	return append(x.contested(), resolved, x.reach(ctx, u))
+}
+
+// contested says that another gateway seems to use the id of this one.
+func (x *examination) contested() []Finding {
+	if x.Building == nil || x.Building.CloudContested == 0 {
+		return nil
+	}
+	return one(fail("gateway id", fmt.Sprintf("another gateway probably uses the id %s: the broker has closed the last %d connections of this one soon after they were up",
+		x.Building.ID, x.Building.CloudContested),
+		"find the other one, which may have the same seed, card or backup, and give one of the two another gateway.id: roomgate setup there, or roomgate restore --as"))
 }
 
 // bare is an error of the resolver without what was asked.

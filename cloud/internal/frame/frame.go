@@ -32,6 +32,10 @@ const (
 // ErrFrame is wrapped by every refusal of a packet.
 var ErrFrame = errors.New("packet refused")
 
+// ErrGoodbye is a DISCONNECT from where none is expected. Brokers of MQTT 5 send it
+// to a client of 3.1.1 too, before they close, as when another has its id.
+var ErrGoodbye = fmt.Errorf("%w: the broker ends the connection", ErrFrame)
+
 // Rule is what one packet type may look like.
 type Rule struct {
 	Allowed  bool
@@ -154,6 +158,8 @@ func (r *Reader) check(first byte, headLen, length int) error {
 	kind, flags := first>>4, first&15
 	rule := r.rules.Types[kind]
 	switch {
+	case !rule.Allowed && kind == Disconnect:
+		return ErrGoodbye
 	case !rule.Allowed:
 		return fmt.Errorf("%w: type %d is not expected here", ErrFrame, kind)
 	case r.begun == (kind == r.rules.First):
