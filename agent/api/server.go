@@ -16,6 +16,8 @@ type Options struct {
 	Agent   *agent.Agent
 	Log     *slog.Logger // nil: slog.Default
 	Version string       // of the program, for the browsable page
+	// Origins are those whose pages may read answers, as "https://book.example".
+	Origins []string
 	// Extra are handlers for the control socket only, by "METHOD /path" with
 	// at most 8 segments, of which "{name}" stands for any one.
 	Extra map[string]http.Handler
@@ -29,6 +31,7 @@ type Server struct {
 	agent    *agent.Agent
 	log      *slog.Logger
 	version  string
+	origins  []string
 	metrics  func(io.Writer) // besides the building's; nil: none
 	network  router
 	control  router
@@ -50,6 +53,7 @@ func New(o Options) *Server {
 		agent:    o.Agent,
 		log:      o.Log,
 		version:  o.Version,
+		origins:  o.Origins,
 		metrics:  o.Metrics,
 		network:  newRouter(routes()),
 		control:  newRouter(append(routes(), extraRoutes(o.Extra)...)),
@@ -83,6 +87,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *door) serve(c *call) error {
+	if len(d.server.origins) > 0 && d.welcome(c) {
+		return nil
+	}
 	o, err := d.router.find(c)
 	if err != nil {
 		return err

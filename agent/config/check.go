@@ -49,6 +49,11 @@ func (r *reader) check(c *Config) {
 	}
 	r.address("http.listen", c.HTTP.Listen)
 	r.together("http.tls.certificate", c.HTTP.TLS.Certificate, "http.tls.key", c.HTTP.TLS.Key)
+	for i, o := range c.HTTP.Origins {
+		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || o != u.Scheme+"://"+strings.ToLower(u.Host) {
+			r.refuse(fmt.Sprintf("http.origins[%d]", i), "is %q: want one as https://book.example.com, without a path", short(o))
+		}
+	}
 	r.cloud(c.Cloud)
 	r.broker(c.Broker)
 	r.choice("clock.trust", c.Clock.Trust, TrustAuto, TrustAlways, TrustNever)

@@ -56,6 +56,9 @@ type Gateway struct {
 type HTTP struct {
 	Listen string `yaml:"listen"` // host:port; the host may be empty
 	TLS    TLS    `yaml:"tls"`
+	// Origins are those whose pages in a browser may use the interface, as
+	// "https://book.example.com".
+	Origins []string `yaml:"origins"`
 }
 
 // TLS is a certificate with its key, as PEM files; both or neither.

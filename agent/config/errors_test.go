@@ -54,6 +54,7 @@ func TestErrors(t *testing.T) {
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"data: ''", "data is empty: want a folder"},
+		{"http: {origins: [https://book.example.com/]}", `http.origins[0] is "https://book.example.com/": want one as https://book.example.com, without a path`},
 		{"http: {listen: localhost}", `http.listen is "localhost": want HOST:PORT, as 127.0.0.1:1883 or :8080`},
 		{"http: {tls: {certificate: a.pem}}", "http.tls.key is missing: http.tls.certificate needs it"},
 		{"http: {tls: {key: a.pem}}", "http.tls.certificate is missing: http.tls.key needs it"},

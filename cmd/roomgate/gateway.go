@@ -89,7 +89,7 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 			return err
 		}
 	}
-	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Extra: g.extraDoors(), Metrics: g.figures})
+	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins, Extra: g.extraDoors(), Metrics: g.figures})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
 		loop{"http", func(ctx context.Context) error { return server.Serve(ctx, door, server.Handler()) }},
