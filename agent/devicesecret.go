@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/whole"
 )
 
 // SecretFile is the name of the device secret in the data folder. It is not in
@@ -31,33 +32,11 @@ func deviceSecret(dir string, log *slog.Logger) ([]byte, error) {
 		return nil, fmt.Errorf("read the device secret: %w", err)
 	}
 	secret = auth.NewSecret()
-	switch err = writeWhole(path, secret); {
+	switch err = whole.Write(path, secret, nil); {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		log.Error("the device secret cannot be stored, it is good until the next start: free space on the disk", "error", err)
 	case err != nil:
 		return nil, fmt.Errorf("write the device secret: %w", err)
 	}
 	return secret, nil
-}
-
-// writeWhole writes a file that is there whole or not at all, also after a
-// power cut.
-func writeWhole(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -3,39 +3,8 @@ package backup
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"syscall"
 )
-
-// writeWhole writes a file that is there whole or not at all, also after a
-// power cut. Only the owner may read it, unless prepare says otherwise.
-func writeWhole(path string, data []byte, prepare func(*os.File) error) error {
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if prepare != nil && err == nil {
-		err = prepare(f)
-	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return syncPath(filepath.Dir(path))
-}
-
-// syncPath makes a file, or the names in a folder, durable.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
 
 // owner is whose a file is.
 func owner(path string) (uid, gid int, mode os.FileMode, ok bool) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"roomgate/agent/whole"
 )
 
 // The folders in a backup of files that the configuration names.
@@ -171,7 +173,7 @@ func (p Places) put(f File, path string, data []byte) error {
 	if err := p.folders(filepath.Dir(path), credential, gid, ok); err != nil {
 		return err
 	}
-	return writeWhole(path, data, func(file *os.File) error {
+	return whole.Write(path, data, func(file *os.File) error {
 		err := file.Chmod(f.Mode.Perm())
 		switch {
 		case !ok:

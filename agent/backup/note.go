@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"roomgate/agent/whole"
 )
 
 // Note says when the last backup was made. It stays in the data folder, so
@@ -23,7 +25,7 @@ func WriteNote(data string, n Note) error {
 		return err
 	}
 	path := filepath.Join(data, NoteName)
-	return writeWhole(path, append(raw, '\n'), func(f *os.File) error { return GiveTo(f.Name(), data) })
+	return whole.Write(path, append(raw, '\n'), func(f *os.File) error { return GiveTo(f.Name(), data) })
 }
 
 // ReadNote reads the note; ok is false if no backup was ever noted.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"roomgate/agent/whole"
 	"roomgate/store"
 )
 
@@ -93,7 +94,7 @@ func (p *Plan) Commit() error {
 		{"keep the configuration", p.keepConfiguration},
 		{"plan", p.write},
 		{"configuration", p.replaceConfiguration},
-		{"commit", func() error { return writeWhole(p.path(restoreDir, markName), nil, nil) }},
+		{"commit", func() error { return whole.Write(p.path(restoreDir, markName), nil, nil) }},
 	} {
 		if err := p.do(s.name, s.do); err != nil {
 			return err
@@ -131,9 +132,9 @@ func (p *Plan) syncNew() error {
 	for _, e := range entries {
 		p.New = append(p.New, e.Name())
 		path := filepath.Join(dir, e.Name())
-		err = errors.Join(err, GiveTo(path, p.Data), syncPath(path))
+		err = errors.Join(err, GiveTo(path, p.Data), whole.Sync(path))
 	}
-	return errors.Join(err, syncPath(dir), syncPath(p.path(restoreDir)))
+	return errors.Join(err, whole.Sync(dir), whole.Sync(p.path(restoreDir)))
 }
 
 // keepConfiguration copies the old configuration to what is kept.
@@ -145,7 +146,7 @@ func (p *Plan) keepConfiguration() error {
 	if p.Config == "" {
 		return nil
 	}
-	err := writeWhole(filepath.Join(old, planName), []byte(fmt.Sprintf("{\"config\":%q}\n", p.Config)), nil)
+	err := whole.Write(filepath.Join(old, planName), []byte(fmt.Sprintf("{\"config\":%q}\n", p.Config)), nil)
 	text, e := os.ReadFile(p.Config)
 	if errors.Is(e, fs.ErrNotExist) {
 		return err
@@ -153,7 +154,7 @@ func (p *Plan) keepConfiguration() error {
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(old, ConfigName), text, nil)
+	return whole.Write(filepath.Join(old, ConfigName), text, nil)
 }
 
 func (p *Plan) write() error {
@@ -161,7 +162,7 @@ func (p *Plan) write() error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(p.path(restoreDir, planName), raw, nil)
+	return whole.Write(p.path(restoreDir, planName), raw, nil)
 }
 
 func (p *Plan) replaceConfiguration() error {
@@ -171,7 +172,7 @@ func (p *Plan) replaceConfiguration() error {
 	if err := os.MkdirAll(filepath.Dir(p.Config), 0o755); err != nil {
 		return err
 	}
-	return writeWhole(p.Config, p.text, func(f *os.File) error { return like(f, p.Config, p.Data) })
+	return whole.Write(p.Config, p.text, func(f *os.File) error { return like(f, p.Config, p.Data) })
 }
 
 // Recover finishes a restore of the data folder that was interrupted, or
@@ -238,7 +239,7 @@ func (p *Plan) aside() error {
 			return err
 		}
 	}
-	return errors.Join(syncPath(p.path(restoreDir, oldDir)), syncPath(p.Data))
+	return errors.Join(whole.Sync(p.path(restoreDir, oldDir)), whole.Sync(p.Data))
 }
 
 func (p *Plan) intoPlace() error {
@@ -253,7 +254,7 @@ func (p *Plan) intoPlace() error {
 			})
 		}
 	}
-	return errors.Join(err, syncPath(p.Data))
+	return errors.Join(err, whole.Sync(p.Data))
 }
 
 // keepOld makes what was there what can be brought back.
@@ -265,7 +266,7 @@ func (p *Plan) keepOld() error {
 	if err == nil {
 		err = p.do("rename", func() error { return os.Rename(p.path(restoreDir, oldDir), p.path(BeforeName)) })
 	}
-	return errors.Join(err, syncPath(p.Data))
+	return errors.Join(err, whole.Sync(p.Data))
 }
 
 // clear removes the plan first: without it nothing is under way.
@@ -273,7 +274,7 @@ func (p *Plan) clear() error {
 	if err := os.Remove(p.path(restoreDir, planName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(syncPath(p.path(restoreDir)), os.RemoveAll(p.path(restoreDir)), syncPath(p.Data))
+	return errors.Join(whole.Sync(p.path(restoreDir)), os.RemoveAll(p.path(restoreDir)), whole.Sync(p.Data))
 }
 
 // Belongings lists the files in a data folder that are one gateway's: the

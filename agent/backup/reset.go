@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"roomgate/agent/update"
+
+	"roomgate/agent/whole"
 )
 
 // Traces lists everything in a data folder that a gateway has made, in the
@@ -67,5 +69,5 @@ func Erase(data string, ours []string) error {
 			return err
 		}
 	}
-	return syncPath(data)
+	return whole.Sync(data)
 }

@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"roomgate/agent/setup"
+	"roomgate/agent/whole"
 )
 
 // Name is the file on the boot partition, Done what it is called once it was
@@ -104,7 +105,7 @@ func scrub(folder string, data []byte) error {
 	if err := os.Rename(filepath.Join(folder, Name), done); err != nil {
 		return err
 	}
-	if err := syncFolder(folder); err != nil {
+	if err := whole.Sync(folder); err != nil {
 		return err
 	}
 	return overwrite(done, setup.Scrub(data))
@@ -149,12 +150,4 @@ func overwrite(path string, text []byte) (err error) {
 		}
 	}
 	return nil
-}
-
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

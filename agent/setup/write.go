@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"roomgate/agent/whole"
 )
 
 // Write does what was planned: the credentials first, each in a new file, then
@@ -30,11 +32,11 @@ func (p *Plan) Write(group int) error {
 		like = owned{info.Mode().Perm(), int(s.Uid), int(s.Gid)}
 	}
 	if p.Before != nil {
-		if err := whole(p.File+".before", p.Before, like); err != nil {
+		if err := whole.Write(p.File+".before", p.Before, like.give); err != nil {
 			return fmt.Errorf("keep the configuration before: %w", err)
 		}
 	}
-	if err := whole(p.File, p.After, like); err != nil {
+	if err := whole.Write(p.File, p.After, like.give); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	return nil
@@ -45,7 +47,7 @@ func (p *Plan) writeCredentials() error {
 		if err := os.MkdirAll(filepath.Dir(c.Name), 0o700); err != nil {
 			return fmt.Errorf("make the folder of credentials: %w", err)
 		}
-		if err := whole(c.Name, []byte(c.Value+"\n"), owned{0o600, -1, -1}); err != nil {
+		if err := whole.Write(c.Name, []byte(c.Value+"\n"), nil); err != nil {
 			return fmt.Errorf("write credential: %w", err)
 		}
 	}
@@ -58,32 +60,11 @@ type owned struct {
 	user, group int
 }
 
-// chown gives a file away if this process may: who is not root keeps it.
-func chown(path string, user, group int) error {
-	if os.Geteuid() != 0 || user < 0 && group < 0 {
-		return nil
+// give makes a new file so, as far as this process may: who is not root keeps it.
+func (o owned) give(f *os.File) error {
+	err := f.Chmod(o.mode)
+	if os.Geteuid() == 0 && (o.user >= 0 || o.group >= 0) {
+		err = errors.Join(err, f.Chown(o.user, o.group))
 	}
-	return os.Chown(path, user, group)
-}
-
-// whole writes a file that is there whole or not at all, also after a power
-// cut.
-func whole(path string, data []byte, o owned) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, chown(f.Name(), o.user, o.group), f.Chmod(o.mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return err
 }

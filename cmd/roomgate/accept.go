@@ -17,6 +17,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/acceptance"
+	"roomgate/agent/whole"
 	"roomgate/drivers"
 )
 
@@ -145,23 +146,7 @@ func writeReport(r acceptance.Report, dir string) (path string, err error) {
 	if err := errors.Join(r.WriteHTML(&page), printJSON(&raw, r)); err != nil {
 		return "", err
 	}
-	return path, errors.Join(writeWhole(path+".html", page.Bytes()), writeWhole(path+".json", raw.Bytes()))
-}
-
-// writeWhole writes a file of the user alone, whole or not at all.
-func writeWhole(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".report-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return path, errors.Join(whole.Write(path+".html", page.Bytes(), nil), whole.Write(path+".json", raw.Bytes(), nil))
 }
 
 func exists(path string) bool {

@@ -19,6 +19,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
+	"roomgate/agent/whole"
 	"roomgate/store"
 )
 
@@ -235,7 +236,7 @@ func writeSealed(ctx context.Context, file, word string, from source, p *progres
 		err = os.Rename(temp.Name(), file)
 	}
 	if err == nil {
-		err = syncDirectory(filepath.Dir(file))
+		err = whole.Sync(filepath.Dir(file))
 	}
 	if err != nil {
 		return made, err
@@ -289,13 +290,4 @@ func readBack(ctx context.Context, f *os.File, word string, p *progress) (*backu
 		return nil, err
 	}
 	return backup.Read(ctx, r, agent.Schema, "", p.of("reading back"))
-}
-
-func syncDirectory(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = f.Sync() // some file systems of sticks have no such thing
-	return f.Close()
 }

@@ -12,6 +12,7 @@ import (
 
 	"roomgate/agent/seed"
 	"roomgate/agent/setup"
+	"roomgate/agent/whole"
 	"roomgate/configs"
 	"roomgate/drivers/all"
 )
@@ -145,24 +146,11 @@ func writeSeeds(cmd *cobra.Command, files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := writeSeed(path, data); err != nil {
+		if err := whole.Write(path, data, nil); err != nil {
 			return err
 		}
 	}
 	what := count(len(files), "seed")
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s written: each holds passwords until its gateway has started once\n", what)
 	return err
-}
-
-// writeSeed writes a file that is whole before it has its name.
-func writeSeed(path string, data []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path+".new"))
-	}
-	return os.Rename(path+".new", path)
 }
