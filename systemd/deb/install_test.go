@@ -258,10 +258,16 @@ func removed(d *debian) {
 	if !d.exists("/var/lib/roomgate/roomgate.db") || !d.exists("/etc/roomgate/credentials/cloud") || !d.exists("/etc/roomgate/gateway.yaml") {
 		d.t.Error("data or configuration are gone")
 	}
+	if d.exists("/etc/avahi/services/roomgate.service") {
+		d.t.Error("what is gone is announced")
+	}
 	d.refused(d.t, "dpkg -i /debs/roomgate_1.2.deb", "1.2 is older than 2.0")
 	d.sh(d.t, install+"2.0.deb")
 	d.kept("2.0")
 	d.asked(d.t)
+	if !d.exists("/etc/avahi/services/roomgate.service") {
+		d.t.Error("it is announced no more")
+	}
 }
 
 // purged: nothing is left but the user, and nothing was asked.
