@@ -25,6 +25,7 @@ type Link struct {
 	address string
 	invalid error
 	contest contest
+	renew   chan struct{} // holds a token when the login is another
 
 	mu      sync.Mutex
 	session *session      // announced, or nil
@@ -33,7 +34,7 @@ type Link struct {
 
 // NewLink makes a link. Options that cannot work are reported by Run.
 func NewLink(o LinkOptions) *Link {
-	l := &Link{o: o, changed: make(chan struct{})}
+	l := &Link{o: o, changed: make(chan struct{}), renew: make(chan struct{}, 1)}
 	l.url, l.address, l.invalid = target(o.URL)
 	if l.invalid == nil && o.ClientID == "" {
 		l.invalid = errors.New("link has no client id: name the session")
@@ -63,6 +64,11 @@ func (l *Link) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		if errors.Is(err, errRenewed) {
+			l.o.Log.Info("cloud link logs in anew", "broker", l.address)
+			try = -1
+			continue
+		}
 		// A receiver that refuses would otherwise be asked at full speed, and two
 		// that have one id throw each other out as fast.
 		refused := errors.As(err, new(refusal))
@@ -74,7 +80,7 @@ func (l *Link) Run(ctx context.Context) error {
 		}
 		pause := l.pause(try)
 		l.o.Log.Warn("cloud link is down, trying again", "broker", l.address, "reason", err, "in", pause)
-		if !sleep(ctx, pause) {
+		if !sleepUnless(ctx, pause, l.renew) {
 			return nil
 		}
 	}
@@ -85,12 +91,29 @@ func (l *Link) pause(try int) time.Duration {
 	return rand.N(min(l.o.MaxBackoff, time.Second<<min(try, 16))) + 1
 }
 
+// errRenewed ends a connection whose login is no longer the right one.
+var errRenewed = errors.New("the login has changed")
+
+// Renew says that Login has something else to say: a connection is ended in
+// good order, and the next begins at once.
+func (l *Link) Renew() {
+	select {
+	case l.renew <- struct{}{}:
+	default: // it will be
+	}
+}
+
 // sleep is false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool { return sleepUnless(ctx, d, nil) }
+
+// sleepUnless is sleep that may end early.
+func sleepUnless(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return true
+	case <-early:
 		return true
 	case <-ctx.Done():
 		return false
@@ -99,6 +122,10 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // once is the life of one connection; err says why it ended.
 func (l *Link) once(ctx context.Context) (announced bool, err error) {
+	select {
+	case <-l.renew: // what Login says now is what is used
+	default:
+	}
 	s, err := l.open(ctx)
 	if err != nil {
 		return false, err
@@ -115,11 +142,16 @@ func (l *Link) once(ctx context.Context) (announced bool, err error) {
 	}
 	select {
 	case <-s.ctx.Done():
+	case <-l.renew:
+		l.farewell(ctx, s)
+		err = errRenewed
 	case <-ctx.Done():
 		l.farewell(ctx, s)
 	}
 	l.set(nil)
-	err = context.Cause(s.ctx)
+	if err == nil {
+		err = context.Cause(s.ctx)
+	}
 	if l.o.Down != nil {
 		l.o.Down(err)
 	}
@@ -231,6 +263,9 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 
 // credentials are the options' or, failing these, the URL's.
 func (l *Link) credentials() (user, password string, err error) {
+	if l.o.Login != nil {
+		return l.o.Login()
+	}
 	user = l.o.Username
 	if user == "" && l.url.User != nil {
 		user = l.url.User.Username()

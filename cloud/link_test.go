@@ -338,3 +338,57 @@ func TestOptionsThatCannotWork(t *testing.T) {
 		}
 	}
 }
+
+func TestAnotherLoginIsUsedAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, ctx context.Context) {
+		var seen, user atomic.Value // string
+		seen.Store("")
+		user.Store("old")
+		wire := newCable(t, func(conn net.Conn) {
+			s := script{t, conn}
+			hello, ok := s.read().(*packets.ConnectPacket)
+			if !ok {
+				return
+			}
+			seen.Store(seen.Load().(string) + " " + hello.Username + "/" + string(hello.Password))
+			if hello.Username == "wrong" {
+				s.write(0x20, 2, 0, 5)
+				return
+			}
+			s.write(0x20, 2, 0, 0)
+			for p := s.read(); p != nil; p = s.read() {
+				if publish, ok := p.(*packets.PublishPacket); ok {
+					seen.Store(seen.Load().(string) + " " + string(publish.Payload))
+				}
+				s.ack(p)
+			}
+		})
+		l := NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet, MaxBackoff: time.Hour,
+			Farewell: func() Message { return Message{Topic: "up/presence", Payload: []byte("bye"), QoS: 1} },
+			Login:    func() (string, string, error) { return user.Load().(string), "p", nil }})
+		l.Renew() // nothing is there yet to be renewed
+		stop := run(t, l.Run)
+		time.Sleep(soon)
+		user.Store("new")
+		l.Renew()
+		time.Sleep(time.Millisecond) // without a pause
+		if got := seen.Load(); got != " old/p bye new/p" {
+			t.Errorf("the broker saw%s", got)
+		}
+		time.Sleep(soon)
+		user.Store("wrong")
+		l.Renew()
+		time.Sleep(3 * time.Hour)
+		if l.Connected() {
+			t.Error("connected with a wrong login")
+		}
+		seen.Store("")
+		user.Store("right")
+		l.Renew() // does not wait for the pause to end
+		time.Sleep(soon)
+		stop()
+		if got := seen.Load(); got != " right/p bye" {
+			t.Errorf("the broker saw%s", got)
+		}
+	})
+}

@@ -26,6 +26,8 @@ type LinkOptions struct {
 	// so that a new one is taken without a restart; nil: none.
 	Username string
 	Password func() (string, error)
+	// Login is asked for both instead, each time; nil: they are as above.
+	Login func() (username, password string, err error)
 	// TLS is for mqtts; nil: TLS 1.2 or later with the system's authorities.
 	TLS *tls.Config
 	// Will is registered at each connection, and published by the broker if
