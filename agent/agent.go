@@ -83,6 +83,7 @@ type Agent struct {
 	signIn    signIn
 	ids       claims
 	edges     edges
+	claimed   claimBook
 	inflight  inflight
 	wheelTurn chan struct{} // holds a token when a plan has changed
 
@@ -164,6 +165,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	}
 	if err := a.loadUpdate(); err != nil {
 		return fmt.Errorf("load the cloud's configuration: %w", err)
+	}
+	if err := a.db.View(a.loadClaim); err != nil {
+		return fmt.Errorf("load whom the gateway belongs to: %w", err)
 	}
 	return a.openCloud(o)
 }

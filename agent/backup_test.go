@@ -199,6 +199,7 @@ func TestBackupAsAnother(t *testing.T) {
 				messages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
 				messages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
 				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Keys: []string{"k"}, Update: "https://example.org/x"}),
+				gatewayClaims.Put(tx, currentClaim, storedClaim{Organization: "Acme"}),
 				plans.Put(tx, "p", storedPlan{Revision: 9}))
 		})
 		var raw bytes.Buffer
@@ -220,9 +221,10 @@ func TestBackupAsAnother(t *testing.T) {
 				m, _ := messages.Get(tx, "m")
 				n, _ := messages.Get(tx, "n")
 				acked, _ := cursors.Get(tx, ackedCursor)
-				waits := mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
+				claimed := gatewayClaims.Len(tx) == 1
+				waits := claimed && mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
 					c.Revision == 7 && p.Revision == 9 && acked < logQueue(1).Last(tx)
-				forgot := mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
+				forgot := !claimed && mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
 					len(c.Keys) == 1 && p.Revision == 0 && acked == logQueue(1).Last(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,

@@ -11,7 +11,7 @@ import (
 // forgetWaiting makes the database of a backup that of another gateway. Letters,
 // notifications, messages and events that wait are the old one's to send, and
 // would come twice. What the cloud has said to the old one counts no more: the
-// revisions that this one hears begin anew.
+// revisions that this one hears begin anew, and it belongs to nobody yet.
 func forgetWaiting(tx *store.Tx) error {
 	var err error
 	also := func(e error) { err = errors.Join(err, e) }
@@ -37,6 +37,7 @@ func forgetWaiting(tx *store.Tx) error {
 		c.Revision, c.Message, c.Update = 0, "", ""
 		also(cloudConfigs.Put(tx, key, c))
 	}
+	also(gatewayClaims.Delete(tx, currentClaim))
 	for key, p := range plans.All(tx) {
 		p.Revision = 0
 		also(plans.Put(tx, key, p))

@@ -26,8 +26,8 @@ type Organization struct {
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// newUUID is a random one (RFC 9562 section 5.4).
-func newUUID() string {
+// NewUUID makes a random UUID (RFC 9562 section 5.4).
+func NewUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
@@ -43,7 +43,7 @@ func (a *Agent) CreateOrganization(ctx context.Context, id, name string) (o Orga
 	case name == "" || len(name) > 100:
 		return o, refuse(Invalid, "name", "must have 1 to 100 characters")
 	case id == "":
-		id = newUUID()
+		id = NewUUID()
 	case !uuidPattern.MatchString(id):
 		return o, refuse(Invalid, "id", "is not a UUID in small letters")
 	}

@@ -32,6 +32,7 @@ func (a *Agent) down() map[string]func(context.Context, cloud.Envelope) error {
 		"replay":   a.takeReplay,
 		"schedule": a.takeSchedule,
 		"config":   a.takeConfig,
+		"claim":    a.takeClaim,
 	}
 }
 
@@ -54,8 +55,7 @@ func (a *Agent) openCloud(o Options) error {
 	}
 	session := newSession(a)
 	a.link = cloud.NewLink(cloud.LinkOptions{
-		URL: c.URL, ClientID: "roomgate-" + a.config.Gateway.ID, Username: c.Username,
-		Password: func() (string, error) { return c.Password.Reveal(c.PasswordFile) }, TLS: secure,
+		URL: c.URL, ClientID: "roomgate-" + a.config.Gateway.ID, Login: a.cloudLogin, TLS: secure,
 		Will: session.will, Birth: session.birth, Farewell: session.farewell,
 		Subscribe: subscribe, Receive: a.receive, Up: a.cloudUp, Contested: a.cloudContested,
 		Dial: o.Dial, Log: a.log,

@@ -39,6 +39,8 @@ var (
 	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
 	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
+	// gatewayClaims holds whom the gateway belongs to, in one row.
+	gatewayClaims = store.NewTable[storedClaim]("gateway-claim")
 	// deviceSettings holds what was set of a device at run time, by its id.
 	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
 	// unlockCodes holds the codes of doors by space and id, hashed.

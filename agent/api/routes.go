@@ -108,6 +108,9 @@ func literalRoutes() []route {
 		{"POST", "/gateway/keys", permitSystem, createKey, "Create an API key"},
 		{"DELETE", "/gateway/keys/{key_id}", permitSystem, revokeKey, "Revoke an API key"},
 
+		{"GET", "/claim", permitAll, gatewayClaim, "Whom the gateway belongs to, or its claim code"},
+		{"DELETE", "/claim", permitSystem, releaseClaim, "End the claim of the gateway"},
+
 		{"GET", "/healthz", permitAll, healthz, "Whether the process works"},
 		{"GET", "/readyz", permitAll, readyz, "Whether the gateway is ready"},
 		{"GET", "/metrics", permitSystem, metrics, "Figures for Prometheus"},

@@ -83,6 +83,9 @@ func (r *reader) cloud(c Cloud) {
 		r.refuse("cloud.username", "is empty, and there is a password: name the user")
 	}
 	r.together("cloud.client_certificate", c.ClientCertificate, "cloud.client_key", c.ClientKey)
+	if u, err := url.Parse(c.ClaimURL); c.ClaimURL != "" && (err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(c.ClaimURL) > 120) {
+		r.refuse("cloud.claim_url", "is no address of a page: want https://HOST/PATH of at most 120 characters")
+	}
 }
 
 func (r *reader) cloudURL(c Cloud) {

@@ -76,6 +76,10 @@ type Cloud struct {
 	CAFile            string         `yaml:"ca_file"`
 	ClientCertificate string         `yaml:"client_certificate"`
 	ClientKey         string         `yaml:"client_key"`
+	// ClaimURL is the cloud's page at which the gateway's claim code is taken,
+	// https; empty: the gateway's own page shows it. With one the gateway can be
+	// claimed although it has a user.
+	ClaimURL string `yaml:"claim_url"`
 	// Acks says on what the outbox forgets: AcksBackend or AcksBroker.
 	Acks string `yaml:"acks"`
 	// CommandTTL is how long a command without an expiry of its own is valid.

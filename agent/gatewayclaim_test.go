@@ -1,0 +1,347 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"roomgate/agent/config"
+	"roomgate/cloud"
+	"roomgate/cloud/backend"
+)
+
+const acme = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"
+
+const claimable = `
+gateway: {id: test}
+clock: {trust: always}
+cloud: {url: 'mqtt://cloud', acks: broker}
+`
+
+// claimRig is a building that is to be claimed, below a cloud that notes with
+// whom it logs in.
+type claimRig struct {
+	*rig
+	heaven  *heaven
+	publish func(string, bool, cloud.Envelope)
+	dir     string
+
+	mu     sync.Mutex
+	logins []string
+}
+
+func startClaimRig(t *testing.T) *claimRig {
+	t.Helper()
+	c := &claimRig{dir: t.TempDir()}
+	c.heaven, c.publish = openHeaven(t)
+	c.start(t)
+	return c
+}
+
+func (c *claimRig) start(t *testing.T) {
+	t.Helper()
+	c.rig = startRig(t, rigOptions{yaml: claimable, dir: c.dir, dial: c.dial})
+	c.wait(5 * time.Second)
+}
+
+func (c *claimRig) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.heaven.dial(ctx, network, address)
+	return &loginReader{Conn: conn, rig: c}, err
+}
+
+// loginReader notes who logs in by the first packet that is sent.
+type loginReader struct {
+	net.Conn
+	rig  *claimRig
+	once sync.Once
+}
+
+func (l *loginReader) Write(p []byte) (int, error) {
+	l.once.Do(func() {
+		packet, err := packets.ReadPacket(bytes.NewReader(p))
+		hello, ok := packet.(*packets.ConnectPacket)
+		if err != nil || !ok {
+			l.rig.t.Errorf("the first packet is %v, %v", packet, err)
+			return
+		}
+		l.rig.mu.Lock()
+		defer l.rig.mu.Unlock()
+		l.rig.logins = append(l.rig.logins, hello.Username+"/"+string(hello.Password))
+	})
+	return l.Conn.Write(p)
+}
+
+// loggedIn are the logins since the last look.
+func (c *claimRig) loggedIn() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { c.logins = nil }()
+	return c.logins
+}
+
+var acmeClaim = backend.Claim{OrganizationID: acme, Organization: "Acme", Username: "roomgate-test", Password: "a-secret-of-test"}
+
+// bring brings a code to the cloud, and returns the last receipt.
+func (c *claimRig) bring(id, code string, claim backend.Claim) Receipt {
+	c.t.Helper()
+	sealed, err := backend.SealClaim("test", code, claim)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	raw, _ := json.Marshal(sealed)
+	return c.send(id, string(raw))
+}
+
+func (c *claimRig) send(id, data string) (last Receipt) {
+	c.t.Helper()
+	c.publish("claim", false, cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.claim", Time: time.Now(), Data: json.RawMessage(data)})
+	c.wait(5 * time.Second)
+	for _, m := range c.heaven.taken("receipt") {
+		var r Receipt
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			c.t.Error(err)
+		}
+		if r.CommandID == id {
+			last = r
+		}
+	}
+	return last
+}
+
+func (c *claimRig) wantState(what, want string) GatewayClaim {
+	c.t.Helper()
+	g := c.GatewayClaim()
+	if g.State != want {
+		c.t.Errorf("%s: it is %s, want %s", what, g.State, want)
+	}
+	return g
+}
+
+func TestClaimedOnceAndForGood(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := startClaimRig(t)
+		code := c.wantState("new", ClaimWaiting).Code
+		if got := c.loggedIn(); !slices.Equal(got, []string{"/"}) {
+			t.Errorf("before it logs in as %q", got)
+		}
+		if r := c.bring("m1", code, acmeClaim); r.State != Done {
+			t.Fatalf("receipt %+v", r)
+		}
+		if got := c.loggedIn(); !slices.Equal(got, []string{"roomgate-test/a-secret-of-test"}) {
+			t.Errorf("then it logs in as %q", got)
+		}
+		g := c.wantState("claimed", ClaimDone)
+		if g.Organization != "Acme" || g.OrganizationID != acme || g.ClaimedAt.IsZero() || g.Code != "" || g.URL != "" || !g.CloudConnected {
+			t.Errorf("claimed: %+v", g)
+		}
+		if o, err := c.Organization(acme); err != nil || o.Name != "Acme" {
+			t.Errorf("organization %+v, %v", o, err)
+		}
+		if r := c.bring("m1", code, acmeClaim); r.State != Done {
+			t.Errorf("the same again: %+v", r)
+		}
+		other := backend.Claim{OrganizationID: "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec1", Organization: "Other"}
+		if r := c.bring("m2", code, other); r.State != Rejected || r.Code != Conflict || strings.Contains(r.Reason, "Acme") {
+			t.Errorf("another one: %+v", r)
+		}
+		if told := c.told(); !slices.Contains(told, "gatewayClaimed") {
+			t.Errorf("told %q", told)
+		}
+
+		c.stop()
+		c.hides("a-secret-of-test", code)
+		c.loggedIn()
+		c.start(t)
+		if g := c.wantState("after a restart", ClaimDone); g.Organization != "Acme" {
+			t.Errorf("after a restart: %+v", g)
+		}
+		if got := c.loggedIn(); !slices.Equal(got, []string{"roomgate-test/a-secret-of-test"}) {
+			t.Errorf("after a restart it logs in as %q", got)
+		}
+	})
+}
+
+// hides wants none of the words in what is stored.
+func (c *claimRig) hides(words ...string) {
+	c.t.Helper()
+	files, err := os.ReadDir(c.dir)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(c.dir, f.Name()))
+		for _, w := range words {
+			if err != nil || bytes.Contains(data, []byte(w)) {
+				c.t.Errorf("%s has %q: %v", f.Name(), w, err)
+			}
+		}
+	}
+}
+
+func TestReleasedAndClaimedAnew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := startClaimRig(t)
+		used := c.GatewayClaim().Code
+		if err := c.ReleaseClaim(t.Context(), "me"); err != nil || c.GatewayClaim().Code != used {
+			t.Errorf("nobody's is released: %v", err)
+		}
+		c.bring("m1", used, acmeClaim)
+		c.loggedIn()
+		if err := c.ReleaseClaim(t.Context(), "me"); err != nil {
+			t.Fatal(err)
+		}
+		c.wait(5 * time.Second)
+		g := c.wantState("released", ClaimWaiting)
+		if got := c.loggedIn(); g.Code == used || !slices.Equal(got, []string{"/"}) {
+			t.Errorf("it shows %s after %s and logs in as %q", g.Code, used, got)
+		}
+		if r := c.bring("m2", used, acmeClaim); r.State != Rejected || r.Code != Forbidden {
+			t.Errorf("with the used code: %+v", r)
+		}
+		keep := backend.Claim{OrganizationID: acme, Organization: "Acme Ltd"}
+		if r := c.bring("m3", g.Code, keep); r.State != Done {
+			t.Errorf("anew: %+v", r)
+		}
+		if got := c.loggedIn(); len(got) != 0 {
+			t.Errorf("without a login of its own it logs in anew as %q", got)
+		}
+		if o, _ := c.Organization(acme); o.Name != "Acme" {
+			t.Errorf("what the organization is called here: %q", o.Name)
+		}
+	})
+}
+
+func TestCodesChangeAndEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := startClaimRig(t)
+		first := c.GatewayClaim()
+		if first.ExpiresS != int64(codeShown/time.Second) {
+			t.Errorf("shown for %d s", first.ExpiresS)
+		}
+		c.wait(codeShown - time.Second)
+		if now := c.GatewayClaim(); now.Code != first.Code || now.ExpiresS != 1 {
+			t.Errorf("%+v after %+v", now, first)
+		}
+		c.wait(time.Second)
+		second := c.GatewayClaim().Code
+		c.wait(codeShown)
+		third := c.GatewayClaim().Code
+		if second == first.Code || third == second {
+			t.Errorf("codes %s, %s and %s", first.Code, second, third)
+		}
+		if r := c.bring("m1", first.Code, acmeClaim); r.Code != Forbidden {
+			t.Errorf("with the first: %+v", r)
+		}
+		if r := c.bring("m2", second, acmeClaim); r.State != Done {
+			t.Errorf("with the one before: %+v", r)
+		}
+	})
+}
+
+func TestWrongCodesAreLimited(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := startClaimRig(t)
+		code := c.GatewayClaim().Code
+		for i := range wrongCodes.Burst {
+			if r := c.bring(fmt.Sprint("w", i), cloud.NewCode(), acmeClaim); r.State != Rejected || r.Code != Forbidden {
+				t.Fatalf("%d: %+v", i, r)
+			}
+		}
+		if r := c.bring("more", code, acmeClaim); r.State != Rejected || r.Code != Unavailable || !strings.Contains(r.Reason, "try again in") {
+			t.Errorf("after too many: %+v", r)
+		}
+		c.wait(wrongCodes.Every)
+		if r := c.bring("later", c.GatewayClaim().Code, acmeClaim); r.State != Done {
+			t.Errorf("later: %+v", r)
+		}
+	})
+}
+
+func TestClaimsThatCannotBeUsed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := startClaimRig(t)
+		for i, data := range []string{`{}`, `{"sealed":"!"}`, `{"sealed":7}`, `{"sealed":""}`} {
+			if r := c.send(fmt.Sprint("d", i), data); r.State != Rejected || r.Code != Invalid || !strings.HasPrefix(r.Reason, "sealed ") {
+				t.Errorf("%s: %+v", data, r)
+			}
+		}
+		for field, claim := range map[string]backend.Claim{
+			"organization_id": {OrganizationID: "acme", Organization: "Acme"},
+			"organization":    {OrganizationID: acme, Organization: " "},
+			"username":        {OrganizationID: acme, Organization: "Acme", Password: "p"},
+			"password":        {OrganizationID: acme, Organization: "Acme", Username: "u", Password: "p\n"},
+		} {
+			if r := c.bring(field, c.GatewayClaim().Code, claim); r.State != Rejected || r.Code != Invalid || !strings.HasPrefix(r.Reason, field+" ") {
+				t.Errorf("%s: %+v", field, r)
+			}
+		}
+		c.wantState("after all of them", ClaimWaiting)
+	})
+}
+
+func TestACopiedCardIsNotClaimed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := startClaimRig(t)
+		code := c.GatewayClaim().Code
+		c.bring("m1", code, acmeClaim)
+		c.stop()
+		if err := os.Remove(filepath.Join(c.dir, SecretFile)); err != nil { // as sameHardware puts it aside
+			t.Fatal(err)
+		}
+		c.loggedIn()
+		c.start(t)
+		g := c.wantState("copied", ClaimWaiting)
+		if got := c.loggedIn(); g.Code == code || !slices.Equal(got, []string{"/"}) {
+			t.Errorf("the copy shows %s and logs in as %q", g.Code, got)
+		}
+		if r := c.bring("m2", g.Code, acmeClaim); r.State != Done {
+			t.Errorf("claimed anew: %+v", r)
+		}
+	})
+}
+
+func TestWhoIsToBeClaimed(t *testing.T) {
+	const page = "https://rooms.example.com/claim"
+	for _, c := range []struct{ name, yaml, state, link string }{
+		{"no cloud", "", ClaimOff, ""},
+		{"no user", "url: 'mqtt://cloud'", ClaimWaiting, ""},
+		{"a user of its own", "url: 'mqtt://cloud', username: test, password: secret", ClaimOff, ""},
+		{"a certificate of its own", "url: 'mqtts://cloud', client_certificate: /none.pem, client_key: /none.key", ClaimOff, ""},
+		{"a user of the fleet", "url: 'mqtt://cloud', username: fleet, password: secret, claim_url: '" + page + "'", ClaimWaiting, page + "?code=CODE&gateway=test"},
+		{"a page with a query", "url: 'mqtt://cloud', claim_url: '" + page + "?site=3'", ClaimWaiting, page + "?code=CODE&gateway=test&site=3"},
+	} {
+		a := &Agent{config: parseConfig(t, "http: {listen: '127.0.0.1:8080'}\ncloud: {"+c.yaml+"}\n"+building)}
+		g := a.GatewayClaim()
+		if g.State != c.state || strings.ReplaceAll(g.URL, g.Code, "CODE") != c.link && g.Code != "" || (g.State == ClaimOff) != (g.Reason != "") {
+			t.Errorf("%s: %+v", c.name, g)
+		}
+	}
+}
+
+func TestWithoutAPageOfTheCloudItsOwnIsNamed(t *testing.T) {
+	a := &Agent{config: parseConfig(t, "http: {listen: '192.0.2.7:8081'}\ncloud: {url: 'mqtt://cloud'}\n"+building)}
+	g := a.GatewayClaim()
+	if want := "http://192.0.2.7:8081/claim?code=" + g.Code + "&gateway=test"; g.URL != want {
+		t.Errorf("it leads to %s, want %s", g.URL, want)
+	}
+}
+
+func parseConfig(t *testing.T, yaml string) *config.Config {
+	t.Helper()
+	c, err := config.Parse("test.yaml", []byte(yaml), newBench().kinds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
