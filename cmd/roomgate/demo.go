@@ -89,6 +89,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	g.showKey()
+	g.showClaim()
 	g.introduce(cmd)
 	return g.run(cmd.Context())
 }

@@ -58,6 +58,7 @@ func runGateway(cmd *cobra.Command, log *slog.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.showKey()
+	g.showClaim()
 	return g.run(ctx)
 }
 
@@ -95,6 +96,18 @@ func loadConfig(cmd *cobra.Command) (*config.Config, error) {
 func absoluteData(c *config.Config) (_ *config.Config, err error) {
 	c.Data, err = filepath.Abs(c.Data)
 	return c, err
+}
+
+// showClaim shows who starts a gateway that nobody has claimed how to. A journal
+// is no place for the code.
+func (g *gateway) showClaim() {
+	switch claim := g.agent.GatewayClaim(); {
+	case claim.State != agent.ClaimWaiting:
+	case isTerminal(os.Stdout) && !g.simulated:
+		g.say("%s%s", drawClaim(claim), strings.TrimSuffix(claimWords(claim), "\n"))
+	default:
+		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", claim.ID)
+	}
 }
 
 // showKey shows the system key that a first start made, once. A journal is no

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent"
+	"roomgate/agent/qr"
+)
+
+const claimHelp = `Shows whom this gateway belongs to, or the claim code by which it is claimed.
+
+A gateway that its cloud does not know shows a code: here, on the attached
+screen, and as a page at /claim. Scan it with a phone, or type it where your
+organization takes it. The cloud then gives the gateway its organization and its
+own user at the broker, once. A code is shown for half an hour and taken for as
+long again; a restart ends it.
+
+--release ends a claim: the gateway logs in as its configuration says and shows
+a new code. What the organization has on the gateway stays.`
+
+func newClaim() *cobra.Command {
+	cmd := &cobra.Command{Use: "claim", Short: "show the claim code of this gateway, or whom it belongs to", Long: claimHelp,
+		Args: cobra.NoArgs, RunE: asking(runClaim)}
+	cmd.Flags().Bool("release", false, "end the claim")
+	clientFlags(cmd)
+	return cmd
+}
+
+// claimShown is the gateway's claim as it answers.
+type claimShown struct {
+	agent.GatewayClaim
+	ClaimedAt time.Time `json:"claimed_at,omitzero"`
+}
+
+func runClaim(cmd *cobra.Command, c *client, _ []string) error {
+	if flagged(cmd, "release") {
+		if err := c.call(cmd.Context(), http.MethodDelete, "/claim", nil, nil); err != nil {
+			return err
+		}
+	}
+	var g claimShown
+	if err := c.call(cmd.Context(), http.MethodGet, "/claim", nil, &g); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if wantsJSON(cmd) {
+		return printJSON(out, g)
+	}
+	screen, _ := out.(*os.File)
+	_, err := io.WriteString(out, g.text(screen != nil && isTerminal(screen)))
+	return err
+}
+
+// text is the claim for people, with a drawing of the code if that is wanted.
+func (g claimShown) text(drawn bool) string {
+	switch {
+	case g.State == agent.ClaimDone:
+		return fmt.Sprintf("gateway %s belongs to %s since %s\n", g.ID, plain(g.Organization), day(g.ClaimedAt))
+	case g.State != agent.ClaimWaiting:
+		return fmt.Sprintf("nobody has to claim gateway %s: %s\n", g.ID, plain(g.Reason))
+	case drawn:
+		return drawClaim(g.GatewayClaim) + claimWords(g.GatewayClaim)
+	}
+	return claimWords(g.GatewayClaim)
+}
+
+// drawClaim draws the code of a gateway that waits for somebody to scan it;
+// one that is too long for that is left to the words.
+func drawClaim(g agent.GatewayClaim) string {
+	code, err := qr.New(cmp.Or(g.URL, g.Code))
+	if err != nil {
+		return ""
+	}
+	return code.Terminal()
+}
+
+// claimWords is the code for people, who may have no phone at hand.
+func claimWords(g agent.GatewayClaim) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "gateway %s belongs to nobody yet\n", g.ID)
+	fmt.Fprintf(&b, "claim code %s\n", g.Code)
+	if g.URL != "" {
+		fmt.Fprintf(&b, "scan it, or open %s\n", plain(g.URL))
+	}
+	if !g.CloudConnected {
+		b.WriteString("the cloud is not reached now: a claim gets through once it is, see roomgate doctor\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"roomgate/agent"
+	"roomgate/cloud"
+	"roomgate/cloud/backend"
+	"roomgate/drivers"
+)
+
+func newCloudClaim() *cobra.Command {
+	cmd := &cobra.Command{Use: "claim GATEWAY CODE", Short: "claim a gateway for an organization as the cloud does, over MQTT",
+		Long: "Brings the claim code that a gateway shows to it by way of the cloud's broker, and\n" +
+			"waits for the receipt. The gateway then belongs to the organization, and logs in\n" +
+			"as --user with the password in --password-file, which the broker has to know.\n" +
+			"Without them it keeps the login that it has.",
+		Example: "  roomgate cloud claim demo 7K3M-QX9D-0ABC-DEF1 --organization Acme\n" +
+			"  roomgate cloud claim berlin-3 7K3M-QX9D-0ABC-DEF1 --organization Acme --user berlin-3 --password-file berlin-3.password",
+		Args: cobra.ExactArgs(2), RunE: action(claimByCloud)}
+	cloudFlags(cmd)
+	f := cmd.Flags()
+	f.String("organization", "", "`NAME` of the organization")
+	f.String("id", "", "`UUID` of the organization, else one is made")
+	f.String("user", "", "`NAME` of the gateway at the broker, from now on")
+	f.String("password-file", "", "`FILE` with its password in the first line")
+	f.Duration("wait", 15*time.Second, "how long to wait for the receipt")
+	return cmd
+}
+
+func claimByCloud(cmd *cobra.Command, args []string) error {
+	gateway := args[0]
+	if !cloud.ValidGateway(gateway) {
+		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
+	}
+	claim, err := claimAsked(cmd)
+	if err != nil {
+		return err
+	}
+	sealed, err := backend.SealClaim(gateway, args[1], claim)
+	if err != nil {
+		return fail(exitUsage, "%w", err)
+	}
+	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up("receipt"))
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	id, err := l.send(cmd.Context(), gateway, "claim", sealed)
+	if err != nil {
+		return err
+	}
+	wait, _ := cmd.Flags().GetDuration("wait")
+	got, err := l.receipt(cmd.Context(), id, wait)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(cmd) {
+		if err := printJSON(cmd.OutOrStdout(), got); err != nil {
+			return err
+		}
+	} else if got.State == "done" {
+		fmt.Fprintf(cmd.OutOrStdout(), "gateway %s belongs to %s\n", gateway, claim.Organization)
+	}
+	return got.verdict()
+}
+
+// claimAsked is what the flags want the gateway to get.
+func claimAsked(cmd *cobra.Command) (c backend.Claim, err error) {
+	c = backend.Claim{Organization: text(cmd, "organization"), OrganizationID: text(cmd, "id"), Username: text(cmd, "user")}
+	file := text(cmd, "password-file")
+	switch {
+	case c.Organization == "":
+		return c, fail(exitUsage, "--organization is missing: name whom the gateway belongs to")
+	case (c.Username == "") != (file == ""):
+		return c, fail(exitUsage, "--user and --password-file belong together: give both or none")
+	case c.OrganizationID == "":
+		c.OrganizationID = agent.NewUUID()
+	}
+	if file == "" {
+		return c, nil
+	}
+	c.Password, err = drivers.Secret("").Reveal(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fail(exitUsage, "there is no --password-file %s", file)
+	}
+	return c, err
+}
