@@ -73,6 +73,8 @@ var files = strings.Fields(`
 -rwxr-xr-x:/usr/bin/roomgate
 -rw-r--r--:/usr/lib/systemd/system/roomgate.service
 -rw-r--r--:/usr/lib/systemd/system/roomgate-seed.service
+-rw-r--r--:/usr/lib/systemd/system/roomgate-screen.path
+-rw-r--r--:/usr/lib/systemd/system/roomgate-screen.service
 -rw-r--r--:/usr/lib/systemd/system.conf.d/60-roomgate-watchdog.conf
 -rw-r--r--:/usr/lib/udev/rules.d/60-roomgate.rules
 -rw-r--r--:/usr/lib/sysusers.d/roomgate.conf
