@@ -123,6 +123,7 @@ func (b *Broker) serve(c *conn, secure *tls.Config) (err error) {
 			return fmt.Errorf("TLS: %w", err)
 		}
 	}
+	defer b.yield(c)
 	err = b.server.EstablishConnection(listenerID, c)
 	b.forgetOverflow(c)
 	return err

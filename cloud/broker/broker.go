@@ -29,6 +29,7 @@ import (
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
+	"golang.org/x/sync/semaphore"
 )
 
 // ErrBusy is returned by Publish when too many messages wait.
@@ -96,6 +97,8 @@ type Broker struct {
 	users    users
 	retained retained
 	gate     gate
+	traffic  *semaphore.Weighted
+	numbers  atomic.Int64 // the last one given
 	guesses  guesses
 	log      *notes
 	queue    chan func() error
@@ -126,8 +129,9 @@ func Open(o Options) (*Broker, error) {
 	b := &Broker{
 		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]netip.Addr{},
 		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ended: make(chan struct{}),
-		gate: gate{turn: make(chan struct{}, 1)},
+		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
 	}
+	b.numbers.Store(firstNumber)
 	if o.Listen != "" {
 		var err error
 		if b.listener, err = net.Listen("tcp", o.Listen); err != nil {
@@ -219,6 +223,8 @@ func (b *Broker) Publish(topic string, payload []byte, retain bool, qos byte) er
 
 // publish hands a message of our own to the router.
 func (b *Broker) publish(topic string, payload []byte, retain bool, qos byte) error {
+	_ = b.traffic.Acquire(context.Background(), oneMessage)
+	defer b.traffic.Release(oneMessage)
 	if retain {
 		b.gate.enter(nobody)
 		defer b.gate.leave(nobody)

@@ -33,6 +33,8 @@ type conn struct {
 	id, user    string
 	established bool
 
+	part int64 // of the traffic; for the same goroutine
+
 	// The packet ids of the client's request that is being answered.
 	publishID, subscribeID uint16
 

@@ -35,10 +35,18 @@ func gated(pk packets.Packet) bool {
 }
 
 // OnPacketProcessed is called when the router is through with a packet.
-func (g *guard) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) { g.b.gate.leave(cl) }
+func (g *guard) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) { g.b.through(cl) }
 
 // OnWillSent is called when a will is published.
-func (g *guard) OnWillSent(cl *mqtt.Client, _ packets.Packet) { g.b.gate.leave(cl) }
+func (g *guard) OnWillSent(cl *mqtt.Client, _ packets.Packet) { g.b.through(cl) }
 
 // OnDisconnect is called when a client has gone, after its will.
-func (g *guard) OnDisconnect(cl *mqtt.Client, _ error, _ bool) { g.b.gate.leave(cl) }
+func (g *guard) OnDisconnect(cl *mqtt.Client, _ error, _ bool) { g.b.through(cl) }
+
+// through says that a client is through with what it held others up for.
+func (b *Broker) through(cl *mqtt.Client) {
+	b.gate.leave(cl)
+	if c := connOf(cl); c != nil {
+		b.yield(c)
+	}
+}

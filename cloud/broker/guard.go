@@ -133,23 +133,29 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	return c != nil && c.id != "" && c.id == cl.ID
 }
 
-// OnSessionEstablish makes room for a new session.
+// OnSessionEstablish makes room for a new session, or an old one ready.
 func (g *guard) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	defer g.guarded("session")
-	g.b.makeRoom(cl.ID)
+	if old, known := g.b.server.Clients.Get(cl.ID); known {
+		g.b.pass(connOf(cl), allTraffic)
+		renumber(old)
+		return
+	}
+	g.b.makeRoom()
 }
 
 // OnSessionEstablished marks the end of what an old session had waiting.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	if c := connOf(cl); c != nil {
 		c.established = true
+		g.b.yield(c)
 	}
 }
 
 // makeRoom forgets the session that has waited longest for its client, if
 // there are as many waiting as there may be clients.
-func (b *Broker) makeRoom(id string) {
-	if _, known := b.server.Clients.Get(id); known || b.server.Clients.Len() <= 2*b.o.MaxClients {
+func (b *Broker) makeRoom() {
+	if b.server.Clients.Len() <= 2*b.o.MaxClients {
 		return
 	}
 	var oldest *mqtt.Client
@@ -198,6 +204,7 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (_ packets.Pack
 		if pk.FixedHeader.Qos == 1 && pk.PacketID != 0 {
 			c.publishID, pk.PacketID = pk.PacketID, publishID
 		}
+		g.b.pass(c, oneMessage)
 	case packets.Subscribe, packets.Unsubscribe:
 		if len(pk.Filters)+cl.State.Subscriptions.Len() > maxSubscriptions && pk.FixedHeader.Type == packets.Subscribe {
 			g.b.log.warn("broker ended a client with too many subscriptions", "client", printable(cl.ID))
@@ -241,7 +248,13 @@ func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packe
 // always emptied, since writing to a conn does not block.
 func (g *guard) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int) {
 	c := connOf(cl)
-	if c == nil || pk.FixedHeader.Type != packets.Publish || cl.Closed() {
+	if c == nil || pk.FixedHeader.Type != packets.Publish {
+		return
+	}
+	if !pk.FixedHeader.Dup {
+		g.b.number(cl, pk)
+	}
+	if cl.Closed() {
 		return
 	}
 	c.queued.Add(1)

@@ -56,7 +56,10 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 // OnWill is OnPublish for a last will, which takes another way through the
 // router. Whether its topic is allowed was settled at CONNECT.
 func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
-	g.b.gate.leave(cl) // of a packet that ended the client
+	g.b.through(cl) // with a packet that ended the client
+	if c := connOf(cl); c != nil {
+		g.b.pass(c, oneMessage)
+	}
 	will.Retain = will.Retain && g.b.mayKeep(cl, will.TopicName, will.Payload)
 	if will.Retain {
 		g.b.gate.enter(cl)

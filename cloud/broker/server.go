@@ -13,16 +13,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// keepFor is how long a retained message or a session may stay, in seconds: a
-// century. The router compares wall clocks, and on a board that starts in 1970
-// everything would be decades old once the clock is set.
+// keepFor is how long a session may stay, in seconds: a century. The router
+// compares wall clocks, and on a board that starts in 1970 everything would be
+// decades old once the clock is set.
 const keepFor = 100 * 365 * 24 * 3600
 
 // newServer makes and starts the router.
 func (b *Broker) newServer() error {
 	capabilities := mqtt.NewDefaultServerCapabilities()
-	capabilities.MaximumClients = math.MaxInt64 // counted by us, before CONNECT
-	capabilities.MaximumMessageExpiryInterval = keepFor
+	capabilities.MaximumClients = math.MaxInt64   // counted by us, before CONNECT
+	capabilities.MaximumMessageExpiryInterval = 0 // none expires
 	capabilities.MaximumSessionExpiryInterval = keepFor
 	capabilities.MaximumClientWritesPending = 256
 	capabilities.MaximumPacketSize = 0 // checked by us, with a smaller CONNECT
