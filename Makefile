@@ -36,7 +36,7 @@ INSTALLED := export PATH="$$PATH:/usr/sbin"
 emulated = export CGO_ENABLED=0 GODEBUG=asyncpreemptoff=1; \
 	$(call gotest,-short -skip '$(FORKS)' -exec $(1) $(2))
 
-.PHONY: help run test test-all bench faults lab cross deb build lint clean
+.PHONY: help run test test-all bench faults lab wall cross deb build lint clean
 
 help: ## this list
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -68,9 +68,13 @@ bench: ## speed, size and wear, each beside its limit in the same run
 faults: ## power cuts, crashes, full disks, broken devices
 	@$(call gotest,$(RACE) -tags integration -run '$(FAULTS)' ./...)
 
-lab: ## drivers, a gateway, the service and its watchdogs on ARM kernels with simulated boards, as a table
+lab: ## drivers, a gateway, the service, its watchdogs and updates on ARM kernels with simulated boards, as a table
 	go vet -tags lab $(LAB)
 	@drivers/host/lab/run
+
+wall: ## a Debian on a disk in the lab: first boot, package, seed, updates, power cuts; about 20 minutes, takes root
+	go vet -tags lab ./cmd/roomgate
+	@drivers/host/lab/wall
 
 build: ## bin/roomgate for this machine
 	CGO_ENABLED=0 go build $(STAMP) -o bin/roomgate ./cmd/roomgate
