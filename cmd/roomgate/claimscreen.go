@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/whole"
 )
 
 const (
@@ -70,9 +70,5 @@ func (s screen) show(text string) error {
 		}
 		return nil
 	}
-	next := s.path + ".next"
-	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write what the attached screen shows: %w", err)
-	}
-	return os.Rename(next, s.path)
+	return whole.Write(s.path, []byte(text), nil)
 }
