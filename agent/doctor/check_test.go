@@ -185,6 +185,26 @@ func TestListener(t *testing.T) {
 	x.listener(t.Context(), "http", l.Addr().String()).is(t, "deaf", Fail, "does not answer")
 }
 
+// A gateway is looked for where it was told to listen, not where it would listen
+// next time.
+func TestListenerIsWhereTheGatewayWasTold(t *testing.T) {
+	for _, c := range []struct{ cmdline, environ, want string }{
+		{"roomgate\x00run\x00", "HOME=/\x00", ":8080"},
+		{"roomgate\x00run\x00--listen\x00:81\x00", "ROOMGATE_LISTEN=:82\x00", ":81"},
+		{"roomgate\x00run\x00--listen=:81\x00--data=/d\x00", "", ":81"},
+		{"roomgate\x00run\x00--listen", "ROOMGATE_LISTEN=:82\x00", ":82"},
+		{"roomgate\x00run\x00--broker=:81\x00", "HOME=/\x00ROOMGATE_LISTEN=\x00", ":8080"},
+	} {
+		x := &examination{Options: Options{Root: tree(t, map[string]string{"proc/7/cmdline": c.cmdline, "proc/7/environ": c.environ}), ProcessID: 7}}
+		if got := x.told("listen", ":8080"); got != c.want {
+			t.Errorf("%q, %q: %s, want %s", c.cmdline, c.environ, got, c.want)
+		}
+		if x.ProcessID = 0; x.told("listen", ":8080") != ":8080" {
+			t.Error("no gateway runs, and one is looked for elsewhere")
+		}
+	}
+}
+
 func TestCloudBroker(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

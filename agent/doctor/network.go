@@ -164,11 +164,35 @@ func listeners(ctx context.Context, x *examination) []Finding {
 	if x.Config == nil || x.simulated() { // a demo may listen elsewhere
 		return nil
 	}
-	found := one(x.listener(ctx, "http", x.Config.HTTP.Listen))
-	if x.Config.Broker.Listen != "" {
-		found = append(found, x.listener(ctx, "room broker", x.Config.Broker.Listen))
+	found := one(x.listener(ctx, "http", x.told("listen", x.Config.HTTP.Listen)))
+	if room := x.told("broker", x.Config.Broker.Listen); room != "" {
+		found = append(found, x.listener(ctx, "room broker", room))
 	}
 	return found
+}
+
+// told is what the running gateway was started with for a flag, in its command
+// line or its environment (proc(5)), or else what is configured.
+func (x *examination) told(flag, configured string) string {
+	if x.ProcessID == 0 {
+		return configured
+	}
+	process := fmt.Sprintf("proc/%d/", x.ProcessID)
+	words := strings.Split(x.read(process+"cmdline"), "\x00")
+	for i, w := range words {
+		if value, ok := strings.CutPrefix(w, "--"+flag+"="); ok {
+			return value
+		}
+		if w == "--"+flag && i+1 < len(words) {
+			return words[i+1]
+		}
+	}
+	for v := range strings.SplitSeq(x.read(process+"environ"), "\x00") {
+		if value, ok := strings.CutPrefix(v, "ROOMGATE_"+strings.ToUpper(flag)+"="); ok && value != "" {
+			return value
+		}
+	}
+	return configured
 }
 
 func (x *examination) listener(ctx context.Context, name, listen string) Finding {
