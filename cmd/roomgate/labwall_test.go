@@ -155,12 +155,19 @@ func (w *wall) stands(version string) {
 	w.within(patience, "the gateway is ready", w.ready)
 }
 
+// asks is what a command says to a gateway, which may be restarting just now: then
+// nobody answers, and the command ends with 4.
+func (w *wall) asks(command string) string {
+	w.Helper()
+	return w.sh("for i in $(seq 120); do roomgate " + command + " 2>/tmp/said; code=$?; [ $code = 4 ] || break; sleep 0.5; done; [ $code = 0 ] || { cat /tmp/said; exit $code; }")
+}
+
 // book makes a booking: what is acknowledged has to survive.
 func (w *wall) book() {
 	w.Helper()
 	start := time.Now().UTC().Truncate(time.Hour).Add(time.Duration(24*60+15*len(w.booked)) * time.Minute)
 	var booking struct{ ID string }
-	said := w.sh("roomgate booking create Lab " + start.Format(time.RFC3339) + " 15m --title cut-" + strconv.Itoa(len(w.booked)) + " --output json " + w.data)
+	said := w.asks("booking create Lab " + start.Format(time.RFC3339) + " 15m --title cut-" + strconv.Itoa(len(w.booked)) + " --output json " + w.data)
 	if err := json.Unmarshal([]byte(said), &booking); err != nil || booking.ID == "" {
 		w.Fatalf("a booking is answered with %s", said)
 	}
@@ -172,7 +179,7 @@ func (w *wall) kept() {
 	w.Helper()
 	got := ""
 	for day := range 4 {
-		got += w.sh("roomgate booking list Lab --all --output json --day " + time.Now().AddDate(0, 0, day).Format(time.DateOnly) + " " + w.data)
+		got += w.asks("booking list Lab --all --output json --day " + time.Now().AddDate(0, 0, day).Format(time.DateOnly) + " " + w.data)
 	}
 	for _, id := range w.booked {
 		if !strings.Contains(got, id) {
