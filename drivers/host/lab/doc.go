@@ -18,6 +18,10 @@
 // it. The other is a board of 32 bits, an AST2600, whose GPIO and watchdog are
 // those of the chip as qemu has them, without code of ours.
 //
+// The first one has a disk when it is updated, and loses its power at any moment:
+// what was not flushed is gone, which the test first makes sure of. `make wall` has
+// one more, which boots a Debian from a disk by UEFI, as installers make it.
+//
 // Each test is named for a row of the table that `make lab` prints:
 // Test/device/bus/operation/fault.
 package lab
