@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,19 +104,20 @@ func TestRefusalThatPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReleases(t)
 		h := &house{url: "https://cloud.example/new", busy: "a meeting", served: map[string][]byte{"https://cloud.example/new": bundle(t, "1.2.0")}}
-		g := run(t, r, h)
-		full := true
-		g.Taking.Probe = func(context.Context, string, Manifest) error {
-			if full {
+		var full atomic.Bool
+		full.Store(true)
+		h.probe = func(context.Context, string, Manifest) error {
+			if full.Load() {
 				return refuse(DiskFull, "the disk is full")
 			}
 			return nil
 		}
+		g := run(t, r, h)
 		g.runsOn(t, 10*time.Hour)
 		if h.told() != NotTaken+" " || r.State().Refused == nil {
 			t.Errorf("told %q", h.told())
 		}
-		full = false
+		full.Store(false)
 		g.runsOn(t, 2*time.Hour)
 		if s := r.State(); s.Next == nil || s.Refused != nil || h.told() != NotTaken+" , "+Installed+" 1.2.0" {
 			t.Errorf("%+v, told %q", s, h.told())
