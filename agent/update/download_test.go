@@ -14,7 +14,10 @@ const newest = "https://cloud.example/new?signature=secret"
 // fetching is a gateway that the cloud wants to have 1.2.0.
 func fetching(t *testing.T, h *house) (*Releases, *running) {
 	t.Helper()
-	h.url, h.busy, h.served = newest, "a meeting", map[string][]byte{newest: bundle(t, "1.2.0")}
+	h.url, h.busy = newest, "a meeting"
+	if h.served == nil {
+		h.served = map[string][]byte{newest: bundle(t, "1.2.0")}
+	}
 	r := newReleases(t)
 	return r, run(t, r, h)
 }
@@ -139,9 +142,8 @@ func TestDownloadOfADamagedBundle(t *testing.T) {
 // Where there is none it is asked for some hours, and then no more.
 func TestDownloadOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{}
+		h := &house{served: map[string][]byte{newest: nil}}
 		r, g := fetching(t, h)
-		h.is(func() { h.served[newest] = nil })
 		g.runsOn(t, 48*time.Hour)
 		if s := r.State(); s.Refused == nil || s.Refused.Cause != NotThere || h.fetched < 8 || h.fetched > 11 {
 			t.Errorf("%+v, asked %d times", s.Refused, h.fetched)
