@@ -47,7 +47,7 @@ func TestDownloadGoesOn(t *testing.T) {
 			t.Fatalf("ended %v, %v", ended, err)
 		}
 		g = run(t, r, h)
-		g.runsOn(t, 24*time.Hour)
+		g.runsOn(t, 8*time.Hour)
 		r.wantArrived(t, h)
 		if want := []int64{0, 9000, 18000, 27000, 36000, 45000, 54000, 63000}; !slices.Equal(h.from, want) {
 			t.Errorf("served from %v", h.from)
@@ -128,7 +128,7 @@ func TestDownloadOfADamagedBundle(t *testing.T) {
 		g = run(t, newReleases(t), h)
 		g.runsOn(t, 30*time.Second)
 		h.is(func() { h.broken = false })
-		g.runsOn(t, 24*time.Hour)
+		g.runsOn(t, 8*time.Hour)
 		s := g.State()
 		if s.Refused == nil || s.Refused.Cause != Corrupt || s.Refused.URL != "https://cloud.example/new" || s.Asked != newest {
 			t.Errorf("%+v, %+v", s, s.Refused)
@@ -144,7 +144,7 @@ func TestDownloadOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{served: map[string][]byte{newest: nil}}
 		r, g := fetching(t, h)
-		g.runsOn(t, 48*time.Hour)
+		g.runsOn(t, 12*time.Hour)
 		if s := r.State(); s.Refused == nil || s.Refused.Cause != NotThere || h.fetched < 8 || h.fetched > 11 {
 			t.Errorf("%+v, asked %d times", s.Refused, h.fetched)
 		}
