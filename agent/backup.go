@@ -23,28 +23,36 @@ type BackupConfig struct {
 	Folder string // of the file; what it names there comes along; empty: nothing does
 }
 
+// copyPasses is how often a running building reads or writes each byte of its
+// database before a backup begins: to copy it, to read the copy back, and for the
+// checksum. Each counts as a part of the size, so that what is told goes up to
+// the size once.
+const copyPasses = 3
+
 // Backup writes a backup of the running building to w, as backup.Write does:
 // one consistent state of the database with everything observed so far, the
 // device secret, and the configuration with what it names. It is not sealed yet.
-func (a *Agent) Backup(ctx context.Context, w io.Writer, c BackupConfig) error {
+// told is told how far the work before the first byte is, see copyPasses.
+func (a *Agent) Backup(ctx context.Context, w io.Writer, c BackupConfig, told backup.Progress) error {
 	if err := a.recorder.flush(ctx); err != nil {
 		return fmt.Errorf("write down what is pending: %w", err)
 	}
-	database, err := a.db.Copy(ctx)
+	database, err := a.db.Copy(ctx, func(done, total int64) { told(done/copyPasses, total/2) })
 	if err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	defer database.Close()
 	g := a.config.Gateway
-	return writeBackup(ctx, w, backup.Manifest{Version: a.version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.dataDir, database, c)
+	return writeBackup(ctx, w, backup.Manifest{Version: a.version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.dataDir, database, c,
+		func(done, total int64) { told(((copyPasses-1)*total+done)/copyPasses, total) })
 }
 
 // BackupStopped is Backup of a gateway that does not run, with its data folder
-// and its configuration. check is Options.Check. The error is store.ErrLocked
+// and its configuration. check is Options.Check; told is told of the checksums. The error is store.ErrLocked
 // if it runs after all, and store.ErrDamaged if the next start would put the
 // database aside: start it first.
 func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string, c BackupConfig, version string,
-	check func(context.Context, string) error) (err error) {
+	check func(context.Context, string) error, told backup.Progress) (err error) {
 	path := filepath.Join(dir, Database)
 	lock, err := store.Lock(ctx, path)
 	if err != nil {
@@ -66,10 +74,10 @@ func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir strin
 		return err
 	}
 	defer database.Close()
-	return writeBackup(ctx, w, backup.Manifest{Version: version, Schema: stored, GatewayID: g.ID, GatewayName: g.Name}, dir, database, c)
+	return writeBackup(ctx, w, backup.Manifest{Version: version, Schema: stored, GatewayID: g.ID, GatewayName: g.Name}, dir, database, c, told)
 }
 
-func writeBackup(ctx context.Context, w io.Writer, m backup.Manifest, dir string, database io.ReadSeeker, c BackupConfig) error {
+func writeBackup(ctx context.Context, w io.Writer, m backup.Manifest, dir string, database io.ReadSeeker, c BackupConfig, told backup.Progress) error {
 	secret, err := os.ReadFile(filepath.Join(dir, SecretFile))
 	if err != nil {
 		return fmt.Errorf("read the device secret: %w", err)
@@ -80,7 +88,7 @@ func writeBackup(ctx context.Context, w io.Writer, m backup.Manifest, dir string
 		{Name: backup.ConfigName, ReadSeeker: bytes.NewReader(c.Text)},
 		{Name: backup.SecretName, ReadSeeker: bytes.NewReader(secret)},
 		{Name: backup.DatabaseName, ReadSeeker: database},
-	}, named.Files...))
+	}, named.Files...), told)
 }
 
 // sequencesPerSecond is how far apart the numbers of two restores of one

@@ -34,6 +34,24 @@ func unpack(t *testing.T, raw []byte) (string, *backup.Opened) {
 	return dir, o
 }
 
+// rising wants that progress never goes back nor past its end, and that it gets
+// there.
+func rising(t *testing.T) backup.Progress {
+	t.Helper()
+	var last, end int64
+	t.Cleanup(func() {
+		if last != end || end == 0 {
+			t.Errorf("progress ends at %d of %d", last, end)
+		}
+	})
+	return func(done, total int64) {
+		if done < last || done > total {
+			t.Errorf("progress goes from %d of %d to %d of %d", last, end, done, total)
+		}
+		last, end = done, total
+	}
+}
+
 // event writes something into the log and returns its number.
 func (r *relayRig) event(t *testing.T) (seq uint64) {
 	t.Helper()
@@ -68,7 +86,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		last := r.event(t)
 		text := []byte("gateway: {id: one}\nhttp: {tls: {certificate: /c.pem, key: /k.pem}}\n")
 		var raw bytes.Buffer
-		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: text}); err != nil {
+		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: text}, rising(t)); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Close(); err != nil {
@@ -114,7 +132,7 @@ func TestRekeyAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		var raw bytes.Buffer
-		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}); err != nil {
+		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}, rising(t)); err != nil {
 			t.Fatal(err)
 		}
 		old := r.NewKey()
@@ -156,9 +174,10 @@ func TestBackupOfDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var raw bytes.Buffer
+	told := rising(t)
 	stopped := func() error {
 		raw.Reset()
-		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, BackupConfig{Text: []byte("gateway: {id: one}\n")}, "test", verify)
+		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, BackupConfig{Text: []byte("gateway: {id: one}\n")}, "test", verify, told)
 	}
 	if err := stopped(); err != nil {
 		t.Fatal(err)
@@ -203,7 +222,7 @@ func TestBackupAsAnother(t *testing.T) {
 				plans.Put(tx, "p", storedPlan{Revision: 9}))
 		})
 		var raw bytes.Buffer
-		if err = errors.Join(err, r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}), r.Close()); err != nil {
+		if err = errors.Join(err, r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}, rising(t)), r.Close()); err != nil {
 			t.Fatal(err)
 		}
 		for _, another := range []bool{false, true} {

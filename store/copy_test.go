@@ -14,11 +14,20 @@ func TestCopyIsOfOneMoment(t *testing.T) {
 	path := tempPath(t)
 	db := start(t, path, Options{Snapshots: 1})
 	push(t, db, log, 3)
-	f, err := db.Copy(context.Background())
+	var done, size int64
+	f, err := db.Copy(context.Background(), func(now, total int64) {
+		if now < done || now > total || size != 0 && total != size {
+			t.Errorf("%d of %d after %d of %d", now, total, done, size)
+		}
+		done, size = now, total
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || size != 2*info.Size() || done <= info.Size() {
+		t.Errorf("told of %d and at last of %d: want twice the size, and that it is read back (%v)", size, done, err)
+	}
 	push(t, db, log, 3)
 	if err := db.Snapshot(context.Background()); err != nil { // removes the file that f reads
 		t.Fatal(err)

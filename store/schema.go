@@ -95,7 +95,7 @@ func (db *DB) keepBefore(ctx context.Context, from int) error {
 		return err
 	}
 	name := sibling(db.path, kindBefore, from)
-	if err := db.copyTo(ctx, name); err != nil {
+	if err := db.copyTo(ctx, name, nil); err != nil {
 		return err
 	}
 	for _, s := range older {

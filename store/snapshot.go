@@ -11,10 +11,12 @@ import (
 // Snapshot copies the database beside itself, verifies the copy and keeps the newest Options.Snapshots. A database
 // that has not changed since the newest snapshot is not copied again. Reading the copy back also finds rows that
 // have gone bad on the card: then no snapshot is kept, and the older ones stay.
-func (db *DB) Snapshot(ctx context.Context) error {
+func (db *DB) Snapshot(ctx context.Context) error { return db.takeSnapshot(ctx, nil) }
+
+func (db *DB) takeSnapshot(ctx context.Context, told func(done, total int64)) error {
 	db.snapshots.Lock()
 	defer db.snapshots.Unlock()
-	err := db.snapshot(ctx)
+	err := db.snapshot(ctx, told)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if err != nil {
@@ -25,7 +27,7 @@ func (db *DB) Snapshot(ctx context.Context) error {
 	return nil
 }
 
-func (db *DB) snapshot(ctx context.Context) error {
+func (db *DB) snapshot(ctx context.Context, told func(done, total int64)) error {
 	older, err := siblings(db.path, kindSnapshot)
 	if err != nil {
 		return err
@@ -35,7 +37,7 @@ func (db *DB) snapshot(ctx context.Context) error {
 	}
 	made := numbered{number: nextNumber(older)}
 	made.name = sibling(db.path, kindSnapshot, made.number)
-	if err := db.copyTo(ctx, made.name); err != nil {
+	if err := db.copyTo(ctx, made.name, told); err != nil {
 		return err
 	}
 	return prune(append(older, made), db.o.Snapshots)
@@ -51,9 +53,9 @@ func sameContents(a, b string) bool {
 }
 
 // copyTo writes a verified copy of one consistent state under name, atomically.
-func (db *DB) copyTo(ctx context.Context, name string) error {
+func (db *DB) copyTo(ctx context.Context, name string, told func(done, total int64)) error {
 	temp := temporary(name)
-	err := db.writeCopy(ctx, temp)
+	err := db.writeCopy(ctx, temp, told)
 	if err == nil {
 		err = install(temp, name)
 	}
@@ -63,17 +65,19 @@ func (db *DB) copyTo(ctx context.Context, name string) error {
 	return nil
 }
 
-func (db *DB) writeCopy(ctx context.Context, temp string) error {
+func (db *DB) writeCopy(ctx context.Context, temp string, told func(done, total int64)) error {
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	t := tally{told: told}
 	err = db.View(func(tx *Tx) error {
 		if err := roomFor(temp, tx.bolt.Size()); err != nil {
 			return err
 		}
-		if _, err := tx.bolt.WriteTo(stoppable{ctx, f}); err != nil {
+		t.total = 2 * tx.bolt.Size()
+		if _, err := tx.bolt.WriteTo(stoppable{ctx, &t, f}); err != nil {
 			return errors.Join(ctx.Err(), err) // bbolt loses the cause
 		}
 		return nil
@@ -84,20 +88,48 @@ func (db *DB) writeCopy(ctx context.Context, temp string) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return verifyFile(f)
+	return verifyImage(counted{f, &t}, t.total/2)
+}
+
+// tally tells somebody how far a copy is.
+type tally struct {
+	done, total int64 // bytes
+	told        func(done, total int64)
+}
+
+func (t *tally) add(n int) {
+	if t.done += int64(n); t.told != nil {
+		t.told(min(t.done, t.total), t.total)
+	}
+}
+
+// counted counts what is read back.
+type counted struct {
+	io.ReaderAt
+	tally *tally
+}
+
+// ReadAt reads a piece.
+func (c counted) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, at)
+	c.tally.add(n)
+	return n, err
 }
 
 // stoppable lets the end of a context end a long copy.
 type stoppable struct {
-	ctx context.Context
-	w   io.Writer
+	ctx   context.Context
+	tally *tally
+	w     io.Writer
 }
 
 func (s stoppable) Write(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return s.w.Write(p)
+	n, err := s.w.Write(p)
+	s.tally.add(n)
+	return n, err
 }
 
 func removeIfThere(path string) error {

@@ -26,19 +26,11 @@ type Source struct {
 type Progress func(done, total int64)
 
 // Write writes a manifest with the checksums of the sources, and the sources,
-// as a tar.
-func Write(ctx context.Context, w io.Writer, m Manifest, sources []Source) error {
-	m.Format, m.Files = formatNow, nil
-	for _, s := range sources {
-		sum := sha256.New()
-		n, err := io.Copy(sum, stoppable{ctx, s})
-		if err == nil {
-			_, err = s.Seek(0, io.SeekStart)
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", s.Name, err)
-		}
-		m.Files = append(m.Files, File{s.Name, n, hex.EncodeToString(sum.Sum(nil)), s.Mode, s.Service})
+// as a tar. progress is told of the checksums, which come before the first byte.
+func Write(ctx context.Context, w io.Writer, m Manifest, sources []Source, progress Progress) (err error) {
+	m.Format = formatNow
+	if m.Files, err = sums(ctx, sources, progress); err != nil {
+		return err
 	}
 	if err := m.check(); err != nil {
 		return err
@@ -58,6 +50,46 @@ func Write(ctx context.Context, w io.Writer, m Manifest, sources []Source) error
 		return err
 	}
 	return t.Close()
+}
+
+// sums lists the sources with their sizes and checksums.
+func sums(ctx context.Context, sources []Source, progress Progress) ([]File, error) {
+	var done, total int64
+	for _, s := range sources {
+		n, err := s.Seek(0, io.SeekEnd)
+		if err == nil {
+			_, err = s.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.Name, err)
+		}
+		total += n
+	}
+	var all []File
+	for _, s := range sources {
+		sum, count := sha256.New(), writing(func(n int) {
+			done += int64(n)
+			progress(done, total)
+		})
+		n, err := io.Copy(io.MultiWriter(sum, count), stoppable{ctx, s})
+		if err == nil {
+			_, err = s.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.Name, err)
+		}
+		all = append(all, File{s.Name, n, hex.EncodeToString(sum.Sum(nil)), s.Mode, s.Service})
+	}
+	return all, nil
+}
+
+// writing is told how much is written.
+type writing func(n int)
+
+// Write takes everything.
+func (w writing) Write(p []byte) (int, error) {
+	w(len(p))
+	return len(p), nil
 }
 
 func writeEntry(t *tar.Writer, m Manifest, name string, size int64, body func() error) error {

@@ -26,7 +26,17 @@ func tarOf(t testing.TB, m Manifest) []byte {
 		sources = append(sources, Source{Name: name, ReadSeeker: strings.NewReader(contents[name])})
 	}
 	var b bytes.Buffer
-	if err := Write(t.Context(), &b, m, sources); err != nil {
+	var last, total int64
+	err := Write(t.Context(), &b, m, sources, func(done, of int64) {
+		if done <= last || b.Len() > 0 {
+			t.Errorf("progress goes from %d to %d, with %d bytes written", last, done, b.Len())
+		}
+		last, total = done, of
+	})
+	if last != total || last == 0 && err == nil {
+		t.Errorf("progress ends at %d of %d", last, total)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -69,7 +69,7 @@ func TestPutNamed(t *testing.T) {
 		sources = append(sources, Source{Name: name, ReadSeeker: strings.NewReader("x")})
 	}
 	var b bytes.Buffer
-	if err := Write(t.Context(), &b, of, append(sources, CollectNamed(names, old, old).Files...)); err != nil {
+	if err := Write(t.Context(), &b, of, append(sources, CollectNamed(names, old, old).Files...), func(int64, int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	o, err := Read(t.Context(), &b, 1, "", func(int64, int64) {})

@@ -154,8 +154,8 @@ func runningSource(ctx context.Context, path string) source {
 			if err != nil {
 				return err
 			}
-			arrived := p.wait("the gateway copies its database")
-			answer, err := c.http.Do(r)
+			told, arrived := p.wait("the gateway copies its database")
+			answer, err := c.http.Do(r.WithContext(hearProgress(ctx, told)))
 			arrived()
 			if err != nil {
 				return c.unreachable(ctx, err)
@@ -176,7 +176,7 @@ func runningSource(ctx context.Context, path string) source {
 
 func stoppedSource(file string, c *config.Config) source {
 	return source{
-		write: func(ctx context.Context, w io.Writer, _ *progress) error {
+		write: func(ctx context.Context, w io.Writer, p *progress) error {
 			if _, err := os.Stat(filepath.Join(c.Data, agent.Database)); errors.Is(err, fs.ErrNotExist) {
 				return fail(exitFailed, "%s has no database: name the directory with --data", c.Data)
 			}
@@ -192,7 +192,11 @@ func stoppedSource(file string, c *config.Config) source {
 			if err != nil {
 				return err
 			}
-			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, checkDatabase)
+			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, func(ctx context.Context, path string) error {
+				_, checked := p.wait("the database is checked")
+				defer checked()
+				return checkDatabase(ctx, path)
+			}, p.of("the database is read"))
 			if errors.Is(err, store.ErrDamaged) {
 				return fmt.Errorf("%w: start the gateway once, which restores its last good snapshot", err)
 			}

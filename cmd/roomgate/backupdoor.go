@@ -35,13 +35,11 @@ func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-tar")
 	out := &patient{w: w, control: http.NewResponseController(w)}
-	out.extend() // the copy is made before the first byte
-	switch err := g.agent.Backup(r.Context(), out, c); {
+	switch err := g.agent.Backup(r.Context(), out, c, out.tell(progressEvery)); {
 	case err != nil && out.begun:
 		g.log.Warn("a backup was broken off", "error", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		w.Header().Del("Content-Type")
 		problem(w, err.Error())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,15 +41,21 @@ func (p *progress) of(what string) func(done, total int64) {
 	return func(done, total int64) {
 		if now := time.Now(); now.After(p.next) {
 			p.next = now.Add(p.every)
-			p.say(fmt.Sprintf("%s: %d %% of %s", what, done*100/max(total, 1), bytesText(total)))
+			p.say(share(what, done, total))
 		}
 	}
 }
 
-// wait says again and again how long something takes that tells nothing of
-// itself, until stop is called. Nothing else may be told meanwhile.
-func (p *progress) wait(what string) (stop func()) {
+func share(what string, done, total int64) string {
+	return fmt.Sprintf("%s: %d %% of %s", what, done*100/max(total, 1), bytesText(total))
+}
+
+// wait says again and again how far something is that works elsewhere, by what
+// told was called with last, or how long it takes as long as nothing is known of
+// it, until stop is called. Nothing else may be told meanwhile.
+func (p *progress) wait(what string) (told func(done, total int64), stop func()) {
 	began, done, ended := time.Now(), make(chan struct{}), make(chan struct{})
+	var line atomic.Value
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(p.every)
@@ -58,11 +65,15 @@ func (p *progress) wait(what string) (stop func()) {
 			case <-done:
 				return
 			case now := <-tick.C:
-				p.say(fmt.Sprintf("%s: %v", what, now.Sub(began).Round(time.Second)))
+				said, known := line.Load().(string)
+				if !known {
+					said = fmt.Sprintf("%s: %v", what, now.Sub(began).Round(time.Second))
+				}
+				p.say(said)
 			}
 		}
 	}()
-	return func() { close(done); <-ended }
+	return func(done, total int64) { line.Store(share(what, done, total)) }, func() { close(done); <-ended }
 }
 
 func (p *progress) say(line string) {
