@@ -31,7 +31,7 @@ const (
 // the organization that the booking names, or else to the one that owns the
 // space now: later that may have another owner, or be gone.
 func (a *Agent) bookingEvent(s *space, e edit, at time.Time) (row, error) {
-	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, s.Organization()), "state": e.State, "source": e.Source,
+	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, a.ownerOf(s)), "state": e.State, "source": e.Source,
 		"revision": e.Revision, "start_time": e.Start.Format(timeLayout), "end_time": e.End.Format(timeLayout)}
 	if !e.Private {
 		details["organizer"] = e.Organizer

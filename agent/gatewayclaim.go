@@ -124,6 +124,19 @@ func (a *Agent) GatewayClaim() GatewayClaim {
 	return g
 }
 
+// claimant is the organization that the gateway belongs to, empty for none.
+func (a *Agent) claimant() string {
+	if a.claimOff() != "" {
+		return ""
+	}
+	a.claimed.mu.Lock()
+	defer a.claimed.mu.Unlock()
+	if a.claimed.stored == nil {
+		return ""
+	}
+	return a.claimed.stored.OrganizationID
+}
+
 // ClaimChanged returns a channel that is closed when the claim is another. Take
 // it before asking for the claim, or a change may be missed.
 func (a *Agent) ClaimChanged() <-chan struct{} { return a.claimed.changed.wait() }

@@ -36,6 +36,7 @@ type claimRig struct {
 	heaven  *heaven
 	publish func(string, bool, cloud.Envelope)
 	dir     string
+	more    string // of the configuration
 
 	mu     sync.Mutex
 	logins []string
@@ -51,7 +52,7 @@ func startClaimRig(t *testing.T) *claimRig {
 
 func (c *claimRig) start(t *testing.T) {
 	t.Helper()
-	c.rig = startRig(t, rigOptions{yaml: claimable, dir: c.dir, dial: c.dial})
+	c.rig = startRig(t, rigOptions{yaml: claimable + c.more, dir: c.dir, dial: c.dial})
 	c.wait(5 * time.Second)
 }
 
@@ -219,6 +220,52 @@ func TestReleasedAndClaimedAnew(t *testing.T) {
 		if o, _ := c.Organization(acme); o.Name != "Acme" {
 			t.Errorf("what the organization is called here: %q", o.Name)
 		}
+	})
+}
+
+// A space for which the configuration names no organization is the claimant's, for
+// its keys too, over a restart, and as long as the claim lasts.
+func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
+	const nobodys, others = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1e01", "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1e02"
+	const other = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec1"
+	bubble(t, func(t *testing.T) {
+		c := &claimRig{dir: t.TempDir(), more: "spaces:\n  - {id: " + nobodys + ", name: Aurora}\n  - {id: " + others + ", name: Borealis, customer_id: " + other + "}\n"}
+		c.heaven, c.publish = openHeaven(t)
+		c.start(t)
+		seen := func(what, organization string, want ...string) {
+			t.Helper()
+			if got := c.SpacesSeen(Principal{OrganizationID: organization}); !slices.Equal(got, want) {
+				t.Errorf("%s: %s sees %q, want %q", what, organization, got, want)
+			}
+		}
+		seen("before", acme)
+		seen("before", other, others)
+		c.bring("m1", c.GatewayClaim().Code, acmeClaim)
+		for _, what := range []string{"claimed", "after a restart"} {
+			seen(what, acme, nobodys)
+			seen(what, other, others)
+			if owner, err := c.OrganizationOf(nobodys); owner != acme || err != nil {
+				t.Errorf("%s: it is %q's, %v", what, owner, err)
+			}
+			c.stop()
+			c.start(t)
+		}
+		s, err := c.space(nobodys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.bookingEvent(s, edit{event: bookingCreated}, time.Now())
+		if err != nil || !bytes.Contains(r.Data, []byte(acme)) {
+			t.Errorf("an event of a booking there: %s, %v", r.Data, err)
+		}
+		if err := c.ReleaseClaim(t.Context(), "me"); err != nil {
+			t.Fatal(err)
+		}
+		seen("released", acme)
+		seen("released", other, others)
+		c.bring("m2", c.GatewayClaim().Code, backend.Claim{OrganizationID: other, Organization: "Other"})
+		seen("claimed by the other", acme)
+		seen("claimed by the other", other, nobodys, others)
 	})
 }
 

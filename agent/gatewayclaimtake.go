@@ -179,7 +179,7 @@ func (a *Agent) sayClaimed(ctx context.Context, e cloud.Envelope) error {
 
 // ReleaseClaim ends the claim: the gateway is nobody's, logs in as its
 // configuration says, and shows a new code. What the organization has here
-// stays. by is who wanted it.
+// stays, but for the spaces that were its own by the claim alone. by is who wanted it.
 func (a *Agent) ReleaseClaim(ctx context.Context, by string) error {
 	b := &a.claimed
 	b.turn.Lock()

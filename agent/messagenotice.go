@@ -20,7 +20,7 @@ func (a *Agent) notices(s *space, edits []edit) (made []storedMessage) {
 		if !told || e.ruled || e.Organizer.Email == "" {
 			continue
 		}
-		r := s.notice(e.Booking)
+		r := a.notice(s, e.Booking)
 		m, err := storedMessage{}, r.Check()
 		if err == nil {
 			m, err = a.newMessage(r, "")
@@ -39,14 +39,14 @@ func (a *Agent) notices(s *space, edits []edit) (made []storedMessage) {
 }
 
 // notice words what the organizer of a booking is told.
-func (s *space) notice(b booking.Booking) message.Request {
+func (a *Agent) notice(s *space, b booking.Booking) message.Request {
 	zone := s.plan.terms.Load().rules.Zone
 	what := "was released"
 	if b.State == booking.Displaced {
 		what = "lost its room"
 	}
 	when := b.Start.In(zone).Format("Mon 2 Jan 15:04") + "-" + b.End.In(zone).Format("15:04 MST")
-	return message.Request{SpaceID: s.ID, OrganizationID: s.Organization(), Source: message.FromBooking, Priority: message.High,
+	return message.Request{SpaceID: s.ID, OrganizationID: a.ownerOf(s), Source: message.FromBooking, Priority: message.High,
 		To: message.To{Email: b.Organizer.Email, Name: b.Organizer.Name}, Title: clipText(s.Name, 40) + ": your booking " + what,
 		Body: when + ": " + clipText(b.Reason, 500), Life: noticeLife}
 }

@@ -80,7 +80,7 @@ func (a *Agent) placeMessage(r *message.Request, to *User) error {
 		if err != nil {
 			return err
 		}
-		r.OrganizationID = cmp.Or(r.OrganizationID, s.Organization())
+		r.OrganizationID = cmp.Or(r.OrganizationID, a.ownerOf(s))
 	}
 	if to != nil {
 		r.OrganizationID = cmp.Or(r.OrganizationID, to.OrganizationID)

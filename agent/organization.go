@@ -102,8 +102,13 @@ func (a *Agent) OrganizationOf(spaceID string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.Organization(), nil
+	return a.ownerOf(s), nil
 }
+
+// ownerOf is the organization that a space belongs to: the one that it names, else
+// the one that has claimed the gateway, empty if nobody has. Nothing is written
+// for it, so it holds from the moment at which the claim is stored, and as long.
+func (a *Agent) ownerOf(s *space) string { return cmp.Or(s.Organization(), a.claimant()) }
 
 // SpacesSeen are the ids of the spaces that a principal sees; nil stands for
 // the whole building.
@@ -113,7 +118,7 @@ func (a *Agent) SpacesSeen(p Principal) []string {
 	}
 	seen := []string{}
 	for _, s := range a.spaces() {
-		if p.Sees(s.Organization()) {
+		if p.Sees(a.ownerOf(s)) {
 			seen = append(seen, s.ID)
 		}
 	}

@@ -158,7 +158,7 @@ func (a *Agent) deliveriesOf(r row) (made []webhook.Delivery) {
 				if s == nil {
 					return nil // it is gone, and nobody can say whose it was
 				}
-				e.Details.OrganizationID = s.Organization()
+				e.Details.OrganizationID = a.ownerOf(s)
 			}
 		}
 		if !w.Wants(event, e.Details.OrganizationID) {

@@ -61,7 +61,8 @@ type Person struct {
 // defaults fills a user before the file is laid over it.
 func (p *Person) defaults() { *p = Person{Role: string(auth.RoleMember), Enabled: true} }
 
-// Organization is the one that a space belongs to; empty: none.
+// Organization is the one that a space names as its own; empty: none, then it
+// belongs to whoever has claimed the gateway.
 func (s Space) Organization() string { return cmp.Or(s.OrganizationID, s.CustomerID) }
 
 // Server is where a relay listens and how it is spoken to. The configuration
