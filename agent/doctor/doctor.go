@@ -61,6 +61,7 @@ type Building struct {
 	agent.Identity
 	agent.Health
 	Outward agent.Outward `json:"outward"`
+	Claim   Claim
 	Devices []Device
 	Update  *update.Status // nil: it takes none, as a demo
 }
@@ -119,6 +120,7 @@ func checks() []check {
 		{"memory", memory},
 		{"network", network},
 		{"cloud", cloudBroker},
+		{"claim", claimed},
 		{"mail relay", mailRelay},
 		{"push gateway", pushGateway},
 		{"webhooks", webhooks},

@@ -25,7 +25,7 @@ const checkTime = 5 * time.Second
 
 const doctorHelp = `Examines this machine and the gateway on it: board, kernel, the lines, buses,
 channels and cameras that the configuration names, who may open them, clock,
-disk, card wear, memory, network, cloud, mail relay, push gateway, webhooks,
+disk, card wear, memory, network, cloud, claim, mail relay, push gateway, webhooks,
 certificates, and each device. Every finding says what was seen and, if it is not
 ok, what to do.
 
@@ -134,6 +134,7 @@ func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, e
 	}
 	err = asked.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer)
 	b.Devices = answer.Devices
+	_ = asked.call(cmd.Context(), http.MethodGet, "/claim", nil, &b.Claim) // what does not answer is found by the rest
 	var u update.Status
 	if asked.call(cmd.Context(), http.MethodGet, "/update", nil, &u) == nil { // a demo has no such door
 		b.Update = &u
