@@ -29,6 +29,7 @@ const (
 const seedOfDisk = `
 gateway: {id: wall-1}
 clock: {trust: always}
+cloud: {url: %q, acks: backend}
 update: {trial: 5s, keys: [%q]}
 spaces:
   - id: 00000000-0000-4000-8000-0000000001ab
@@ -45,6 +46,7 @@ spaces:
 type debian struct {
 	*wall
 	stick string
+	cloud string // where the broker is, for who is outside of the machine
 }
 
 // TestLabDisk goes from the box to the wall: a disk is prepared at a desk and
@@ -59,6 +61,7 @@ func TestLabDisk(t *testing.T) {
 		{"disk/debian/first boot/none", (*debian).firstBoot},
 		{"disk/debian/install/power cut", (*debian).install},
 		{"disk/debian/seed, doctor/none", (*debian).settled},
+		{"disk/debian/claim/none", (*debian).claim},
 		{"disk/debian/update/none", (*debian).update},
 		{"disk/debian/update/release does not start", (*debian).rollBack},
 		{"disk/debian/update/power cuts", (*debian).cuts},
@@ -73,11 +76,13 @@ func TestLabDisk(t *testing.T) {
 // that is written to it.
 func newDebian(t *testing.T) *debian {
 	stick := filepath.Join(os.Getenv("LAB_IMAGES"), "stick")
-	d := &debian{newWall(t, "disk", "LAB_BOARD=disk", "LAB_STICK="+stick), stick}
+	d := &debian{newWall(t, "disk", "LAB_BOARD=disk", "LAB_STICK="+stick), stick, ""}
 	d.journal = "journalctl -b --no-pager | tail -n 40"
+	d.startCloud()
+	d.cloud = "mqtt://127.0.0.1:" + os.Getenv("LAB_CLOUD")
 	desk, answers := filepath.Join(d.images, "desk"), filepath.Join(d.images, "answers.yaml")
 	if err := errors.Join(os.Mkdir(desk, 0o700), os.Truncate(d.base, 4<<30),
-		os.WriteFile(answers, fmt.Appendf(nil, seedOfDisk, d.public), 0o600)); err != nil {
+		os.WriteFile(answers, fmt.Appendf(nil, seedOfDisk, "mqtt://10.0.2.2:"+os.Getenv("LAB_CLOUD"), d.public), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	d.tool("roomgate", "image", "seed", desk, "--answers", answers)
