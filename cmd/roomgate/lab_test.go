@@ -89,11 +89,22 @@ func (l *lab) lab(args ...string) string {
 	c := exec.Command(l.script, args...)
 	c.Env = append(os.Environ(), l.env...)
 	c.WaitDelay = time.Second // the machine goes on and has our output
+	var told strings.Builder
+	c.Stderr = &told
 	out, err := c.Output()
 	if err != nil && c.ProcessState != nil && !c.ProcessState.Success() {
-		l.Fatalf("lab %s: %v\n%s", strings.Join(args, " "), err, out)
+		l.Fatalf("lab %s: %v\n%s%s\n%s", strings.Join(args, " "), err, out, &told, l.console())
 	}
 	return string(out)
+}
+
+// console is the last of what the machine's kernel has said.
+func (l *lab) console() string {
+	said, err := os.ReadFile(filepath.Join(l.dir, "console"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(said[max(0, len(said)-2000):])
 }
 
 // sh is what a command in the machine prints.
