@@ -11,6 +11,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
+	"roomgate/agent/whole"
 )
 
 const seedHelp = `Takes the seed that roomgate image seed, or an editor, put on the boot partition
@@ -22,8 +23,9 @@ overwritten without them. A flash card may keep overwritten data where only who
 takes its chips apart finds it.
 
 With a mistake nothing changes: each is named with line and column, in the
-journal and with --screen on the attached screen. roomgate-seed.service runs
-this at every start; without a seed it does nothing.`
+journal and on the attached screen, there with --issue above the login, which
+begins with an empty screen. roomgate-seed.service runs this at every start;
+without a seed it does nothing.`
 
 func newSeed() *cobra.Command {
 	cmd := &cobra.Command{Use: "seed", Short: "take the seed on the boot partition as the configuration",
@@ -32,6 +34,7 @@ func newSeed() *cobra.Command {
 	f.String("config", "", withVariable("configuration `FILE`", "config"))
 	f.String("boot", "", "`DIR` of the boot partition, instead of looking for it")
 	f.String("screen", "", "`TTY` on which a person sees the outcome too, as /dev/tty1")
+	f.String("issue", "", "`FILE` for the mistakes, which logins show above themselves, see agetty(8)")
 	return cmd
 }
 
@@ -43,6 +46,9 @@ func runSeed(cmd *cobra.Command, _ []string) error {
 			defer screen.Close()
 			out = io.MultiWriter(out, screen)
 		} // a gateway without a screen starts all the same
+	}
+	if path := text(cmd, "issue"); path != "" {
+		_ = os.Remove(path) // of the start before
 	}
 	folder := text(cmd, "boot")
 	if folder == "" {
@@ -61,13 +67,24 @@ func runSeed(cmd *cobra.Command, _ []string) error {
 	switch {
 	case err != nil:
 		sayWrong(out, folder, err)
-		return invalid(err)
+		return errors.Join(invalid(err), issue(text(cmd, "issue"), folder, err))
 	case plan == nil:
 		fmt.Fprintf(cmd.OutOrStdout(), "there is no %s in %s\n", seed.Name, folder)
 		return nil
 	}
 	fmt.Fprintf(out, "roomgate: the seed is taken: gateway %s, %s; passwords are off the boot partition\n", plan.Config.Gateway.ID, spacesOf(plan.Config))
 	return nil
+}
+
+// issue puts what is wrong with the seed into a file that the login of the
+// attached screen shows, in which a backslash begins a command.
+func issue(path, folder string, wrong error) error {
+	if path == "" {
+		return nil
+	}
+	var said strings.Builder
+	sayWrong(&said, folder, wrong)
+	return whole.Write(path, []byte(strings.ReplaceAll(said.String(), `\`, `\\`)+"\n"), nil)
 }
 
 // sayWrong tells a person at the screen what to do.
