@@ -6,20 +6,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
+	"roomgate/agent/seed"
 )
 
 const factoryResetHelp = `Removes everything that this gateway knows: the database with bookings, people,
 keys, codes, webhooks and the log, its snapshots and what was set aside, the
 device secret, what a restore has kept, and installed releases, so that the one
 of the package runs again. It is refused while the gateway runs. The
-configuration file stays, unless --all; the files that it names stay in any
-case, and are listed.
+configuration stays, unless --all: that removes the file, the one before it, the
+passwords in credentials/ beside it, and what a seed has left on the boot
+partition. Files elsewhere that it names, as certificates, are listed and stay.
 
 Files are removed, not overwritten: flash writes to another place than the one
 that it reads, so overwriting would only wear the card. Until the card reuses
@@ -27,7 +30,9 @@ them, old pages can be read with special tools. If the card leaves the house,
 run fstrim on its file system, or better destroy it.
 
 What the cloud keeps of the gateway is the cloud's: with the same configuration
-the next start takes from it what it manages. A backup elsewhere is not touched.`
+the next start takes from it what it manages. A backup elsewhere is not touched,
+nor is the journal, which is the machine's and names rooms and devices:
+journalctl --rotate --vacuum-time=1s empties it.`
 
 func newFactoryReset() *cobra.Command {
 	cmd := &cobra.Command{Use: "factory-reset", Short: "remove everything that this gateway knows",
@@ -35,7 +40,7 @@ func newFactoryReset() *cobra.Command {
 	cmd.Flags().String("config", "", withVariable("configuration `FILE`", "config"))
 	cmd.Flags().String("data", "", withVariable("`DIR` of the database; else the one that the configuration names", "data"))
 	cmd.Flags().Bool("yes", false, "do it")
-	cmd.Flags().Bool("all", false, "the configuration file too")
+	cmd.Flags().Bool("all", false, "the configuration and its passwords too")
 	return cmd
 }
 
@@ -91,30 +96,60 @@ func resetPlace(cmd *cobra.Command) (string, error) {
 }
 
 // resetConfiguration removes the configuration if that is wanted, and says
-// which files it names.
+// which files it names that stay.
 func resetConfiguration(cmd *cobra.Command) error {
 	path := configFile(cmd)
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		return ignoreMissing(err)
+	if err = ignoreMissing(err); err != nil {
+		return err
 	}
-	var named []string
-	for _, name := range config.NamedFiles(raw) {
-		if _, err := os.Stat(name); err == nil {
-			named = append(named, name)
-		}
-	}
+	named := config.NamedFiles(raw)
 	if all, _ := cmd.Flags().GetBool("all"); all {
-		half := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new") // of a restore that was cut off
-		if err := errors.Join(os.Remove(path), ignoreMissing(os.Remove(half))); err != nil {
+		if err := removeConfiguration(cmd, path); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", path)
-	} else {
-		fmt.Fprintf(cmd.OutOrStdout(), "left: %s\n", path)
+	} else if raw != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "left: %s; --all removes it with its passwords\n", path)
 	}
+	named = slices.DeleteFunc(named, func(name string) bool {
+		_, err := os.Stat(name)
+		return err != nil
+	})
 	if len(named) > 0 {
 		fmt.Fprintf(cmd.OutOrStdout(), "left, the configuration names them: %s\n", plain(strings.Join(named, ", ")))
+	}
+	return nil
+}
+
+// removeConfiguration removes what setup and seeds write: the passwords, the
+// configuration before, what was cut off, and last the configuration, by which a
+// reset that was cut off is done again.
+func removeConfiguration(cmd *cobra.Command, path string) error {
+	folder := filepath.Join(filepath.Dir(path), "credentials")
+	entries, err := os.ReadDir(folder)
+	if err = ignoreMissing(err); err != nil {
+		return err
+	}
+	var gone []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			gone = append(gone, filepath.Join(folder, e.Name()))
+		}
+	}
+	half := func(name string) string { return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".new") }
+	gone = append(gone, path+".before", half(path+".before"), half(path))
+	if path == defaultConfig {
+		if folder := seed.Find("/"); folder != "" {
+			gone = append(gone, filepath.Join(folder, seed.Done))
+		}
+	}
+	for _, name := range append(gone, path) {
+		switch err := os.Remove(name); {
+		case err == nil:
+			fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
 	}
 	return nil
 }
