@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -87,6 +88,10 @@ func (r *reader) document(data []byte) *yaml.Node {
 		r.add(Origin{Name: r.file}, "", fmt.Sprintf("is larger than %d bytes: split the building", maxFile))
 		return nil
 	}
+	if line, column := Garbled(data); line > 0 {
+		r.add(Origin{r.file, line, column}, "", "is not UTF-8 here: save the file as UTF-8")
+		return nil
+	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
 	if err != nil {
 		r.syntax(err)
@@ -118,6 +123,10 @@ func (r *reader) syntax(err error) {
 	if errors.As(err, &e) {
 		// A quoted part may be half of a password that starts with a "*".
 		message = quoted.ReplaceAllString(e.Message, "of that name")
+		if strings.HasPrefix(message, "found character that cannot start any token") {
+			message = "no value starts so: put a text in quotes, and indent with spaces, not with tabs"
+			e.ContextMsg = ""
+		}
 		at.Line, at.Column = e.Mark.Line, e.Mark.Column
 		if e.ContextMsg != "" {
 			message += " " + e.ContextMsg

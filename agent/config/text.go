@@ -7,9 +7,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
+
+// Garbled returns the line and the column, from 1, at which a text is not UTF-8, as
+// of an editor or a spreadsheet that writes another encoding; 0, 0: it is.
+func Garbled(text []byte) (line, column int) {
+	line, column = 1, 1
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return line, column
+		case r == '\n':
+			line, column = line+1, 0
+		}
+		text, column = text[size:], column+1
+	}
+	return 0, 0
+}
 
 // NamedFiles lists the files that a configuration names by path: of passwords,
 // tokens, certificates and keys. A text that is not YAML names none.

@@ -20,6 +20,9 @@ func read(name string, data []byte, kinds []drivers.Kind) (*yaml.Node, error) {
 	if len(data) > maxAnswers {
 		return nil, wrong(name, &yaml.Node{}, fmt.Sprintf("is larger than %d bytes", maxAnswers))
 	}
+	if line, column := config.Garbled(data); line > 0 {
+		return nil, wrong(name, &yaml.Node{Line: line, Column: column}, "is not UTF-8 here: save the file as UTF-8")
+	}
 	n, err := tree(data)
 	if err != nil {
 		var problems *config.Errors
