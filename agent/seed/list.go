@@ -65,6 +65,7 @@ type lister struct {
 	ids      map[string]int    // gateways with their lines
 	columns  map[[2]int]string // of cells, by line and column
 	rooms    map[string]int    // of the open gateway, with their lines
+	wired    map[string]int    // lines, channels and cameras of the open gateway, too
 	open     *setup.Answers    // of the gateway whose rows are read
 	id       setup.Cell        // its id
 	seeds    []Seed
@@ -84,6 +85,10 @@ func (l *lister) read(list io.Reader) error {
 		l.wrong(1, 1, fmt.Sprintf("is larger than %d bytes: split it", maxList))
 		return nil
 	}
+	if line, column := config.Garbled(data); line > 0 {
+		l.wrong(line, column, "is not UTF-8 here: save the list as CSV UTF-8")
+		return nil
+	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	r.Comma = comma(data)
 	r.Comment = '#'
@@ -94,12 +99,13 @@ func (l *lister) read(list io.Reader) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
+		case errors.Is(err, csv.ErrFieldCount):
+			line, column := r.FieldPos(0)
+			l.wrong(line, column, fmt.Sprintf("want %d fields, as the first line has, not %d", len(l.header), len(fields)))
+			continue
 		case errors.As(err, &parse):
 			l.wrong(parse.Line, parse.Column, "not a row: "+parse.Err.Error())
-			if !errors.Is(err, csv.ErrFieldCount) {
-				return nil
-			}
-			continue
+			return nil
 		case err != nil:
 			return err
 		case rows > maxRows:
@@ -163,7 +169,8 @@ func (l *lister) row(cells []setup.Cell) {
 		return
 	case id.Text != "":
 		l.close()
-		l.ids[id.Text], l.id, l.open, l.rooms = id.Line, id, setup.NewAnswers(), map[string]int{}
+		l.ids[id.Text], l.id, l.open = id.Line, id, setup.NewAnswers()
+		l.rooms, l.wired = map[string]int{}, map[string]int{}
 	}
 	for _, k := range [][2]string{{"gateway_id", "gateway.id"}, {"gateway_name", "gateway.name"}, {"cloud_url", "cloud.url"},
 		{"cloud_username", "cloud.username"}, {"cloud_password", "cloud.password"}} {

@@ -50,7 +50,7 @@ func TestMistakesOfAList(t *testing.T) {
 		"gateway_id,rom\nx,y\n":  {`l.csv:1:12: "rom" is no column`},
 		"room,timezone\nA,UTC\n": {"l.csv:1:1: has no column gateway_id"},
 		"gateway_id\na\nb\na\n":  {"l.csv:4:1: gateway_id a is already in line 2"},
-		"gateway_id,gateway_name\na,x\nb\nc c,z\n":               {"l.csv:3:1: not a row: wrong number of fields", `l.csv:4:1: gateway_id: gateway.id is "c c"`},
+		"gateway_id,gateway_name\na,x\nb\nc c,z\n":               {"l.csv:3:1: want 2 fields, as the first line has, not 1", `l.csv:4:1: gateway_id: gateway.id is "c c"`},
 		"gateway_id,room,timezone\n,A,UTC\n":                     {"l.csv:2:1: gateway_id is empty"},
 		"gateway_id,room,timezone\na,A,\n":                       {"l.csv:2:5: timezone is empty"},
 		"gateway_id,room,timezone\na,A,Nowhere\n":                {`l.csv:2:5: timezone: spaces[0].timezone is "Nowhere"`},
@@ -60,6 +60,9 @@ func TestMistakesOfAList(t *testing.T) {
 		"gateway_id,room,timezone,display\na,A,UTC,perhaps\n":    {"l.csv:2:9: display is neither yes nor no"},
 		"gateway_id,cloud_password\na,canary\n":                  {"l.csv:2:1: gateway_id: cloud.username is empty"},
 		"gateway_id,gateway_name\na,\"x\n":                       {"l.csv:2:6: not a row"},
+		"gateway_id,gateway_name\na,B\xfcro\n":                   {"l.csv:2:4: is not UTF-8 here: save the list as CSV UTF-8"},
+		"gateway_id,room,timezone,lock_relay,lock_sense\na,A,UTC,GPIO17,GPIO18\n,B,UTC,GPIO18,\nb,A,UTC,GPIO17,GPIO17\n": {
+			"l.csv:3:8: lock_relay: GPIO18 of this gateway is already in line 2", "l.csv:4:16: lock_sense: GPIO17 of this gateway is already in line 4"},
 	} {
 		seeds, err := List("l.csv", strings.NewReader(list), nil, c.o)
 		if err == nil || seeds != nil {

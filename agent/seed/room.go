@@ -47,6 +47,7 @@ func (l *lister) room(of map[string]setup.Cell) {
 	}
 	s := l.open.SpaceOf(setup.Option{Key: "name", Value: of["room"]}, setup.Option{Key: "timezone", Value: of["timezone"]},
 		setup.Option{Key: "capacity", Value: of["capacity"]}, setup.Option{Key: "floor", Value: of["floor"]})
+	l.wires(of)
 	for _, d := range devices() {
 		var options []setup.Option
 		for i := 0; i < len(d.options); i += 2 {
@@ -65,6 +66,21 @@ func (l *lister) room(of map[string]setup.Cell) {
 	}
 	if _, on := l.flag("display", of["display"]); on {
 		s.DeviceOf("display-page")
+	}
+}
+
+// wires refuses what can be wired once only and is in the list twice.
+func (l *lister) wires(of map[string]setup.Cell) {
+	for _, column := range []string{"lock_relay", "lock_sense", "lock_contact", "light_channel", "fan_channel", "fan_tach", "camera_device"} {
+		c := of[column]
+		if c.Text == "" {
+			continue
+		}
+		if before, twice := l.wired[c.Text]; twice {
+			l.wrong(c.Line, c.Column, fmt.Sprintf("%s: %s of this gateway is already in line %d, and only one device can be there", column, c.Text, before))
+			continue
+		}
+		l.wired[c.Text] = c.Line
 	}
 }
 
