@@ -100,6 +100,24 @@ func TestPrepareAndWrite(t *testing.T) {
 	}
 }
 
+// What cannot be written to its end leaves nothing, passwords neither.
+func TestWriteFails(t *testing.T) {
+	o := place(t)
+	p, err := Prepare("answers.yaml", []byte(answers), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(o.File, 0o700); err != nil { // so the new file cannot take its name
+		t.Fatal(err)
+	}
+	if err := p.Write(-1); err == nil || !strings.Contains(err.Error(), "write configuration") {
+		t.Errorf("got %v", err)
+	}
+	if left, _ := os.ReadDir(o.Credentials); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 // Another password goes to another file: the configuration before needs its own.
 func TestTheConfigurationBeforeIsKept(t *testing.T) {
 	o := place(t)

@@ -16,7 +16,12 @@ import (
 // power cut leaves the old configuration or the new one, whole, each with its
 // credentials. The configuration stays whose it was; a new one is readable to
 // the group, -1: to that of the process. Credentials are the process's alone.
-func (p *Plan) Write(group int) error {
+func (p *Plan) Write(group int) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.takeBack())
+		}
+	}()
 	if err := p.writeCredentials(); err != nil {
 		return err
 	}
@@ -40,6 +45,20 @@ func (p *Plan) Write(group int) error {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	return nil
+}
+
+// takeBack removes the credentials of a configuration that did not come to be, as
+// on a full disk.
+func (p *Plan) takeBack() (err error) {
+	if now, e := os.ReadFile(p.File); e == nil && string(now) == string(p.After) {
+		return nil
+	}
+	for _, c := range p.Credentials {
+		if e := os.Remove(c.Name); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 func (p *Plan) writeCredentials() error {

@@ -97,6 +97,13 @@ func (w *wizard) show() {
 	for _, c := range b.Cameras {
 		row("camera", []string{c.Path, c.Name}, "")
 	}
+	if len(w.hubs) == 0 {
+		none := "none answered in this machine's networks"
+		if !flagged(w.cmd, "scan") {
+			none = "not looked for: setup --scan does"
+		}
+		row("hubs", nil, none)
+	}
 	for _, h := range w.hubs {
 		switch {
 		case h.Hub:

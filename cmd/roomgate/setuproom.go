@@ -158,7 +158,11 @@ func (w *wizard) askCamera(s *setup.Space) error {
 	for _, c := range w.board.Cameras {
 		found = append(found, c.Path)
 	}
-	camera, err := w.put(question{ask: "  camera: path or URL", choices: found, check: cameraPlace,
+	usual := ""
+	if len(found) == 1 {
+		usual = found[0]
+	}
+	camera, err := w.put(question{ask: "  camera: path or URL", usual: usual, choices: found, check: cameraPlace,
 		help: "a camera on USB by its path in /dev/v4l/by-id, or the URL of a picture of one on the network; return: none"})
 	if err != nil || camera == "" {
 		return err
