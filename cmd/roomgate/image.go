@@ -54,7 +54,12 @@ func newImage() *cobra.Command {
 
 func imageSeed(cmd *cobra.Command, args []string) error {
 	dir := args[0]
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	list := text(cmd, "csv")
+	if list != "" && cmd.Flags().Changed("gateway") {
+		return fail(exitUsage, "--gateway is one and --csv has many: leave --gateway out")
+	}
+	// The folder of a list is made, that of a card is mounted.
+	if info, err := os.Stat(dir); (list == "" || !errors.Is(err, fs.ErrNotExist)) && (err != nil || !info.IsDir()) {
 		return fail(exitUsage, "%s is no folder: mount the card's boot partition, and name where", dir)
 	}
 	fresh, err := setup.Fresh(configs.Gateway)
@@ -69,7 +74,7 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	files := map[string][]byte{}
-	if list := text(cmd, "csv"); list != "" {
+	if list != "" {
 		files, err = listSeeds(dir, list, base, o)
 	} else {
 		_, err = setup.Prepare(name, base, o)
