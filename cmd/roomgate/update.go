@@ -59,6 +59,9 @@ func installUpdate(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, fail(exitUsage, "%s is no file: name the bundle itself", args[0]))
+	}
 	query := url.Values{}
 	for _, name := range []string{"now", "again"} {
 		if set, _ := cmd.Flags().GetBool(name); set {
