@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/setup"
 	"roomgate/configs"
 	"roomgate/drivers/all"
+	"roomgate/drivers/o3"
 )
 
 const setupHelp = `Looks at what this board has, asks what it cannot know, shows what it will
@@ -157,6 +158,7 @@ func (w *wizard) answers() (name string, data []byte, err error) {
 func (w *wizard) write(p *setup.Plan) error {
 	if !p.Changes() {
 		fmt.Fprintf(w.out, "%s: nothing changes, %s\n", p.File, spacesOf(p.Config))
+		w.warn(p.Config)
 		return nil
 	}
 	if p.Before == nil {
@@ -187,15 +189,31 @@ func (w *wizard) write(p *setup.Plan) error {
 		return err
 	}
 	fmt.Fprintf(w.out, "%s is written, %s\n", p.File, spacesOf(p.Config))
-	for _, c := range p.Credentials {
-		if c.Value == "admin" {
-			fmt.Fprintf(w.out, "WARNING: %s is the password with which an O3 leaves the factory, which everybody knows: change it at the hub\n", c.Name)
-		}
-	}
+	w.warn(p.Config)
 	if p.File == defaultConfig {
 		fmt.Fprintln(w.out, "a gateway that runs takes rooms, devices and users with systemctl reload roomgate, all else and new passwords with restart")
 	}
 	return nil
+}
+
+// warn names the hubs that keep the password of their factory. What only systemd
+// hands to the service is read where systemd reads it.
+func (w *wizard) warn(c *config.Config) {
+	for _, s := range c.Spaces {
+		for _, d := range s.Devices {
+			hub, ok := d.Options.(*o3.Options)
+			if !ok {
+				continue
+			}
+			file := hub.PasswordFile
+			if source := config.CredentialSource(file); source != "" {
+				file = source
+			}
+			if password, err := hub.Password.Reveal(file); err == nil && password == o3.FactoryPassword {
+				fmt.Fprintf(w.out, "WARNING: %s still has the password with which an O3 leaves the factory, which everybody knows: change it at the hub and here\n", d.ID)
+			}
+		}
+	}
 }
 
 func spacesOf(c *config.Config) string {

@@ -12,10 +12,10 @@ import (
 	"roomgate/drivers/session"
 )
 
-// The login with which a hub leaves the factory.
+// The login with which a hub leaves the factory. Everybody knows it.
 const (
 	factoryUser     = "user"
-	factoryPassword = "admin"
+	FactoryPassword = "admin"
 )
 
 // Found is a broker that was looked at.
@@ -78,7 +78,7 @@ func ask(ctx context.Context, b drivers.Buses, address string) Found {
 	heard := make(chan struct{}, 1)
 	s := session.New(session.Options{
 		Peer: "hub", Address: address, ClientID: session.NewID(), Username: factoryUser,
-		Password: func() (string, error) { return factoryPassword, nil },
+		Password: func() (string, error) { return FactoryPassword, nil },
 		Filters:  []string{reports + "#"}, WriteTimeout: reportWait,
 		Up: func() {},
 		Receive: func(topic string, payload []byte, _ bool) {
