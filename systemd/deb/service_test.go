@@ -45,6 +45,8 @@ step refused; before=$(pid); echo 'oops: 1' >>/etc/roomgate/gateway.yaml; dpkg -
 sed -i /oops/d /etc/roomgate/gateway.yaml; dpkg --configure -a >/log 2>&1; echo $? $(systemctl is-active roomgate); [ "$(pid)" != "$before" ] && echo new process
 step environment; mkdir -p /etc/systemd/system/roomgate.service.d; printf '[Service]\nEnvironment=ROOMGATE_GATEWAY=by-drop-in\n' >/etc/systemd/system/roomgate.service.d/a.conf; systemctl daemon-reload
 sed -i /gateway:/d /etc/roomgate/gateway.yaml; dpkg --force-confold -i /debs/roomgate_1.2.deb </dev/null >/log 2>&1; echo $? $(systemctl is-active roomgate)
+step 'wrong seed'; mkdir -p /boot; echo 'gatway: {id: x}' >/boot/roomgate-seed.yaml; systemctl restart roomgate; echo $(systemctl is-active roomgate-seed roomgate); grep -o 'nearest known key is "gateway"' /etc/issue.d/roomgate.seed.issue
+rm /boot/roomgate-seed.yaml; systemctl restart roomgate; systemctl is-active roomgate
 step 'credentials gone'; rm -r /etc/roomgate/credentials; config "spaces: [$space]"; systemctl restart roomgate; systemctl is-active roomgate
 step disabled; systemctl disable --now roomgate 2>/dev/null; dpkg -i /debs/roomgate_1.2.deb >/log 2>&1; echo $? $(systemctl is-active roomgate) $(systemctl is-enabled roomgate)
 step remove; systemctl start roomgate; dpkg -r roomgate >/log 2>&1; echo $? $(systemctl is-active roomgate) $(ls /var/lib/roomgate/roomgate.db)
@@ -81,6 +83,7 @@ func TestService(t *testing.T) {
 		"upgrade":          "0 active\nnew process",
 		"refused":          "1 active\nsame process\n0 active\nnew process",
 		"environment":      "0 active",
+		"wrong seed":       "failed active\nnearest known key is \"gateway\"\nactive",
 		"credentials gone": "active",
 		"disabled":         "0 inactive disabled",
 		"remove":           "0 inactive /var/lib/roomgate/roomgate.db",
