@@ -38,6 +38,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(newRun(), newReload(), newDemo(), newCheckConfig(), newSetup(), newSeed(), newImage(), newClaim(), newDoctor(), newDevice(), newSpace(), newKeypad(), newBooking(), newEvents(), newKey(), newOrganization(), newWebhook(), newMessage(), newRule(), newSim(), newCloud(),
 		newBackup(), newRestore(), newFactoryReset(), newSupportBundle(), newUpdate(), newVersion(), newMan(), newDBCheck())
+	nameArguments(root)
 	return root
 }
 
