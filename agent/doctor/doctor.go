@@ -104,6 +104,7 @@ func checks() []check {
 	return []check{
 		{"configuration", configuration},
 		{"options", options},
+		{"shared", shared},
 		{"gateway", gateway},
 		{"board", board},
 		{"kernel", kernel},
