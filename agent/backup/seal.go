@@ -42,9 +42,9 @@ func seal(w io.Writer, passphrase string, factor int) (io.WriteCloser, error) {
 		return nil, err
 	}
 	to.SetWorkFactor(factor)
-	sealed, err := age.Encrypt(w, to)
+	sealed, err := age.Encrypt(w, to) // writes the header
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the backup cannot be written: %w", err)
 	}
 	return &sealer{gzip.NewWriter(sealed), sealed}, nil
 }
