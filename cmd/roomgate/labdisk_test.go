@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -59,6 +60,7 @@ func TestLabDisk(t *testing.T) {
 		run  func(*debian)
 	}{
 		{"disk/debian/first boot/none", (*debian).firstBoot},
+		{"disk/debian/login/none", (*debian).login},
 		{"disk/debian/install/power cut", (*debian).install},
 		{"disk/debian/seed, doctor/none", (*debian).settled},
 		{"disk/debian/claim/none", (*debian).claim},
@@ -130,6 +132,22 @@ func (d *debian) firstBoot() {
 		d.Errorf("the root has %d KiB of a card of 4 GiB", got)
 	}
 	d.Logf("note: up after %v", took)
+}
+
+// login: who has the key gets in, from the first start on, and nobody else.
+func (d *debian) login() {
+	key, err := os.ReadFile(filepath.Join(d.images, "installer"))
+	if err != nil {
+		d.Fatal(err)
+	}
+	const ssh = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile=/tmp/known "
+	d.sh("umask 077; echo " + base64.StdEncoding.EncodeToString(key) + " | base64 -d >/tmp/installer")
+	if got := d.sh(ssh + "-i /tmp/installer root@127.0.0.1 id -un 2>&1 || :"); !strings.HasSuffix(got, "root") {
+		d.Errorf("with the key: %s", got)
+	}
+	if got := d.sh("rm /tmp/installer; " + ssh + "root@127.0.0.1 id -un 2>&1 || :"); !strings.Contains(got, "Permission denied (publickey)") {
+		d.Errorf("without the key: %s", got)
+	}
 }
 
 // install: the power is cut while the package is unpacked; dpkg mends what it had
