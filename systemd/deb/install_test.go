@@ -61,7 +61,7 @@ func installed(d *debian) {
 	d.give(d.t, "1.0", nil)
 	d.sh(d.t, install+"1.0.deb")
 	d.status(d.t, "install ok installed 1.0")
-	d.orders("daemon-reexec", "restart roomgate.service")
+	d.orders("daemon-reexec", "daemon-reload", "restart roomgate.service")
 	d.owners()
 	if got := d.sh(d.t, "getent passwd roomgate | cut -d: -f6-; id -nG roomgate | tr ' ' '\n' | sort | xargs"); got != "/var/lib/roomgate:/usr/sbin/nologin\ngpio i2c roomgate spi video" {
 		d.t.Errorf("the user is %q", got)
