@@ -26,6 +26,7 @@ gotest = { go test -v -timeout 15m $(1) 2>&1; echo "exit $$?"; } | awk -f .ci/re
 
 # What is behind the build tag integration. The other packages are tested without
 # the tag, as by make test: what passed there with the same flags is not repeated.
+# Those with the tag are: what they build and start Go does not see.
 TAGGED  = $(shell grep -rl --include='*_test.go' '^//go:build .*integration' . | xargs dirname | sort -u)
 UNTAGGED = $$(go list ./... | grep -vxF "$$(go list -tags integration $(TAGGED))")
 # Tests that look for programs are: they have read PATH, which Go compares, while
@@ -55,7 +56,7 @@ test-all: ## installs what the other tests need, runs everything, also on emulat
 	.ci/install
 	go vet -tags integration ./...
 	@$(INSTALLED); $(call gotest,$(RACE) $(UNTAGGED))
-	@$(INSTALLED); $(call gotest,$(RACE) -tags integration $(TAGGED))
+	@$(INSTALLED); $(call gotest,$(RACE) -count=1 -tags integration $(TAGGED))
 	@echo 'linux/arm64 under qemu (without $(FORKS), which fork):'
 	@export GOARCH=arm64; $(call emulated,qemu-aarch64-static,$(QUICK))
 	@echo 'linux/arm (GOARM=7) under qemu (without the same):'
