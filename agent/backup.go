@@ -48,9 +48,9 @@ func (a *Agent) Backup(ctx context.Context, w io.Writer, c BackupConfig, told ba
 }
 
 // BackupStopped is Backup of a gateway that does not run, with its data folder
-// and its configuration. check is Options.Check; told is told of the checksums. The error is store.ErrLocked
-// if it runs after all, and store.ErrDamaged if the next start would put the
-// database aside: start it first.
+// and its configuration. check is Options.Check; told is told of the checksums. The
+// error is store.ErrLocked if it runs after all, and store.ErrDamaged if the next
+// start would put the database aside: start it first.
 func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string, c BackupConfig, version string,
 	check func(context.Context, string) error, told backup.Progress) (err error) {
 	path := filepath.Join(dir, Database)

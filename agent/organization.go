@@ -108,7 +108,12 @@ func (a *Agent) OrganizationOf(spaceID string) (string, error) {
 // ownerOf is the organization that a space belongs to: the one that it names, else
 // the one that has claimed the gateway, empty if nobody has. Nothing is written
 // for it, so it holds from the moment at which the claim is stored, and as long.
-func (a *Agent) ownerOf(s *space) string { return cmp.Or(s.Organization(), a.claimant()) }
+func (a *Agent) ownerOf(s *space) string {
+	if own := s.Organization(); own != "" {
+		return own // who asks for such a space never waits for the claim
+	}
+	return a.claimant()
+}
 
 // SpacesSeen are the ids of the spaces that a principal sees; nil stands for
 // the whole building.

@@ -11,11 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/makiuchi-d/gozxing"
-	"github.com/makiuchi-d/gozxing/qrcode"
-
 	"roomgate/agent/agenttest"
 	"roomgate/agent/config"
+	"roomgate/agent/qr/qrtest"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
@@ -49,15 +47,11 @@ func scanned(t *testing.T, page string) string {
 			}
 		}
 	}
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	got, err := qrtest.Read(p)
 	if err != nil {
 		t.Fatalf("nobody can read the code: %v", err)
 	}
-	return got.GetText()
+	return got
 }
 
 // claimOf is the claim as programs get it, over the network and without a key.

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/makiuchi-d/gozxing"
-	"github.com/makiuchi-d/gozxing/qrcode"
+	"roomgate/agent/qr/qrtest"
 )
 
 // pixels is how large a module is in the pictures that are read.
@@ -32,15 +31,11 @@ func picture(width, height int, light func(x, y int) bool) image.Image {
 // read is what another program than ours reads in a picture.
 func read(t *testing.T, p image.Image) string {
 	t.Helper()
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	got, err := qrtest.Read(p)
 	if err != nil {
 		t.Fatalf("nobody can read it: %v", err)
 	}
-	return got.GetText()
+	return got
 }
 
 // onScreen paints what a terminal shows, and wants it to set its colours and

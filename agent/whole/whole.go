@@ -17,9 +17,9 @@ import (
 
 // Write writes a file in the place of one that is there. Its owner alone may read
 // it, unless prepare, which sees it before it has its name, says otherwise; nil: it
-// does not. A power cut may leave .NAME.new, which the next Write removes.
+// does not. A power cut may leave Unfinished(path), which the next Write removes.
 func Write(path string, data []byte, prepare func(*os.File) error) error {
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	temp := Unfinished(path)
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -38,6 +38,11 @@ func Write(path string, data []byte, prepare func(*os.File) error) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	return Sync(filepath.Dir(path))
+}
+
+// Unfinished is the name of a file until it is whole.
+func Unfinished(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
 }
 
 // Sync makes a file, or the names in a folder, durable. A file system that has no

@@ -21,8 +21,8 @@ A gateway that its cloud does not know shows a code: here, on the attached
 screen, and as a page at /claim. Scan it with a phone, or type it where your
 organization takes it. The cloud then gives the gateway its organization and its
 own user at the broker, once; spaces for which the configuration names no
-organization are its own as long as the claim lasts. A code is shown for half an hour and taken for as
-long again; a restart ends it.
+organization are its own as long as the claim lasts. A code is shown for half an
+hour and taken for as long again; a restart ends it.
 
 --release ends a claim: the gateway logs in as its configuration says and shows
 a new code. What the organization has on the gateway stays, and spaces that the

@@ -14,6 +14,7 @@ import (
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
+	"roomgate/agent/whole"
 )
 
 const factoryResetHelp = `Removes everything that this gateway knows: the database with bookings, people,
@@ -136,8 +137,7 @@ func removeConfiguration(cmd *cobra.Command, path string) error {
 			gone = append(gone, filepath.Join(folder, e.Name()))
 		}
 	}
-	half := func(name string) string { return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".new") }
-	gone = append(gone, path+".before", half(path+".before"), half(path))
+	gone = append(gone, path+".before", whole.Unfinished(path+".before"), whole.Unfinished(path))
 	if path == defaultConfig {
 		if folder := seed.Find("/"); folder != "" {
 			gone = append(gone, filepath.Join(folder, seed.Done))

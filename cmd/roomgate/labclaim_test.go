@@ -12,10 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/makiuchi-d/gozxing"
-	"github.com/makiuchi-d/gozxing/qrcode"
-
 	"roomgate/agent"
+	"roomgate/agent/qr/qrtest"
 )
 
 // claim: the attached screen shows the code by which the gateway is claimed at the
@@ -96,13 +94,9 @@ func (s console) picture() image.Image {
 
 // scanned is what a phone reads in a picture, or why it does not.
 func scanned(p image.Image) string {
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(p)
+	got, err := qrtest.Read(p)
 	if err != nil {
 		return err.Error()
 	}
-	got, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
-	if err != nil {
-		return err.Error()
-	}
-	return got.GetText()
+	return got
 }
