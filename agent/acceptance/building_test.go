@@ -64,12 +64,18 @@ func control(t *testing.T, b *agenttest.Building, space, subject string, words .
 	return answer
 }
 
+// stride is how long the person takes to move below the sensor.
+const stride = time.Second
+
 // yes is a person who sees everything, and does as told.
-func yes(b *agenttest.Building, space string) acceptance.Person {
+func yes(t *testing.T, b *agenttest.Building, space string) acceptance.Person {
 	return acceptance.Person{Ask: func(_ context.Context, question string) (acceptance.Answer, error) {
 		if strings.Contains(question, "move below the sensor") {
-			_, err := b.World.Control(space, "occupancy", "occupied")
-			return acceptance.Answer{Result: acceptance.Passed}, err
+			time.AfterFunc(stride, func() {
+				if _, err := b.World.Control(space, "occupancy", "occupied"); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		return acceptance.Answer{Result: acceptance.Passed}, nil
 	}}
@@ -87,7 +93,7 @@ func TestAcceptARoomInOrder(t *testing.T) {
 	for id, name := range map[string]string{agenttest.Aurora: "aurora", agenttest.Borealis: "borealis"} {
 		inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 			before, _ := b.StatusAll(id)
-			devices, err := acceptance.Accept(t.Context(), room(t, b, id), yes(b, name), nil)
+			devices, err := acceptance.Accept(t.Context(), room(t, b, id), yes(t, b, name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +126,7 @@ func measured(t *testing.T, devices []acceptance.DeviceReport) {
 		},
 		"the light's intensity": func(_ acceptance.DeviceReport, s acceptance.Step) bool { return s.Seen == "on, intensity 40" },
 		"who was noticed": func(_ acceptance.DeviceReport, s acceptance.Step) bool {
-			return s.SubDevice == drivers.SubOccupancy && s.Seen == drivers.Occupied && s.LatencyMS > 0
+			return s.SubDevice == drivers.SubOccupancy && s.Seen == drivers.Occupied && s.LatencyMS >= float64(stride.Milliseconds())
 		},
 		"the temperature": func(_ acceptance.DeviceReport, s acceptance.Step) bool {
 			return s.Name == "plausible" && s.Seen == "21.5 °C"
@@ -162,7 +168,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 			control(t, b, "borealis", c.subject, c.words...)
 			time.Sleep(time.Minute)
-			devices, err := acceptance.Accept(t.Context(), room(t, b, agenttest.Borealis), yes(b, "borealis"), nil)
+			devices, err := acceptance.Accept(t.Context(), room(t, b, agenttest.Borealis), yes(t, b, "borealis"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +191,7 @@ func TestFaultsAreNamed(t *testing.T) {
 // What a person says no to fails, and what is left out is never accepted.
 func TestThePersonDecides(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *agenttest.Building) {
-		p := yes(b, "borealis")
+		p := yes(t, b, "borealis")
 		all := p.Ask
 		p.Ask = func(ctx context.Context, question string) (acceptance.Answer, error) {
 			if strings.Contains(question, "beeps") {
@@ -197,7 +203,7 @@ func TestThePersonDecides(t *testing.T) {
 		if !slices.Equal(r.Failed, []string{drivers.TypeO3}) {
 			t.Errorf("failed %v", r.Failed)
 		}
-		r = accepted(t, b, yes(b, "borealis"), drivers.TypeLock)
+		r = accepted(t, b, yes(t, b, "borealis"), drivers.TypeLock)
 		if r.Verdict != acceptance.Incomplete || r.Devices[0].Result != acceptance.Skipped {
 			t.Errorf("without the lock: %s, %+v", r.Verdict, r.Devices[0])
 		}
@@ -230,7 +236,7 @@ func TestAnInterruptedWalkRestores(t *testing.T) {
 			}
 			return receipt, err
 		}
-		if _, err := acceptance.Accept(ctx, r, yes(b, "borealis"), nil); !errors.Is(err, context.Canceled) {
+		if _, err := acceptance.Accept(ctx, r, yes(t, b, "borealis"), nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)
 		}
 		if s, _ := b.Status(agenttest.Borealis, drivers.TypeLock, ""); s.Value != drivers.Closed {
@@ -246,7 +252,7 @@ func TestAGatewayThatIsGone(t *testing.T) {
 		r.Order = func(context.Context, acceptance.Order) (agent.Receipt, error) {
 			return agent.Receipt{}, acceptance.ErrUnreachable
 		}
-		if _, err := acceptance.Accept(t.Context(), r, yes(b, "borealis"), nil); !errors.Is(err, acceptance.ErrUnreachable) {
+		if _, err := acceptance.Accept(t.Context(), r, yes(t, b, "borealis"), nil); !errors.Is(err, acceptance.ErrUnreachable) {
 			t.Errorf("ended with %v", err)
 		}
 	})
