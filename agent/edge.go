@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -63,8 +64,10 @@ type edges struct {
 	wrong auth.Limiter[netip.Prefix]
 
 	mu     sync.Mutex
-	known  map[string]EdgeDevice // by id
+	known  map[string]storedEdge // by id
 	claims []claimCode           // oldest first
+
+	byKey atomic.Pointer[map[keyHash]EdgeDevice] // as known, but for what they said
 }
 
 type claimCode struct {
@@ -128,29 +131,31 @@ func claimText(typed string) string {
 }
 
 // RegisterEdge gives an edge device the space of its claim code. One that is
-// known by its serial number is registered anew, and its former id ends.
-func (a *Agent) RegisterEdge(ctx context.Context, code string, d EdgeDevice, from netip.Prefix) (EdgeDevice, error) {
+// known by its serial number is registered anew, and its former id and key end.
+// The secret of its key is returned once and stored hashed only.
+func (a *Agent) RegisterEdge(ctx context.Context, code string, d EdgeDevice, from netip.Prefix) (_ EdgeDevice, secret string, _ error) {
 	if err := d.check(); err != nil {
-		return d, err
+		return d, "", err
 	}
 	now := a.moment()
 	if wait, ok := a.edges.wrong.Take(from, now); !ok {
-		return d, slowDown("too many wrong claim codes came from this network address", wait)
+		return d, "", slowDown("too many wrong claim codes came from this network address", wait)
 	}
 	claim, ok := a.edges.claimed(a.claimHash(claimText(code)))
 	if !ok {
-		return d, refuse(Forbidden, "claim_code", "is wrong, used or too old: have a new one made for the meeting space")
+		return d, "", refuse(Forbidden, "claim_code", "is wrong, used or too old: have a new one made for the meeting space")
 	}
 	a.edges.wrong.Return(from, now)
 	d.ID, d.SpaceID = ulid.Make().String(), claim.spaceID
 	d.Registered, d.LastSeen = a.Now().UTC().Truncate(time.Millisecond), time.Now()
-	if err := a.storeEdge(ctx, d); err != nil {
+	secret = auth.NewAPISecret(auth.EdgePrefix)
+	if err := a.storeEdge(ctx, newStoredEdge(d, secret)); err != nil {
 		a.edges.mu.Lock() // nothing was done, so the code is not used up
 		a.edges.claims = append(a.edges.claims, claim)
 		a.edges.mu.Unlock()
-		return d, err
+		return d, "", err
 	}
-	return d, nil
+	return d, secret, nil
 }
 
 func (d *EdgeDevice) check() error {
@@ -169,11 +174,11 @@ func (d *EdgeDevice) check() error {
 }
 
 // storeEdge stores a new edge device in the place of the one that it was.
-func (a *Agent) storeEdge(ctx context.Context, d EdgeDevice) error {
+func (a *Agent) storeEdge(ctx context.Context, d storedEdge) error {
 	a.edges.mu.Lock()
 	defer a.edges.mu.Unlock()
 	next := maps.Clone(a.edges.known)
-	maps.DeleteFunc(next, func(_ string, old EdgeDevice) bool { return d.Serial != "" && old.Serial == d.Serial })
+	maps.DeleteFunc(next, func(_ string, old storedEdge) bool { return d.Serial != "" && old.Serial == d.Serial })
 	if len(next) >= maxEdges {
 		return refuse(Full, "", "there are %d edge devices, the most that a gateway keeps: delete some", maxEdges)
 	}
@@ -190,10 +195,10 @@ func (a *Agent) storeEdge(ctx context.Context, d EdgeDevice) error {
 		if err := edgeDevices.Put(tx, d.ID, d); err != nil {
 			return err
 		}
-		return a.tellEdge(tx, "edgeRegistered", d, nil)
+		return a.tellEdge(tx, "edgeRegistered", d.EdgeDevice, nil)
 	})
 	if err == nil {
-		a.edges.known = next
+		a.edges.become(next)
 		a.logGrown()
 	}
 	return err
@@ -216,7 +221,12 @@ func (a *Agent) tellEdge(tx *store.Tx, kind string, d EdgeDevice, more map[strin
 func (a *Agent) EdgeDevices() []EdgeDevice {
 	a.edges.mu.Lock()
 	defer a.edges.mu.Unlock()
-	return slices.SortedFunc(maps.Values(a.edges.known), func(x, y EdgeDevice) int { return cmp.Compare(x.ID, y.ID) })
+	all := make([]EdgeDevice, 0, len(a.edges.known))
+	for _, d := range a.edges.known {
+		all = append(all, d.EdgeDevice)
+	}
+	slices.SortFunc(all, func(x, y EdgeDevice) int { return cmp.Compare(x.ID, y.ID) })
+	return all
 }
 
 // EdgeDevice returns one edge device, or a refusal.
@@ -225,9 +235,9 @@ func (a *Agent) EdgeDevice(id string) (EdgeDevice, error) {
 	defer a.edges.mu.Unlock()
 	d, ok := a.edges.known[id]
 	if !ok {
-		return d, refuse(NotFound, "device_id", "is not a registered edge device: register it with a claim code")
+		return EdgeDevice{}, refuse(NotFound, "device_id", "is not a registered edge device: register it with a claim code")
 	}
-	return d, nil
+	return d.EdgeDevice, nil
 }
 
 // BeatEdge notes that an edge device is alive and what it says of itself.
@@ -243,14 +253,14 @@ func (a *Agent) BeatEdge(id string, uptimeS int64, version string) (EdgeDevice, 
 	defer a.edges.mu.Unlock()
 	d, ok := a.edges.known[id]
 	if !ok {
-		return d, refuse(NotFound, "device_id", "is not a registered edge device: register it with a claim code")
+		return probe, refuse(NotFound, "device_id", "is not a registered edge device: register it with a claim code")
 	}
 	d.LastSeen, d.UptimeS, d.Version = time.Now(), uptimeS, version
 	a.edges.known[id] = d
-	return d, nil
+	return d.EdgeDevice, nil
 }
 
-// DeleteEdge forgets an edge device.
+// DeleteEdge forgets an edge device and its key.
 func (a *Agent) DeleteEdge(ctx context.Context, id, by string) error {
 	a.edges.mu.Lock()
 	defer a.edges.mu.Unlock()
@@ -262,12 +272,12 @@ func (a *Agent) DeleteEdge(ctx context.Context, id, by string) error {
 		if err := edgeDevices.Delete(tx, id); err != nil {
 			return err
 		}
-		return a.tellEdge(tx, "edgeDeleted", d, map[string]any{"by": by})
+		return a.tellEdge(tx, "edgeDeleted", d.EdgeDevice, map[string]any{"by": by})
 	})
 	if err == nil {
 		next := maps.Clone(a.edges.known)
 		delete(next, id)
-		a.edges.known = next
+		a.edges.become(next)
 		a.logGrown()
 	}
 	return err
@@ -277,10 +287,7 @@ func (a *Agent) DeleteEdge(ctx context.Context, id, by string) error {
 // reach nothing.
 func (a *Agent) loadEdges(tx *store.Tx) error {
 	a.edges.wrong.Rate = claimRate
-	a.edges.known = map[string]EdgeDevice{}
-	for id, d := range edgeDevices.All(tx) {
-		a.edges.known[id] = d
-	}
+	a.edges.become(maps.Collect(edgeDevices.All(tx)))
 	if err := tx.Err(); err != nil {
 		a.log.Error("an edge device cannot be read, it has to be registered anew", "error", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 var here = netip.MustParsePrefix("192.0.2.7/32")
 
-func (r *rig) claimed(d EdgeDevice) (EdgeDevice, error) {
+func (r *rig) claimed(d EdgeDevice) (_ EdgeDevice, secret string, _ error) {
 	r.t.Helper()
 	code, _, err := r.NewClaim(room)
 	if err != nil {
@@ -24,7 +24,7 @@ func TestEdgeDevicesSurviveARestart(t *testing.T) {
 		dir := t.TempDir()
 		r := startRig(t, rigOptions{dir: dir})
 		r.wait(time.Second)
-		d, err := r.claimed(EdgeDevice{Kind: EdgeDisplay, Serial: "A1"})
+		d, secret, err := r.claimed(EdgeDevice{Kind: EdgeDisplay, Serial: "A1"})
 		if err != nil || d.Name != "A1" || d.SpaceID != room {
 			t.Fatalf("registered %+v, %v", d, err)
 		}
@@ -37,11 +37,17 @@ func TestEdgeDevicesSurviveARestart(t *testing.T) {
 		if got, err := r.EdgeDevice(d.ID); err != nil || got.Serial != "A1" || !got.Registered.Equal(d.Registered) {
 			t.Errorf("after a restart it is %+v, %v", got, err)
 		}
-		if _, err := r.RegisterEdge(t.Context(), code, EdgeDevice{}, here); AsError(err).Code != Forbidden {
+		if who, ok := r.AuthenticateKey(secret); !ok || who.ID != d.ID || who.SpaceID != room || !r.Valid(who) {
+			t.Errorf("after a restart its key is of %+v", who)
+		}
+		if _, _, err := r.RegisterEdge(t.Context(), code, EdgeDevice{}, here); AsError(err).Code != Forbidden {
 			t.Errorf("a claim code of before the restart: %v", err)
 		}
 		if err := r.DeleteEdge(t.Context(), d.ID, "test"); err != nil {
 			t.Fatal(err)
+		}
+		if _, ok := r.AuthenticateKey(secret); ok {
+			t.Error("the key of a deleted one is good")
 		}
 		if told := r.told(); !slices.Contains(told, "edgeRegistered") || told[len(told)-1] != "edgeDeleted" {
 			t.Errorf("told %q", told)
@@ -58,7 +64,7 @@ func TestEdgeDevicesAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		for i := range maxEdges {
-			if _, err := r.claimed(EdgeDevice{Serial: fmt.Sprint(i)}); err != nil {
+			if _, _, err := r.claimed(EdgeDevice{Serial: fmt.Sprint(i)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,10 +72,10 @@ func TestEdgeDevicesAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.RegisterEdge(t.Context(), code, EdgeDevice{}, here); AsError(err).Code != Full {
+		if _, _, err := r.RegisterEdge(t.Context(), code, EdgeDevice{}, here); AsError(err).Code != Full {
 			t.Errorf("one too many: %v", err)
 		}
-		if _, err := r.RegisterEdge(t.Context(), code, EdgeDevice{Serial: "7"}, here); err != nil {
+		if _, _, err := r.RegisterEdge(t.Context(), code, EdgeDevice{Serial: "7"}, here); err != nil {
 			t.Errorf("one that is known, with the code that was not used up: %v", err)
 		}
 		if n := len(r.EdgeDevices()); n != maxEdges {

@@ -17,7 +17,9 @@ type Principal struct {
 	// OrganizationID bounds what he sees and changes; empty: the whole
 	// building.
 	OrganizationID string
-	Permissions    auth.Set
+	// SpaceID bounds an edge device, whatever else it may, to its meeting space.
+	SpaceID     string
+	Permissions auth.Set
 	// Admin manages keys, devices, rules and webhooks, of the organization if
 	// there is one.
 	Admin bool
@@ -34,15 +36,18 @@ func (p Principal) Sees(organizationID string) bool {
 	return p.OrganizationID == "" || p.OrganizationID == organizationID
 }
 
-// System says whether he may do everything in the building, its keys included.
-func (p Principal) System() bool { return p.Admin && p.OrganizationID == "" }
+// Bounded says whether there is anything in the building that is not shown to him.
+func (p Principal) Bounded() bool { return p.OrganizationID != "" || p.SpaceID != "" }
 
-// AuthenticateKey says whose secret this is, of a system or an organization
-// key. It takes the same time for a wrong secret as for a right one.
+// System says whether he may do everything in the building, its keys included.
+func (p Principal) System() bool { return p.Admin && !p.Bounded() }
+
+// AuthenticateKey says whose secret this is: of a system or an organization key,
+// or of an edge device. It takes the same time for a wrong secret as for a right one.
 func (a *Agent) AuthenticateKey(secret string) (Principal, bool) {
 	held := a.heldBy(secret)
 	if held == nil {
-		return Principal{}, false
+		return a.edges.principal(secret)
 	}
 	return held.principal(), true
 }
@@ -59,7 +64,11 @@ func (k *heldKey) principal() Principal {
 // or user is there, his token has not expired, and he has no right less. Those
 // who answer one request for a long time ask again and again.
 func (a *Agent) Valid(p Principal) bool {
-	if p.token == nil {
+	switch {
+	case p.Kind == KindEdge:
+		_, err := a.EdgeDevice(p.ID)
+		return err == nil
+	case p.token == nil:
 		return !a.Revoked(p.ID)
 	}
 	now, err := a.AuthenticateToken(*p.token)

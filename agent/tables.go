@@ -46,7 +46,7 @@ var (
 	// unlockCodes holds the codes of doors by space and id, hashed.
 	unlockCodes = store.NewTable[storedUnlockCode]("unlock-codes")
 	// edgeDevices holds the boards and displays that claimed a space, by id.
-	edgeDevices = store.NewTable[EdgeDevice]("edge-devices")
+	edgeDevices = store.NewTable[storedEdge]("edge-devices")
 	// keypads holds what wrong codes have been spent at a lock, by its id.
 	keypads = store.NewTable[auth.Budget]("keypads")
 	// apiKeys holds the API keys by id, hashed.

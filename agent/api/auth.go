@@ -35,7 +35,15 @@ const (
 	permitRulesWrite    permission = "rules:write"
 	permitMessages      permission = "messages:read"
 	permitMessagesWrite permission = "messages:write"
+
+	// What an edge device may too, in the meeting space that it has claimed.
+	permitRoom       = permitRead + orEdge
+	permitRoomWrite  = permitWrite + orEdge
+	permitRoomSpaces = permitSpaces + orEdge
 )
+
+// orEdge ends a permission that edge devices have.
+const orEdge permission = " or edge"
 
 // The headers that a credential comes in, as net/http writes them.
 const (
@@ -65,6 +73,9 @@ var operator = principal{agent.Principal{ID: "control", Name: "control", Kind: a
 
 // may says whether the principal has what an operation needs.
 func (o *endpoint) may(p *principal) bool {
+	if p.Kind == agent.KindEdge && !o.edge {
+		return false
+	}
 	switch o.permission {
 	case permitAny:
 		return true
@@ -90,7 +101,7 @@ func (d *door) admit(c *call, o *endpoint) error {
 		return err
 	}
 	if !o.may(&c.who) {
-		return &agent.Error{Code: agent.Forbidden, Message: "this credential has no permission " + string(o.permission)}
+		return &agent.Error{Code: agent.Forbidden, Message: "this credential has no permission " + strings.TrimSuffix(string(o.permission), string(orEdge))}
 	}
 	return d.server.within(c, o)
 }
@@ -127,13 +138,13 @@ func (s *Server) key(c *call, field, kind, secret string) error {
 	}
 	p, ok := s.agent.AuthenticateKey(secret)
 	switch {
-	case ok && p.Kind == kind:
+	case ok && (p.Kind == kind || p.Kind == agent.KindEdge && kind == agent.KindSystem):
 		c.who = principal{p, agent.ViaHTTP}
 		return nil
 	case ok && kind == agent.KindSystem:
 		return unauthorized(field, "is the key of an organization: send it as X-Org-Api-Key")
 	case ok:
-		return unauthorized(field, "is a key of the building: send it as X-API-Key")
+		return unauthorized(field, "is not the key of an organization: send it as X-API-Key")
 	case auth.Mistyped(secret):
 		return s.wrong(c, unauthorized(field, "is not valid: something of it is lost or changed, so copy it again"))
 	}

@@ -17,10 +17,15 @@ type caller struct {
 	permissions   auth.Set
 	admin, system bool
 	foreign       bool // of another organization than what the paths name
+	edge          bool
 }
 
 // may is the rule of the table, told a second time.
 func (c caller) may(p permission) bool {
+	name, edge := strings.CutSuffix(string(p), " or edge")
+	if c.edge {
+		return edge
+	}
 	switch p {
 	case permitAny:
 		return true
@@ -29,7 +34,7 @@ func (c caller) may(p permission) bool {
 	case permitSystem:
 		return c.system
 	}
-	return slices.Contains(c.permissions.Names(), string(p))
+	return slices.Contains(c.permissions.Names(), name)
 }
 
 // callers are every kind of credential that there is.
@@ -77,20 +82,22 @@ func (b *building) callers(t *testing.T) []caller {
 		{name: "the system key as that of an organization", header: "X-Org-Api-Key: " + systemKey},
 		{name: "a key of an organization as a system key", header: strings.Replace(all, "X-Org-Api-Key", "X-API-Key", 1)},
 
-		{"the system key", "X-API-Key: " + systemKey, true, auth.All, true, true, false},
-		{"a token for the system key", bearer(b.buy(t, "X-API-Key: "+systemKey, `{"expires_in":3600}`)), true, auth.All, true, true, false},
-		{"a key with all permissions", all, true, auth.All, false, false, false},
-		{"a key of another organization", foreign, true, auth.All, false, false, true},
-		{"a token for less", bearer(bought), true, auth.DevicesRead, false, false, false},
-		{"an admin of the building", bearer(b.signIn(t, "ada@example.com")), true, auth.All, true, true, false},
-		{"an admin of the organization", bearer(ann), true, auth.All, true, false, false},
-		{"an admin of another organization", bearer(b.signIn(t, "bob@example.com")), true, auth.All, true, false, true},
-		{"a member", bearer(b.signIn(t, "mel@example.com")), true, member, false, false, false},
+		{"the system key", "X-API-Key: " + systemKey, true, auth.All, true, true, false, false},
+		{"a token for the system key", bearer(b.buy(t, "X-API-Key: "+systemKey, `{"expires_in":3600}`)), true, auth.All, true, true, false, false},
+		{"a key with all permissions", all, true, auth.All, false, false, false, false},
+		{"a key of another organization", foreign, true, auth.All, false, false, true, false},
+		{"a token for less", bearer(bought), true, auth.DevicesRead, false, false, false, false},
+		{"an admin of the building", bearer(b.signIn(t, "ada@example.com")), true, auth.All, true, true, false, false},
+		{"an admin of the organization", bearer(ann), true, auth.All, true, false, false, false},
+		{"an admin of another organization", bearer(b.signIn(t, "bob@example.com")), true, auth.All, true, false, true, false},
+		{"a member", bearer(b.signIn(t, "mel@example.com")), true, member, false, false, false, false},
 	}
+	list = append(list, caller{name: "an edge device", header: "X-API-Key: " + b.edgeKey(aurora), good: true, edge: true},
+		caller{name: "a key of an edge device as that of an organization", header: "X-Org-Api-Key: " + b.edgeKey(aurora)})
 	for _, name := range auth.All.Names() {
 		set, _ := auth.ParseSet([]string{name})
 		_, header := b.orgKey(t, auroraOrg, name)
-		list = append(list, caller{"a key with " + name, header, true, set, false, false, false})
+		list = append(list, caller{"a key with " + name, header, true, set, false, false, false, false})
 	}
 	time.Sleep(2 * time.Second) // what is brief has expired
 	return list

@@ -184,11 +184,18 @@ func control(s *Server, c *call) error {
 	return c.response(a)
 }
 
+// switches says whether POST /edge/control has that action.
+func switches(action string) bool {
+	return action == drivers.ActOn || action == drivers.ActOff || action == drivers.ActIntensity
+}
+
 func (s *Server) permit(who principal, space, action string, r agent.Reading) permitted {
 	refusal := s.agent.Permits(who.Principal, space, r.DeviceType, r.SubDevice, action)
 	switch {
 	case !who.May(auth.DevicesWrite):
 		return permitted{action, false, "this credential has no permission " + string(permitWrite)}
+	case who.Kind == agent.KindEdge && !switches(action):
+		return permitted{action, false, "an edge device only switches and dims"}
 	case refusal != nil:
 		return permitted{action, false, refusal.Error()}
 	case r.Status == agent.Offline:

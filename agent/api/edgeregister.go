@@ -30,6 +30,7 @@ func newClaim(s *Server, c *call) error {
 // registered is what an edge device is told once it has claimed its space.
 type registered struct {
 	DeviceID    string             `json:"device_id"`
+	Key         string             `json:"api_key"` // shown only now
 	Kind        string             `json:"kind"`
 	GatewayID   string             `json:"gateway_id"`
 	GatewayName string             `json:"gateway_name"`
@@ -50,7 +51,7 @@ func registerEdge(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err = s.agent.RegisterEdge(c.r.Context(), code, d, clientAddress(c.r))
+	d, secret, err := s.agent.RegisterEdge(c.r.Context(), code, d, clientAddress(c.r))
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func registerEdge(s *Server, c *call) error {
 		return err
 	}
 	who := s.agent.Identity()
-	answer := registered{DeviceID: d.ID, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Network(),
+	answer := registered{DeviceID: d.ID, Key: secret, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Network(),
 		Time: moment(s.agent.Now()), TimeTrust: state.TimeTrust, HeartbeatS: int64(edgeBeatEvery / time.Second)}
 	for _, m := range s.agent.MeetingSpaces() {
 		if m.ID == d.SpaceID {
@@ -83,8 +84,15 @@ func (b *edgeBeat) members() []member {
 }
 
 // take notes the beat of an edge device. page says that it shows the page of
-// its space, which beats with it; a page that never registered has no id.
+// its space, which beats with it; a page that never registered has no id. Who
+// comes with the key of an edge device beats for that one.
 func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error) {
+	if c.who.Kind == agent.KindEdge {
+		if b.id != "" && b.id != c.who.ID {
+			return false, invalid("device_id", "is not that of the edge device whose key this is: leave it out")
+		}
+		b.id = c.who.ID
+	}
 	if b.id == "" {
 		if *space == "" {
 			return false, invalid("meeting_space_id", "is missing")

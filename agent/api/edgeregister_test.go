@@ -21,20 +21,35 @@ func (b *building) claim(space string) string {
 // register registers an edge device without a key, and returns its id.
 func (b *building) register(space, more string) string {
 	b.t.Helper()
+	id, _ := b.registered(space, more)
+	return id
+}
+
+// edgeKey is the key of another edge device.
+func (b *building) edgeKey(space string) string {
+	b.t.Helper()
+	_, key := b.registered(space, "")
+	return key
+}
+
+func (b *building) registered(space, more string) (id, key string) {
+	b.t.Helper()
 	got := b.net.do(b.t, "POST", "/edge/register", `{"claim_code":"`+b.claim(space)+`"`+more+`}`)
 	var answer struct {
 		Response struct {
-			ID string `json:"device_id"`
+			ID  string `json:"device_id"`
+			Key string `json:"api_key"`
 		}
 	}
-	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.StatusCode != 201 || answer.Response.ID == "" {
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.StatusCode != 201 || answer.Response.ID == "" || answer.Response.Key == "" {
 		b.t.Fatalf("register: %d %s, %v", got.StatusCode, got.body, err)
 	}
-	return answer.Response.ID
+	return answer.Response.ID, answer.Response.Key
 }
 
-// ofHost is what an answer says of the machine that the test runs on.
-var ofHost = regexp.MustCompile(`("addresses": )\[[^]]*\]|("device_id": )"[^"]*"`)
+// ofHost is what an answer says of the machine that the test runs on, and what is
+// made up anew.
+var ofHost = regexp.MustCompile(`("addresses": )\[[^]]*\]|("(?:device_id|api_key)": )"[^"]*"`)
 
 func TestEdgeDeviceClaimsItsSpace(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {

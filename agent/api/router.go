@@ -39,6 +39,7 @@ func (r route) segments() []string { return strings.Split(r.path[1:], "/") }
 type endpoint struct {
 	*route
 	need      auth.Set         // 0: the permission is not one of these
+	edge      bool             // edge devices may it too
 	scopes    [maxParams]scope // what the values in the path name
 	v2        bool             // it is of V2.0
 	wording   *wording         // nil: it says all as V1.0 does
@@ -47,7 +48,9 @@ type endpoint struct {
 
 func newEndpoint(r *route) *endpoint {
 	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r)}
-	o.need, _ = auth.ParseSet([]string{string(r.permission)}) // the others are judged by name
+	var need string
+	need, o.edge = strings.CutSuffix(string(r.permission), string(orEdge))
+	o.need, _ = auth.ParseSet([]string{need}) // the others are judged by name
 	values := 0
 	for _, s := range r.segments() {
 		if s[0] == '{' {

@@ -23,7 +23,7 @@ const nobody = ""
 
 // within refuses what the path names, if who asks does not see it.
 func (s *Server) within(c *call, o *endpoint) error {
-	if c.who.OrganizationID == "" {
+	if !c.who.Bounded() {
 		return nil
 	}
 	for i, own := range o.scopes {
@@ -40,11 +40,11 @@ func (s *Server) within(c *call, o *endpoint) error {
 // ownSpace refuses a space that who asks does not see as one that is not
 // there. It is also for handlers whose body or query names one.
 func (s *Server) ownSpace(who *principal, id string) error {
-	if who.OrganizationID == "" {
+	if !who.Bounded() {
 		return nil
 	}
 	organization, err := s.agent.OrganizationOf(id)
-	if err == nil && !who.Sees(organization) {
+	if err == nil && (!who.Sees(organization) || who.SpaceID != "" && who.SpaceID != id) {
 		_, err = s.agent.OrganizationOf(nobody)
 	}
 	return err
@@ -84,7 +84,7 @@ func (s *Server) ownHook(who *principal, id string) error {
 
 // sees says whether who asks sees a space, for lists.
 func (s *Server) sees(who *principal, spaceID string) bool {
-	return who.OrganizationID == "" || s.ownSpace(who, spaceID) == nil
+	return !who.Bounded() || s.ownSpace(who, spaceID) == nil
 }
 
 // ownFields refuses bookings of spaces that who asks does not see, also where

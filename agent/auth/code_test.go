@@ -189,7 +189,7 @@ func TestSeal(t *testing.T) {
 }
 
 func TestAPISecrets(t *testing.T) {
-	for _, prefix := range []string{SystemPrefix, OrganizationPrefix} {
+	for _, prefix := range prefixes {
 		secret := NewAPISecret(prefix)
 		if !strings.HasPrefix(secret, prefix) || len(secret) != len(prefix)+52+1+8 || Mistyped(secret) || ShownPrefix(secret) != secret[:len(prefix)+4] {
 			t.Errorf("secret %q", secret)

@@ -12,7 +12,10 @@ import (
 const (
 	SystemPrefix       = "rgsys_"
 	OrganizationPrefix = "rgorg_"
+	EdgePrefix         = "rgedge_"
 )
+
+var prefixes = []string{SystemPrefix, OrganizationPrefix, EdgePrefix}
 
 // shownOfSecret is how much of a secret behind its prefix is kept to recognize
 // it by.
@@ -32,18 +35,19 @@ func NewAPISecret(prefix string) string {
 // Mistyped says whether a secret is one of ours of which something was lost or
 // changed. Of one that somebody made up nothing can be said.
 func Mistyped(secret string) bool {
-	body, ours := strings.CutPrefix(secret, SystemPrefix)
-	if !ours {
-		body, ours = strings.CutPrefix(secret, OrganizationPrefix)
+	for _, prefix := range prefixes {
+		if body, ours := strings.CutPrefix(secret, prefix); ours {
+			body, sum, _ := strings.Cut(body, "_")
+			return sum != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body)))
+		}
 	}
-	body, sum, _ := strings.Cut(body, "_")
-	return ours && sum != fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body)))
+	return false
 }
 
 // ShownPrefix is what a secret is recognized by: nothing of one that somebody
 // made up, a little of one that has random bits to spare.
 func ShownPrefix(secret string) string {
-	for _, prefix := range []string{SystemPrefix, OrganizationPrefix} {
+	for _, prefix := range prefixes {
 		if n := len(prefix) + shownOfSecret; strings.HasPrefix(secret, prefix) && len(secret) > 4*n {
 			return secret[:n]
 		}

@@ -27,7 +27,7 @@ var (
 	// What is a secret or somebody's by its looks.
 	address = regexp.MustCompile(`[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}.-]+`)
 	link    = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://)[^\s"'<>\\]+`)
-	key     = regexp.MustCompile(`\b(rgsys|rgorg|whsec|sk|tk)_[A-Za-z0-9_+/=-]+|\beyJ[A-Za-z0-9_.-]+`)
+	key     = regexp.MustCompile(`\b(rgsys|rgorg|rgedge|whsec|sk|tk)_[A-Za-z0-9_+/=-]+|\beyJ[A-Za-z0-9_.-]+`)
 	long    = regexp.MustCompile(`[A-Za-z0-9_+/=-]{32,}`)
 )
 
