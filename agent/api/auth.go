@@ -101,9 +101,18 @@ func (d *door) admit(c *call, o *endpoint) error {
 		return err
 	}
 	if !o.may(&c.who) {
-		return &agent.Error{Code: agent.Forbidden, Message: "this credential has no permission " + strings.TrimSuffix(string(o.permission), string(orEdge))}
+		return o.forbidden(&c.who)
 	}
 	return d.server.within(c, o)
+}
+
+// forbidden says why somebody may not.
+func (o *endpoint) forbidden(p *principal) error {
+	message := "this credential has no permission " + strings.TrimSuffix(string(o.permission), string(orEdge))
+	if p.Kind == agent.KindEdge {
+		message = "this is not for edge devices, which beat, read, switch and dim in their meeting space: use the key of an organization"
+	}
+	return &agent.Error{Code: agent.Forbidden, Message: message}
 }
 
 // authenticate takes the one credential of a request.
