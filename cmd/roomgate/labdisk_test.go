@@ -64,6 +64,7 @@ func TestLabDisk(t *testing.T) {
 		{"disk/debian/install/power cut", (*debian).install},
 		{"disk/debian/seed, doctor/none", (*debian).settled},
 		{"disk/debian/claim/none", (*debian).claim},
+		{"disk/debian/seed/mistakes", (*debian).mistakes},
 		{"disk/debian/update/none", (*debian).update},
 		{"disk/debian/update/release does not start", (*debian).rollBack},
 		{"disk/debian/update/power cuts", (*debian).cuts},

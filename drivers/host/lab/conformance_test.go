@@ -55,7 +55,9 @@ func hubOptions() drivers.Options {
 }
 
 func displayOptions() drivers.Options {
-	return with(display.Kind(), func(o *display.Options) { o.Page, o.Backlight = "room", "backlight" })()
+	return with(display.Kind(), func(o *display.Options) {
+		o.Page, o.Backlight, o.Stale = "room", "backlight", 6*time.Second
+	})()
 }
 
 func newDoor() *sim.Door { return &sim.Door{Relay: "relay", Sense: "sense", Contact: "contact"} }

@@ -312,7 +312,6 @@ func browserClosed(t *testing.T) {
 	light := &sim.Backlight{Line: "backlight"}
 	r := newRoom(t, tablet, light)
 	o := displayOptions().(*display.Options)
-	o.Stale = 4 * time.Second
 	d := r.open(o)
 	r.within("at first", d, "", fine)
 	tablet.Unplug()

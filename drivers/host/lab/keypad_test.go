@@ -38,20 +38,25 @@ func TestKeypad(t *testing.T) {
 			defer cancel()
 			go func() { _ = d.(drivers.Watcher).Watch(ctx, func(e drivers.Event) { events <- e }) }()
 			time.Sleep(300 * time.Millisecond)
+			lost := 0
 			for try := range 10 {
 				pause := time.Duration(0)
 				for _, message := range c.messages {
 					pause = max(pause, r.send(message))
 				}
 				code := entered(events)
-				if pause > 20*time.Millisecond {
+				switch {
+				case pause > 20*time.Millisecond:
 					t.Logf("note: try %d paused for %v", try+1, pause)
-					continue
-				}
-				if code != c.want {
+				case code == "" && lost < 2: // as a pulse that the kernel comes too late to see
+					lost++
+					t.Logf("note: of try %d nothing was told", try+1)
+				case code != c.want:
 					t.Errorf("entered was %q, want %q", string(code), string(c.want))
+					return
+				default:
+					return
 				}
-				return
 			}
 			t.Error("the machine stood still in every message")
 		})
