@@ -14,7 +14,7 @@ import (
 	"roomgate/drivers/lock"
 )
 
-// Pulses of 50 µs, 2 ms apart, through the kernel's interrupts. The board
+// Pulses of 50 µs, 5 ms apart, through the kernel's interrupts. The board
 // itself times them: a process under emulation cannot.
 func TestKeypad(t *testing.T) {
 	for row, c := range map[string]struct {
@@ -82,7 +82,7 @@ func (r *room) send(message string) (longest time.Duration) {
 	var all strings.Builder
 	all.WriteString("mark note\n")
 	for _, bit := range message {
-		fmt.Fprintf(&all, "wire d%c 0\nwait 50\nwire d%c 1\nwait 2000\nmark note\n", bit, bit)
+		fmt.Fprintf(&all, "wire d%c 0\nwait 50\nwire d%c 1\nwait 5000\nmark note\n", bit, bit)
 	}
 	before := len(r.entries())
 	if err := r.tell(all.String()); err != nil {
