@@ -16,6 +16,9 @@ QUICK32 := $(QUICK) ./agent/...
 FORKS   := CheckInChild|OnlyACrashOfTheChild|StoppedCheck|KilledWriter|SuiteFindsFlaws|Mosquitto
 # The names that tests of what goes wrong carry.
 FAULTS  := Crash|Kill|Cut|Damage|Lost|Full|Fault|Broken|Panic|Hang|Interrupted|Unplug|Stuck|Garbled|Vanish|Jam|Stall|Bounded
+# What strangers can make the gateway take, without the race detector, which needs
+# memory of its own.
+MEMORY  := -run 'MemoryIsBounded|MemoryOfAGateway|MemoryOfHostile|LeaveTheProcessWhole' ./cloud/broker ./cmd/roomgate ./agent/calendar
 # What is behind the build tag lab.
 LAB     := ./drivers/host/lab ./cmd/roomgate
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -57,6 +60,7 @@ test-all: ## installs what the other tests need, runs everything, also on emulat
 	go vet -tags integration ./...
 	@$(INSTALLED); $(call gotest,$(RACE) $(UNTAGGED))
 	@$(INSTALLED); $(call gotest,$(RACE) -count=1 -tags integration $(TAGGED))
+	@$(call gotest,$(MEMORY))
 	@echo 'linux/arm64 under qemu (without $(FORKS), which fork):'
 	@export GOARCH=arm64; $(call emulated,qemu-aarch64-static,$(QUICK))
 	@echo 'linux/arm (GOARM=7) under qemu (without the same):'
@@ -68,6 +72,7 @@ bench: ## speed, size and wear, each beside its limit in the same run
 
 faults: ## power cuts, crashes, full disks, broken devices
 	@$(call gotest,$(RACE) -tags integration -run '$(FAULTS)' ./...)
+	@$(call gotest,$(MEMORY))
 
 lab: ## drivers, a gateway, the service, its watchdogs and updates on ARM kernels with simulated boards, as a table
 	go vet -tags lab $(LAB)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -113,15 +112,3 @@ func layError(err error) error {
 	p := all.Problems[0]
 	return refuse(Invalid, p.Key, "%s", strings.TrimSpace(strings.TrimPrefix(p.Message, p.Key)))
 }
-
-// lockSite waits for the turn to change the site.
-func (a *Agent) lockSite(ctx context.Context) error {
-	select {
-	case a.builders <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return refuse(Unavailable, "", "the request ended before its turn came, nothing was changed: try again")
-	}
-}
-
-func (a *Agent) unlockSite() { <-a.builders }

@@ -13,7 +13,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/agent/update"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -27,23 +31,31 @@ type Options struct {
 	Config  *config.Config
 	Buses   drivers.Buses
 	DataDir string // the folder of the database
-	// Check verifies the database before it is opened; nil: in this process.
-	Check func(ctx context.Context, path string) error
+	// Told is told how far the check of the database before it is opened is; nil: nobody is.
+	Told store.Progress
 	// SystemKey is the system API key; empty: the stored one, or a new one.
 	SystemKey string
 	Version   string
+	// NotStarted are the releases that the start of this program passed over.
+	NotStarted []update.NotStarted
 	// Simulated says that the buses lead to no hardware.
 	Simulated bool
 	// Hardware names this machine, so that a copied card is noticed; empty:
 	// it is not looked for.
 	Hardware string
-	Log      *slog.Logger // nil: silent
+	// Machine tells what the machine knows of time; zero: nothing, so that
+	// clock.trust auto believes the clock once somebody confirms it.
+	Machine clock.Machine
+	Log     *slog.Logger // nil: silent
 	// Dial reaches the cloud's broker; nil: the network.
 	Dial Dialer
 	// MailDial reaches the mail relay; nil: the network.
 	MailDial Dialer
-	// Calendars fetches external calendars; nil: as usual.
+	// Calendars fetches external calendars; nil: as the configuration allows.
 	Calendars *http.Client
+	// AllowLoopback lets webhooks and linked calendars reach this machine. It
+	// is for a demo.
+	AllowLoopback bool
 	// Webhooks sends notifications; nil: as the configuration allows.
 	Webhooks *http.Client
 	// Push reaches the push gateway; nil: as the configuration says.
@@ -55,28 +67,23 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 
 // Agent is an opened building.
 type Agent struct {
-	config    *config.Config
-	buses     drivers.Buses
-	dataDir   string
-	version   string
-	simulated bool // no hardware is below it
-	log       *slog.Logger
-	started   time.Time
-	boot      string // this run of the process, in every message
-	newKey    string
+	Events *eventlog.Log
+
+	config  *config.Config
+	options Options // without the system key
+	log     *slog.Logger
+	started time.Time
+	newKey  string
 
 	firstSeq uint64 // the log ended here when we started
 
-	db       *store.DB
-	logRows  store.Queue[row]
-	recorder *recorder
-	grown    broadcast
-	signs    broadcast // of the meeting spaces
-	clock    *clock
+	db    *store.DB
+	signs loop.Broadcast // of the meeting spaces
+	clock *timekeeper
 
 	site      atomic.Pointer[site]
-	rebuilt   broadcast            // the site was replaced
-	builders  chan struct{}        // holds a token while somebody changes the site
+	rebuilt   loop.Broadcast       // the site was replaced
+	builders  loop.Turn            // holds a token while somebody changes the site
 	additions map[string]*addition // belongs to who has that turn
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
 	keys      keys
@@ -84,10 +91,10 @@ type Agent struct {
 	ids       claims
 	edges     edges
 	claimed   claimBook
-	inflight  inflight
-	wheelTurn chan struct{} // holds a token when a plan has changed
+	wheelTurn loop.Signal // holds a token when a plan has changed
+	commands  commandBook
 
-	calendars *http.Client
+	calendars calendarClients
 	hooks     *hooks
 	rules     *ruleBook
 	messages  *messageBook
@@ -106,16 +113,17 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{config: o.Config, file: o.Config, buses: o.Buses, dataDir: o.DataDir, version: o.Version, simulated: o.Simulated, log: o.Log,
-		started: time.Now(), boot: newBoot(), builders: make(chan struct{}, 1),
-		calendars: o.Calendars, wheelTurn: make(chan struct{}, 1), logRows: logQueue(o.Config.Store.Events), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
+	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
+		started: time.Now(), builders: loop.NewTurn(),
+		calendars: newCalendarClients(o), wheelTurn: loop.NewSignal(), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
-		Check: o.Check, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
+		Told: o.Told, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
+	a.options.SystemKey = ""
 	a.db = db
-	a.hooks = newHooks(o.Config, o.Webhooks)
+	a.hooks = newHooks(o)
 	a.rules = newRuleBook()
 	a.messages = a.newMessageBook(o.Push)
 	if err := a.load(ctx, o); err != nil {
@@ -125,15 +133,23 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 }
 
 func (a *Agent) load(ctx context.Context, o Options) error {
-	floor, err := a.lastTime()
-	if err != nil {
+	var err error
+	if a.clock, err = a.newTimekeeper(o.Machine); err != nil {
+		return fmt.Errorf("read what the clock has to be: %w", err)
+	}
+	a.commands.lived = a.clock.Lived
+	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
+		Log: a.log, Grown: func() {
+			if a.uplink != nil {
+				a.uplink.Wake()
+			}
+		}})
+	if a.firstSeq, err = a.Events.Last(); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
-	if a.firstSeq, err = a.lastSeq(); err != nil {
-		return fmt.Errorf("read the log: %w", err)
+	if err := mendRepaired(ctx, a); err != nil {
+		return fmt.Errorf("mend what a repair of the database has left: %w", err)
 	}
-	a.clock = newClock(a.config.Clock.Trust, floor)
-	a.recorder = newRecorder(a.db, a.logRows, a.config.Store.Flush, a.log, a.logGrown)
 	if err := a.loadKeys(ctx, o.SystemKey); err != nil {
 		return fmt.Errorf("load the keys: %w", err)
 	}
@@ -169,6 +185,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.db.View(a.loadClaim); err != nil {
 		return fmt.Errorf("load whom the gateway belongs to: %w", err)
 	}
+	if err := tellRepaired(ctx, a); err != nil {
+		return fmt.Errorf("tell of the repair of the database: %w", err)
+	}
 	return a.openCloud(o)
 }
 
@@ -186,30 +205,9 @@ func (a *Agent) loadSpaces() error {
 			}
 			order = append(order, s)
 		}
-		a.site.Store(newSite(order))
+		a.site.Store(newSite(a.config, order))
 		return a.loadEdges(tx)
 	})
-}
-
-// lastTime is when the log was last written, by the clock of then.
-func (a *Agent) lastTime() (at time.Time, err error) {
-	last, err := a.lastSeq()
-	if err != nil || last == 0 {
-		return at, err
-	}
-	page, err := a.page(last-1, 1)
-	if len(page) > 0 {
-		at = page[0].Value.time()
-	}
-	return at, err
-}
-
-// logGrown tells everybody who follows the log.
-func (a *Agent) logGrown() {
-	a.grown.wake()
-	if a.uplink != nil {
-		a.uplink.Wake()
-	}
 }
 
 // Run moves the building until ctx ends. The devices stop first, so that the
@@ -219,9 +217,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer stop()
 	loops, upper := errgroup.WithContext(upper)
 	loops.Go(func() error { return a.db.Run(upper) })
-	loops.Go(func() error { return a.recorder.run(upper) })
+	loops.Go(func() error { return a.Events.Run(upper) })
 	loops.Go(func() error { return a.keepLastUse(upper) })
-	loops.Go(func() error { return a.watchClock(upper) })
+	loops.Go(func() error { return a.clock.run(upper) })
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return a.runDiscovery(upper) })
 	loops.Go(func() error { return a.runWheel(upper) })
@@ -243,7 +241,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		defer stop()
 		err := devices.Wait()
 		failed <- err
-		return a.recorder.flush(context.WithoutCancel(ctx))
+		return a.Events.Flush(context.WithoutCancel(ctx))
 	})
 	err := loops.Wait()
 	return errors.Join(err, <-failed)
@@ -252,8 +250,11 @@ func (a *Agent) Run(ctx context.Context) error {
 // Close lets the database go. Run must have returned.
 func (a *Agent) Close() error { return a.db.Close() }
 
-// Ready is nil once the store is open and every device had its first verdict.
+// Ready is nil once the store is open and sound and every device had its first verdict.
 func (a *Agent) Ready() error {
+	if err := a.Store().Sound(); err != nil {
+		return err
+	}
 	for _, d := range a.site.Load().devices() {
 		if !d.seen.Load() {
 			return fmt.Errorf("%s has not been observed yet", d.title())
@@ -270,6 +271,9 @@ const stuckAfter = 30 * time.Second
 // restart than a building that only seems to work.
 func (a *Agent) Progress() error {
 	now := time.Now()
+	if err := a.Store().hangs(now); err != nil {
+		return err
+	}
 	for _, d := range a.site.Load().devices() {
 		moved := time.Unix(0, d.moved.Load())
 		if limit := orderTimeout + d.Timeout + d.live().Poll + maxPause + stuckAfter; d.live().Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
@@ -285,5 +289,5 @@ func (a *Agent) PageBeat(spaceID string, done []drivers.PageDone) ([]drivers.Pag
 	if _, err := a.space(spaceID); err != nil {
 		return nil, err
 	}
-	return a.buses.Page(spaceID).Beat(time.Now(), done...), nil
+	return a.options.Buses.Page(spaceID).Beat(time.Now(), done...), nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
 
@@ -51,8 +52,11 @@ spaces:
 type script struct {
 	mu      sync.Mutex
 	value   map[string]string // by sub-device
+	gone    map[string]error  // why a sub-device has no value
 	fault   string            // "", "hang", "panic", "lie", "vanish", "ignore"
 	done    []string          // the orders that took effect
+	late    time.Duration     // the evidence
+	unseen  error             // there is none
 	opened  int
 	polled  int
 	release chan struct{} // lets a hanging call go
@@ -68,6 +72,20 @@ func (s *script) show(sub, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.value[sub] = value
+}
+
+// prove has the evidence of orders be this much later than they are, or wrong.
+func (s *script) prove(late time.Duration, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late, s.unseen = late, why
+}
+
+// lose has a sub-device say that it has no value; nil ends that.
+func (s *script) lose(sub string, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = map[string]error{sub: why}
 }
 
 func (s *script) effects() []string {
@@ -102,6 +120,7 @@ func newBench() bench {
 	for _, name := range []string{"light-1", "light-2"} {
 		b[name] = &script{value: map[string]string{"": drivers.Off}, release: make(chan struct{})}
 	}
+	b["door-1"] = &script{value: map[string]string{"": drivers.Closed}, release: make(chan struct{})}
 	b["hub-1"] = &script{value: map[string]string{drivers.SubTemperature: "21.5", drivers.SubBuzzer: drivers.Off,
 		drivers.SubOccupancy: drivers.Vacant, drivers.SubRing: drivers.Off}, release: make(chan struct{})}
 	return b
@@ -134,10 +153,20 @@ func (o *scriptOptions) Open(context.Context, drivers.Buses) (drivers.Driver, er
 
 type scriptDriver struct{ *script }
 
+// isLock says whether the script is of a door.
+func (s *script) isLock() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.value[""] == drivers.Open || s.value[""] == drivers.Closed
+}
+
 var onOff = []drivers.Action{{Name: drivers.ActOn}, {Name: drivers.ActOff},
 	{Name: drivers.ActIntensity, Params: []drivers.Param{{Name: drivers.ValueName, Kind: drivers.KindInteger, Max: 100}}}}
 
 func (d *scriptDriver) Describe() drivers.Description {
+	if d.isLock() {
+		return drivers.Description{Type: drivers.TypeLock, Driver: "scripted-lock", Actions: []drivers.Action{{Name: drivers.ActOpen}, {Name: drivers.ActClose}}}
+	}
 	if _, hub := d.value[drivers.SubRing]; hub {
 		return drivers.Description{Type: drivers.TypeO3, Driver: "scripted-hub", Subs: []drivers.SubDevice{
 			{Name: drivers.SubTemperature}, {Name: drivers.SubOccupancy}, {Name: drivers.SubBuzzer, Actions: onOff}, {Name: drivers.SubRing, Actions: onOff}}}
@@ -157,7 +186,7 @@ func (d *scriptDriver) Poll(context.Context) ([]drivers.Status, error) {
 		if d.fault == "lie" {
 			value = "purple"
 		}
-		all = append(all, drivers.Status{Sub: sub, Value: value, ObservedAt: time.Now(), Source: "script"})
+		all = append(all, drivers.Status{Sub: sub, Value: value, ObservedAt: time.Now(), Source: "script", Err: d.gone[sub]})
 	}
 	return all, nil
 }
@@ -173,7 +202,12 @@ func (d *scriptDriver) Do(_ context.Context, c drivers.Command) (drivers.Status,
 	}
 	d.done = append(d.done, c.Action)
 	d.value[c.Sub] = drivers.OnOff(c.Action != drivers.ActOff)
-	return drivers.Status{Sub: c.Sub, Value: d.value[c.Sub], ObservedAt: time.Now(), Source: "script"}, nil
+	if c.Action == drivers.ActOpen {
+		d.value[c.Sub] = drivers.Open
+	} else if c.Action == drivers.ActClose {
+		d.value[c.Sub] = drivers.Closed
+	}
+	return drivers.Status{Sub: c.Sub, Value: d.value[c.Sub], ObservedAt: time.Now().Add(d.late), Source: "script", Err: d.unseen}, nil
 }
 
 func (d *scriptDriver) Close() error { return nil }
@@ -253,7 +287,7 @@ func (r *rig) run() {
 		if err := r.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		if err := store.Verify(filepath.Join(r.dataDir, Database)); err != nil {
+		if err := store.Verify(filepath.Join(r.options.DataDir, Database)); err != nil {
 			t.Errorf("the database after the test: %v", err)
 		}
 	})
@@ -278,7 +312,7 @@ func (r *rig) status(spaceID, deviceType, sub string) Record {
 // told returns the events so far as "type device value".
 func (r *rig) told() []string {
 	r.t.Helper()
-	events, _, err := r.Events(EventFilter{Limit: 1000})
+	events, _, err := r.Events.Find(eventlog.Filter{Limit: 1000})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
 	"roomgate/agent/config"
 )
 
@@ -63,10 +64,10 @@ func (a *Agent) SetAvailability(ctx context.Context, spaceID string, v Availabil
 	if err != nil {
 		return v, err
 	}
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return v, err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	switch {
 	case v.Hours != nil && v.AroundTheClock == nil: // hours mean that it closes
 		v.AroundTheClock = new(bool)
@@ -130,10 +131,10 @@ func (a *Agent) HoldSpace(ctx context.Context, spaceID string, h booking.Hold) (
 	if err := checkHold(h, now); err != nil {
 		return h, err
 	}
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return h, err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	kept := s.plan.terms.Load().storedPlan
 	h.ID = ulid.Make().String()
 	if kept.Holds, err = laid(kept.Holds, h, now); err != nil {
@@ -164,16 +165,19 @@ func checkHold(h booking.Hold, now time.Time) error {
 // laid puts a hold over the others: it ends or cuts those that it overlaps.
 func laid(holds []booking.Hold, h booking.Hold, now time.Time) ([]booking.Hold, error) {
 	var out []booking.Hold
+	over := func(h booking.Hold, at time.Time) bool { return !h.Until.IsZero() && !h.Until.After(at) }
 	for _, old := range holds {
-		if !old.Until.IsZero() && !old.Until.After(now) {
-			continue // over
+		if !over(old, now.Add(-clock.MaxStep)) { // what seems over may come back with the clock
+			out = append(out, cut(old, h)...)
 		}
-		out = append(out, cut(old, h)...)
 	}
 	if h.Status != booking.Available {
 		out = append(out, h)
 	}
 	slices.SortFunc(out, func(a, b booking.Hold) int { return a.From.Compare(b.From) })
+	if len(out) > maxHolds {
+		out = slices.DeleteFunc(out, func(h booking.Hold) bool { return over(h, now) })
+	}
 	if len(out) > maxHolds {
 		return nil, refuse(Conflict, "", "%d states are scheduled already: lift some", maxHolds)
 	}

@@ -143,3 +143,24 @@ func TestLaterHoldsLieOverEarlierOnes(t *testing.T) {
 		}
 	})
 }
+
+// A state that is over stays for as long as a trusted clock can be set back,
+// unless there are too many.
+func TestHoldsThatAreOverCanComeBack(t *testing.T) {
+	hold := func(day, hour int) booking.Hold {
+		from := on(hour, 0).AddDate(0, 0, day)
+		return booking.Hold{ID: fmt.Sprint(day, hour), Status: booking.Reserved, From: from, Until: from.Add(time.Minute)}
+	}
+	holds := []booking.Hold{hold(0, 9)}
+	for hours, want := range map[time.Duration]int{time.Hour: 2, 23 * time.Hour: 2, 25 * time.Hour: 1} {
+		if got, err := laid(holds, hold(9, 9), on(9, 0).Add(hours)); err != nil || len(got) != want {
+			t.Errorf("%v later: %v, %v, want %d", hours, got, err, want)
+		}
+	}
+	for i := range maxHolds - 1 {
+		holds = append(holds, hold(10+i, 9))
+	}
+	if got, err := laid(holds, hold(9, 9), on(9, 5)); err != nil || len(got) != maxHolds {
+		t.Errorf("too many: %d, %v, want %d without the one that is over", len(got), err, maxHolds)
+	}
+}

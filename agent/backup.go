@@ -34,7 +34,7 @@ const copyPasses = 3
 // device secret, and the configuration with what it names. It is not sealed yet.
 // told is told how far the work before the first byte is, see copyPasses.
 func (a *Agent) Backup(ctx context.Context, w io.Writer, c BackupConfig, told backup.Progress) error {
-	if err := a.recorder.flush(ctx); err != nil {
+	if err := a.Events.Flush(ctx); err != nil {
 		return fmt.Errorf("write down what is pending: %w", err)
 	}
 	database, err := a.db.Copy(ctx, func(done, total int64) { told(done/copyPasses, total/2) })
@@ -43,16 +43,17 @@ func (a *Agent) Backup(ctx context.Context, w io.Writer, c BackupConfig, told ba
 	}
 	defer database.Close()
 	g := a.config.Gateway
-	return writeBackup(ctx, w, backup.Manifest{Version: a.version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.dataDir, database, c,
+	return writeBackup(ctx, w, backup.Manifest{Version: a.options.Version, Schema: Schema, GatewayID: g.ID, GatewayName: g.Name}, a.options.DataDir, database, c,
 		func(done, total int64) { told(((copyPasses-1)*total+done)/copyPasses, total) })
 }
 
 // BackupStopped is Backup of a gateway that does not run, with its data folder
-// and its configuration. check is Options.Check; told is told of the checksums. The
+// and its configuration. checked is told how far the check of the
+// database is, told how far the checksums are. The
 // error is store.ErrLocked if it runs after all, and store.ErrDamaged if the next
 // start would put the database aside: start it first.
 func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string, c BackupConfig, version string,
-	check func(context.Context, string) error, told backup.Progress) (err error) {
+	checked store.Progress, told backup.Progress) (err error) {
 	path := filepath.Join(dir, Database)
 	lock, err := store.Lock(ctx, path)
 	if err != nil {
@@ -62,7 +63,7 @@ func BackupStopped(ctx context.Context, w io.Writer, g config.Gateway, dir strin
 	if err := backup.GiveTo(path+".lock", dir); err != nil { // else the service could not take it
 		return err
 	}
-	if err := check(ctx, path); err != nil {
+	if err := store.Check(ctx, path, checked); err != nil {
 		return err
 	}
 	stored, err := store.Schema(path)
@@ -109,12 +110,12 @@ type NewLife struct {
 // seen before for old. A system key that is made anew is returned.
 // What is sealed with the device secret, which must come along, and the keys
 // of integrations stay what they are.
-func Rekey(ctx context.Context, dir string, life NewLife, check func(context.Context, string) error) (key string, err error) {
+func Rekey(ctx context.Context, dir string, life NewLife) (key string, err error) {
 	path := filepath.Join(dir, Database)
-	if err := check(ctx, path); err != nil { // Open would put it aside and begin anew
+	if err := store.Check(ctx, path, nil); err != nil { // Open would repair it
 		return "", err
 	}
-	db, _, err := store.Open(ctx, path, store.Options{Check: check, Schema: Schema})
+	db, _, err := store.Open(ctx, path, store.Options{Schema: Schema})
 	if err != nil {
 		return "", err
 	}

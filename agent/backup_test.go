@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,13 +11,12 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/message"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
-
-func verify(_ context.Context, path string) error { return store.Verify(path) }
 
 // unpack puts the files of a backup into a new folder.
 func unpack(t *testing.T, raw []byte) (string, *backup.Opened) {
@@ -56,7 +54,7 @@ func rising(t *testing.T) backup.Progress {
 func (r *relayRig) event(t *testing.T) (seq uint64) {
 	t.Helper()
 	err := r.db.Update(t.Context(), func(tx *store.Tx) (err error) {
-		seq, err = r.logRows.Push(tx, row{Type: "event.test", Data: []byte("{}")})
+		seq, err = r.Events.PushAt(tx, eventlog.Row{Type: "event.test", Data: []byte("{}")})
 		return err
 	})
 	if err != nil {
@@ -97,7 +95,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		if o.Schema != Schema || o.GatewayID != r.config.Gateway.ID || len(o.Named) != 2 || string(o.Small[backup.ConfigName]) != string(text) {
 			t.Errorf("%+v", o.Manifest)
 		}
-		key, err := Rekey(t.Context(), dir, NewLife{}, verify)
+		key, err := Rekey(t.Context(), dir, NewLife{})
 		if err != nil || key != "" {
 			t.Fatalf("%q, %v", key, err)
 		}
@@ -142,7 +140,7 @@ func TestRekeyAgain(t *testing.T) {
 		var before uint64
 		for range 2 {
 			dir, _ := unpack(t, raw.Bytes())
-			key, err := Rekey(t.Context(), dir, NewLife{NewKey: true}, verify)
+			key, err := Rekey(t.Context(), dir, NewLife{NewKey: true})
 			if err != nil || auth.Mistyped(key) {
 				t.Fatal(err)
 			}
@@ -177,7 +175,7 @@ func TestBackupOfDamage(t *testing.T) {
 	told := rising(t)
 	stopped := func() error {
 		raw.Reset()
-		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, BackupConfig{Text: []byte("gateway: {id: one}\n")}, "test", verify, told)
+		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, BackupConfig{Text: []byte("gateway: {id: one}\n")}, "test", nil, told)
 	}
 	if err := stopped(); err != nil {
 		t.Fatal(err)
@@ -197,7 +195,7 @@ func TestBackupOfDamage(t *testing.T) {
 	if err := stopped(); !errors.Is(err, store.ErrDamaged) || raw.Len() > 0 {
 		t.Errorf("backed up: %v", err)
 	}
-	if _, err := Rekey(t.Context(), dir, NewLife{}, verify); !errors.Is(err, store.ErrDamaged) {
+	if _, err := Rekey(t.Context(), dir, NewLife{}); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("restored: %v", err)
 	}
 }
@@ -227,10 +225,10 @@ func TestBackupAsAnother(t *testing.T) {
 		}
 		for _, another := range []bool{false, true} {
 			dir, _ := unpack(t, raw.Bytes())
-			if _, err := Rekey(t.Context(), dir, NewLife{Another: another}, verify); err != nil {
+			if _, err := Rekey(t.Context(), dir, NewLife{Another: another}); err != nil {
 				t.Fatal(err)
 			}
-			db, _, err := store.Open(t.Context(), filepath.Join(dir, Database), store.Options{Check: verify, Schema: Schema})
+			db, _, err := store.Open(t.Context(), filepath.Join(dir, Database), store.Options{Schema: Schema})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,15 +237,15 @@ func TestBackupAsAnother(t *testing.T) {
 				p, _ := plans.Get(tx, "p")
 				m, _ := messages.Get(tx, "m")
 				n, _ := messages.Get(tx, "n")
-				acked, _ := cursors.Get(tx, ackedCursor)
+				acked, _, _ := ackedCursor.Get(tx)
 				claimed := gatewayClaims.Len(tx) == 1
 				waits := claimed && mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
-					c.Revision == 7 && p.Revision == 9 && acked < logQueue(1).Last(tx)
+					c.Revision == 7 && p.Revision == 9 && acked < eventlog.End(tx)
 				forgot := !claimed && mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
-					len(c.Keys) == 1 && p.Revision == 0 && acked == logQueue(1).Last(tx)
+					len(c.Keys) == 1 && p.Revision == 0 && acked == eventlog.End(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,
-						mails.Len(tx), deliveries.Len(tx), m.Push, c, p, acked, logQueue(1).Last(tx))
+						mails.Len(tx), deliveries.Len(tx), m.Push, c, p, acked, eventlog.End(tx))
 				}
 				return nil
 			})

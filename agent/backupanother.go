@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 
+	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -29,9 +30,8 @@ func forgetWaiting(tx *store.Tx) error {
 			also(messages.Put(tx, key, m))
 		}
 	}
-	last := logQueue(1).Last(tx)
-	for _, name := range []string{ackedCursor, webhookCursor, ruleCursor} {
-		also(cursors.Put(tx, name, last))
+	for _, c := range []eventlog.Cursor{ackedCursor, webhookCursor, ruleCursor} {
+		also(c.ToEnd(tx))
 	}
 	for key, c := range cloudConfigs.All(tx) {
 		c.Revision, c.Message, c.Update = 0, "", ""

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -35,11 +36,11 @@ func BenchmarkEventAppend(b *testing.B) {
 			events := 0
 			for b.Loop() {
 				start := time.Now()
-				c := change{rows: make([]row, 0, group)}
+				c := eventlog.Change{Rows: make([]eventlog.Row, 0, group)}
 				for range group {
-					c.rows = append(c.rows, d.event("statusChanged", "", start, map[string]any{"value": "on", "status": "online", "previous": "off"}))
+					c.Rows = append(c.Rows, d.event("statusChanged", "", start, map[string]any{"value": "on", "status": "online", "previous": "off"}))
 				}
-				if err := r.recorder.now(b.Context(), c); err != nil {
+				if err := r.Events.Write(b.Context(), c); err != nil {
 					b.Fatal(err)
 				}
 				between := time.Now()
@@ -66,14 +67,14 @@ func BenchmarkBytesPerChange(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				if group == 0 { // the same again: nothing may be written
-					r.recorder.add(v.observe([]drivers.Status{{Value: drivers.Off, ObservedAt: time.Now()}}))
+					r.Events.Add(v.observe([]drivers.Status{{Value: drivers.Off, ObservedAt: time.Now()}}))
 					n++
 				}
 				for range group {
-					r.recorder.add(v.observe([]drivers.Status{{Value: values[n%2], ObservedAt: time.Now()}}))
+					r.Events.Add(v.observe([]drivers.Status{{Value: values[n%2], ObservedAt: time.Now()}}))
 					n++
 				}
-				if err := r.recorder.flush(b.Context()); err != nil {
+				if err := r.Events.Flush(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/problem"
 )
 
 // walkUpLength is how long a walk-up is that says nothing of its end.
@@ -29,10 +30,10 @@ func (a *Agent) CreateBooking(ctx context.Context, asked booking.Booking, o Book
 	if err != nil {
 		return b, false, err
 	}
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return b, false, err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	switch {
 	case asked.ID != "": // it makes the request the same one by itself
 	case o.Key != "":
@@ -142,7 +143,7 @@ func (s *space) free(start, end time.Time, id string) error {
 	for _, h := range t.Holds {
 		if h.Status != booking.Available && h.Overlaps(start, end) {
 			e := refuse(Conflict, "start_time", "is not free: the space is set to %s then", h.Status)
-			e.Busy = &booking.Interval{Start: h.From, End: h.Until} // zero: it has no end
+			e.Busy = &problem.Interval{Start: h.From, End: h.Until} // zero: it has no end
 			return e
 		}
 	}
@@ -204,10 +205,10 @@ func (a *Agent) decide(ctx context.Context, id string, o BookingOptions, f decis
 	if err != nil {
 		return booking.Booking{}, err
 	}
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return booking.Booking{}, err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	b, ok := s.plan.bookings.Get(id)
 	switch {
 	case !ok:

@@ -70,7 +70,7 @@ func TestSpaceFollowsACalendar(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		site := &website{status: http.StatusOK, body: ics("early 9 60", "late 11 60")}
 		r := openRig(t, rigOptions{})
-		r.calendars = &http.Client{Transport: site}
+		r.calendars.linked = &http.Client{Transport: site}
 		r.run()
 		link, err := r.LinkCalendar(t.Context(), room, "https://user:secret@calendar.example/hidden/path.ics")
 		if err != nil || strings.Contains(fmt.Sprint(link), "secret") || strings.Contains(fmt.Sprint(link), "hidden") {
@@ -140,6 +140,59 @@ func TestFeedOfASpace(t *testing.T) {
 		}
 		if _, err := r.Feed(room, token); err == nil {
 			t.Error("a revoked token still works")
+		}
+	})
+}
+
+// TestOneBookingNeverSpoilsAFeed: whatever became of a booking, the feed has
+// the others.
+func TestOneBookingNeverSpoilsAFeed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		r.book("good", on(3, 0), on(4, 0))
+		token, err := r.NewFeed(t.Context(), room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		feed := func() string {
+			t.Helper()
+			data, err := r.Feed(room, token)
+			if text := string(data); err != nil || !strings.Contains(text, "UID:good@roomgate") {
+				t.Errorf("the feed is %s, %v", text, err)
+			}
+			return strings.ReplaceAll(string(data), "\r\n", "\n")
+		}
+		for i, after := range []time.Duration{0, time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond} {
+			walkUp := booking.Booking{ID: fmt.Sprint("walk-", i), SpaceID: room, Source: booking.WalkUp}
+			b, _, err := r.CreateBooking(t.Context(), walkUp, BookingOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.wait(after)
+			if _, err := r.EndBooking(t.Context(), b.ID, BookingOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := feed(); !strings.Contains(got, "UID:"+b.ID+"@roomgate\n") {
+				t.Errorf("ended after %s, %s is not in the feed:\n%s", after, b.ID, got)
+			}
+			r.wait(20 * time.Minute)
+		}
+		r.book("ahead", on(2, 0), on(2, 30))
+		r.until(on(1, 55))
+		if _, err := r.CheckIn(t.Context(), "ahead", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.EndBooking(t.Context(), "ahead", BookingOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, of, _ := strings.Cut(feed(), "UID:ahead@roomgate\n"); !strings.Contains(of[:strings.Index(of, "END:VEVENT")], "STATUS:CANCELLED") {
+			t.Errorf("what was ended before it began takes the room: %s", of)
+		}
+		r.find(room).plan.bookings.Put(booking.Booking{ID: "bad", SpaceID: room, State: booking.Ended, Revision: 1,
+			Start: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), End: time.Date(10000, 1, 2, 0, 0, 0, 0, time.UTC)},
+			booking.Booking{ID: "worse", SpaceID: room, State: booking.Ended, Revision: 1 << 63, Start: on(1, 0), End: on(2, 0)})
+		if got := feed(); strings.Contains(got, "worse") {
+			t.Errorf("the feed has %s", got)
 		}
 	})
 }

@@ -1,16 +1,15 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/cloud"
 	"roomgate/drivers"
@@ -96,6 +95,8 @@ type storedConfig struct {
 	Rules    []string   `json:"rules,omitempty"`
 	Users    []downUser `json:"users,omitempty"`
 	Update   string     `json:"update,omitempty"` // the URL of a bundle
+	// Again says that the same revision is applied once more: a repair may have lost what it brought.
+	Again bool `json:"again,omitempty"`
 	// Refused is the SHA-256 of the configuration that was refused last and why.
 	Refused string `json:"refused,omitempty"`
 }
@@ -107,21 +108,21 @@ const currentConfig = "current"
 // with a receipt. The broker keeps the message, so it comes with each
 // connection: once applied or refused it is not answered again.
 func (a *Agent) takeConfig(ctx context.Context, e cloud.Envelope) error {
-	d, err := readConfig(e.Data)
+	d, err := readConfig(e)
 	if err != nil {
 		return a.refuseConfig(ctx, e, AsError(err))
 	}
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	have, err := a.storedConfig()
 	switch {
 	case err != nil:
 		return err
-	case d.Revision == have.Revision && e.ID == have.Message:
+	case d.Revision == have.Revision && e.ID == have.Message && !have.Again:
 		return nil
-	case d.Revision <= have.Revision:
+	case d.Revision < have.Revision, d.Revision == have.Revision && !have.Again:
 		return a.refuseConfig(ctx, e, refuse(Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
 	}
 	err = a.applyConfig(ctx, e, d, have)
@@ -147,23 +148,12 @@ func (a *Agent) refuseConfig(ctx context.Context, e cloud.Envelope, why *Error) 
 	})
 }
 
-// readConfig decodes the data of down/config, strictly.
-func readConfig(data []byte) (d downConfig, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	err = decoder.Decode(&d)
-	if err == nil {
-		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
-			err = nil
-		}
+// readConfig decodes the data of down/config.
+func readConfig(e cloud.Envelope) (d downConfig, err error) {
+	if err := e.DataInto(&d); err != nil {
+		return d, AsError(err)
 	}
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrong):
-		return d, refuse(Invalid, wrong.Field, "is not of its type: it is a JSON %s", wrong.Value)
-	case err != nil:
-		return d, refuse(Invalid, "data", "is no configuration: %v", err)
-	case d.Revision == 0:
+	if d.Revision == 0 {
 		return d, refuse(Invalid, "revision", "is missing: want 1 or more")
 	}
 	return d, nil
@@ -188,8 +178,8 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 			return err
 		}
 	}
-	c.kept.Revision, c.kept.Message = d.Revision, e.ID
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	c.kept.Revision, c.kept.Message, c.kept.Again = d.Revision, e.ID, false
+	err := a.Events.Commit(ctx, eventlog.Stage{Write: func(tx *store.Tx) error {
 		for _, write := range c.store {
 			if err := write(tx); err != nil {
 				return err
@@ -199,15 +189,14 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 			return err
 		}
 		return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(e.ID))
-	})
+	}, Show: func() {
+		for _, show := range c.show {
+			show()
+		}
+	}, Release: c.release})
 	if err != nil {
 		return err
 	}
-	for _, show := range c.show {
-		show()
-	}
-	c.release()
-	a.logGrown()
 	a.log.Info("a configuration of the cloud was applied", "revision", d.Revision)
 	return a.bearPlans(ctx)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -52,11 +53,11 @@ func (r *rig) deliver(e cloud.Envelope, retained bool) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	before := len(r.logged(levelReceipt))
+	before := len(r.logged(eventlog.LevelReceipt))
 	if err := r.receive(r.t.Context(), cloud.Message{Topic: r.topics.Down("config"), Payload: payload, Retained: retained}); err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
-	all := r.logged(levelReceipt)
+	all := r.logged(eventlog.LevelReceipt)
 	if len(all) == before {
 		return "no receipt"
 	}
@@ -295,7 +296,7 @@ func FuzzConfiguration(f *testing.F) {
 	f.Add([]byte(`{"revision":1,` + wholeConfig + `}`))
 	f.Add([]byte(`{"revision":1,"spaces":[{}],"devices":[{"id":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := readConfig(data)
+		d, err := readConfig(cloud.Envelope{Data: data})
 		if err != nil {
 			if e := AsError(err); e.Code != Invalid {
 				t.Errorf("%v", err)

@@ -99,7 +99,7 @@ func (c *configuring) keys() error {
 	}
 	c.show = append(c.show, func() {
 		a.keys.ring.Store(newKeyring(byID))
-		a.signIn.changed.wake()
+		a.signIn.changed.Wake()
 	})
 	return nil
 }
@@ -153,10 +153,10 @@ func (c *configuring) rules() error {
 		return nil
 	}
 	a, b := c.agent, c.agent.rules
-	if err := b.lock(c.ctx); err != nil {
+	if err := b.turn.Lock(c.ctx); err != nil {
 		return err
 	}
-	c.let = append(c.let, b.unlock)
+	c.let = append(c.let, b.turn.Unlock)
 	if err := a.askRules(c.ctx); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (c *configuring) rule(r rules.Rule, old *heldRule, before []string) (*heldR
 	}
 	h, err := holdRule(r, past)
 	if err != nil {
-		return nil, ruleError(err)
+		return nil, err
 	}
 	return h, nil
 }

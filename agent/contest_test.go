@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"roomgate/agent/eventlog"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func TestContestIsTold(t *testing.T) {
 			r.cloudContested(t.Context(), 5+n)
 			time.Sleep(3 * time.Minute)
 		}
-		all, _, err := r.Events(EventFilter{Type: "gatewayContested"})
+		all, _, err := r.Events.Find(eventlog.Filter{Type: "gatewayContested"})
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%d events, %v", len(all), err)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/drivers"
 )
 
@@ -38,6 +40,7 @@ type device struct {
 	last        atomic.Pointer[storedCommand]       // the last order to it
 	picture     atomic.Pointer[takenPicture]
 	seen        atomic.Bool  // it had its first verdict
+	tried       atomic.Bool  // it was opened since the start, or could not be
 	gone        atomic.Bool  // it was removed, and its loop has ended
 	moved       atomic.Int64 // unix nanoseconds of the loop's last turn
 
@@ -47,8 +50,8 @@ type device struct {
 	keypad keypad
 
 	lane   chan *order   // accepted orders, in order
-	turned chan struct{} // holds a token when the terms have changed
-	kick   chan struct{} // the hardware asks for a poll
+	turned loop.Signal   // holds a token when the terms have changed
+	kick   loop.Signal   // the hardware asks for a poll
 	busy   chan struct{} // holds one token while a call is inside the driver
 
 	before string // its own value when the process before this one ended; empty: none
@@ -69,8 +72,8 @@ func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *dev
 		Device: c, agent: a, spaceID: s.ID, space: s.lasting,
 		log:    a.log.With("meeting_space", s.Name, "device", c.ID),
 		lane:   make(chan *order, laneLength),
-		turned: make(chan struct{}, 1),
-		kick:   make(chan struct{}, 1),
+		turned: loop.NewSignal(),
+		kick:   loop.NewSignal(),
 		busy:   make(chan struct{}, 1),
 	}
 	d.terms.Store(&deviceTerms{Device: c})
@@ -132,15 +135,17 @@ func (d *device) run(ctx context.Context) {
 			continue
 		}
 		driver, err := call(ctx, d, orderTimeout, func(ctx context.Context) (drivers.Driver, error) {
-			return d.Options.Open(ctx, d.agent.buses)
+			return d.Options.Open(ctx, d.agent.options.Buses)
 		})
 		if err != nil {
 			d.lost(err)
+			d.tried.Store(true)
 			d.idle(ctx, d.backOff())
 			continue
 		}
 		description := driver.Describe()
 		d.description.Store(&description)
+		d.tried.Store(true)
 		d.serve(ctx, driver)
 		d.close(driver)
 	}
@@ -235,13 +240,13 @@ func (d *device) lost(err error) {
 }
 
 // publish shows the new view to readers, and hands what changed to the log.
-func (d *device) publish(c change) {
+func (d *device) publish(c eventlog.Change) {
 	fresh := time.Now().Add(strikes*(d.live().Poll+d.Timeout) + orderTimeout)
 	d.show(d.view.snapshot(fresh, ""))
 	d.seen.Store(true)
-	if c.any() {
+	if c.Any() {
 		d.space.changed()
-		d.agent.recorder.add(c)
+		d.agent.Events.Add(c)
 	}
 }
 
@@ -267,7 +272,7 @@ func (d *device) watch(ctx context.Context, driver drivers.Driver) <-chan struct
 			if err := guard(func() error { return watcher.Watch(ctx, d.report) }); err != nil && ctx.Err() == nil {
 				d.log.Debug("watching ended, trying again", "error", err)
 			}
-			sleep(ctx, pause)
+			loop.Sleep(ctx, pause)
 		}
 	}()
 	return ended
@@ -286,12 +291,9 @@ func (d *device) report(e drivers.Event) {
 		return
 	}
 	if e.Type != drivers.EventChanged {
-		d.agent.recorder.add(change{rows: []row{d.event(e.Type, e.Sub, e.Time, e.Details)}})
+		d.agent.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event(e.Type, e.Sub, e.Time, e.Details)}})
 	}
-	select {
-	case d.kick <- struct{}{}:
-	default:
-	}
+	d.kick.Wake()
 }
 
 func (d *device) close(driver drivers.Driver) {
@@ -300,14 +302,5 @@ func (d *device) close(driver drivers.Driver) {
 	_, err := call(ctx, d, d.Timeout, func(context.Context) (struct{}, error) { return struct{}{}, driver.Close() })
 	if err != nil {
 		d.log.Warn("device could not be closed", "error", err)
-	}
-}
-
-func sleep(ctx context.Context, pause time.Duration) {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

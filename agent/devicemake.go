@@ -19,10 +19,10 @@ func (a *Agent) AddDevice(ctx context.Context, spaceID, id string, document json
 	if len(document) > maxAddition {
 		return DeviceInfo{}, refuse(Invalid, "options", "is too large: want at most %d KiB for a device", maxAddition>>10)
 	}
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return DeviceInfo{}, err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	if _, err := a.space(spaceID); err != nil {
 		return DeviceInfo{}, err
 	}
@@ -47,10 +47,10 @@ func (a *Agent) AddDevice(ctx context.Context, spaceID, id string, document json
 // added to one of the configuration file, which then is as the file says. Its
 // hardware is left in its safe state; its events stay in the log.
 func (a *Agent) RemoveDevice(ctx context.Context, id, by string) error {
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	p, err := a.ownAddition(id)
 	if err != nil {
 		return err
@@ -78,10 +78,10 @@ func (a *Agent) ownAddition(id string) (*addition, error) {
 // options are what the device's driver takes under the sub-device's name. A
 // null takes away what was added.
 func (a *Agent) SetSensor(ctx context.Context, id, sub string, options json.RawMessage, by string) (DeviceInfo, error) {
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return DeviceInfo{}, err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	old, err := a.ownAddition(id)
 	if err != nil {
 		return DeviceInfo{}, err
@@ -161,10 +161,10 @@ func sensorError(d *device, sub string, err error) error {
 // Added says of every device that was added at run time, or to which something
 // was added, whether that was the cloud: by its id.
 func (a *Agent) Added(ctx context.Context) (map[string]bool, error) {
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	added := map[string]bool{}
 	for key, p := range maps.All(a.additions) {
 		if isDevice(key) {

@@ -10,12 +10,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/loop"
+	"roomgate/agent/roombroker"
 	"roomgate/cloud"
 	"roomgate/drivers"
 )
 
 const (
-	roomTopics = "roomgate/room/"
 	// roomOrderTTL is how late an order from the room broker may be carried
 	// out: whoever gave it stands there and waits.
 	roomOrderTTL = 10 * time.Second
@@ -24,17 +25,6 @@ const (
 	roomLook = 2 * time.Second
 )
 
-// OwnRoomTopics are filters of the topics at the room broker in which the
-// gateway speaks for itself, so that nobody else may.
-func OwnRoomTopics(gateway string) []string {
-	base := roomTopics + gateway + "/"
-	return []string{base + "status", base + "+/state", base + "+/availability", base + "+/intensity",
-		"+/+/" + nodeID(gateway) + "/#"}
-}
-
-// nodeID is the gateway in topics of Home Assistant's, which take no dots.
-func nodeID(gateway string) string { return "roomgate_" + notInTopic.ReplaceAllString(gateway, "_") }
-
 // discovery tells a Home Assistant at the room broker of the building's
 // devices, and takes its orders if it may give any.
 type discovery struct {
@@ -42,8 +32,8 @@ type discovery struct {
 	base     string // of its topics, with a slash at the end
 	link     *cloud.Link
 	entities []*entity
-	gone     []string      // topics of what was removed
-	anew     chan struct{} // a new connection: everything is said again
+	gone     []string    // topics of what was removed
+	anew     loop.Signal // a new connection: everything is said again
 }
 
 // runDiscovery keeps Home Assistant informed until ctx ends. When the building
@@ -86,21 +76,15 @@ func newDiscovery(a *Agent) *discovery {
 	if !o.Publish || a.config.Broker.Listen == "" {
 		return nil
 	}
-	d := &discovery{agent: a, base: roomTopics + a.config.Gateway.ID + "/", entities: a.entities(), anew: make(chan struct{}, 1)}
+	d := &discovery{agent: a, base: roombroker.Base(a.config.Gateway.ID), entities: a.entities(), anew: loop.NewSignal()}
 	d.link = cloud.NewLink(cloud.LinkOptions{
 		URL: "mqtt://" + drivers.RoomBroker, ClientID: "roomgate-room-" + a.config.Gateway.ID,
-		Will: d.presence("offline"), Birth: d.presence("online"), Farewell: d.presence("offline"),
-		Subscribe: d.orders(), Receive: d.receive, Up: func(context.Context) { d.again() },
-		Dial: a.buses.Dial, Log: a.log.With("link", "room broker"),
+		Fleeting: true, // who gave a command while the gateway was away does not wait for it any more
+		Will:     d.presence("offline"), Birth: d.presence("online"), Farewell: d.presence("offline"),
+		Subscribe: d.orders(), Receive: d.receive, Up: func(context.Context) { d.anew.Wake() },
+		Dial: a.options.Buses.Dial, Log: a.log.With("link", "room broker"),
 	})
 	return d
-}
-
-func (d *discovery) again() {
-	select {
-	case d.anew <- struct{}{}:
-	default:
-	}
 }
 
 func (d *discovery) presence(state string) func() cloud.Message {
@@ -137,7 +121,7 @@ func (d *discovery) tell(ctx context.Context) error {
 	tick := time.NewTicker(roomLook)
 	defer tick.Stop()
 	for {
-		grown := d.agent.EventsChanged()
+		grown := d.agent.Events.Changed()
 		if d.link.Connected() {
 			d.say(ctx, told)
 		}
@@ -191,11 +175,11 @@ func (d *discovery) publish(ctx context.Context, told map[string]string, topic, 
 
 func (d *discovery) configTopic(e *entity) string {
 	return d.agent.config.Broker.HomeAssistant.Prefix + "/" + e.component + "/" +
-		nodeID(d.agent.config.Gateway.ID) + "/" + e.object + "/config"
+		roombroker.Node(d.agent.config.Gateway.ID) + "/" + e.object + "/config"
 }
 
 func (d *discovery) document(e *entity) string {
-	doc := e.document(d.agent.config.Gateway.ID, d.agent.version, d.base, d.base+"status")
+	doc := e.document(d.agent.config.Gateway.ID, d.agent.options.Version, d.base, d.base+"status")
 	b, err := json.Marshal(doc)
 	if err != nil { // not for text and numbers
 		return "{}"

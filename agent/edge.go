@@ -17,6 +17,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
 
@@ -183,7 +184,7 @@ func (a *Agent) storeEdge(ctx context.Context, d storedEdge) error {
 		return refuse(Full, "", "there are %d edge devices, the most that a gateway keeps: delete some", maxEdges)
 	}
 	next[d.ID] = d
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		for id := range a.edges.known {
 			if _, stays := next[id]; stays {
 				continue
@@ -196,25 +197,14 @@ func (a *Agent) storeEdge(ctx context.Context, d storedEdge) error {
 			return err
 		}
 		return a.tellEdge(tx, "edgeRegistered", d.EdgeDevice, nil)
-	})
-	if err == nil {
-		a.edges.become(next)
-		a.logGrown()
-	}
-	return err
+	}, func() { a.edges.become(next) })
 }
 
 // tellEdge writes down what happened to an edge device.
 func (a *Agent) tellEdge(tx *store.Tx, kind string, d EdgeDevice, more map[string]any) error {
 	details := map[string]any{"edge_device_id": d.ID, "name": d.Name, "kind": d.Kind}
 	maps.Copy(details, more)
-	now := time.Now()
-	data, err := eventRecord{kind, now, d.SpaceID, spaceDevice, "", details}.encode()
-	if err != nil {
-		return err
-	}
-	_, err = a.logRows.Push(tx, a.row(eventType(kind), now, d.SpaceID, "", "", data))
-	return err
+	return a.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: spaceDevice, Details: details})
 }
 
 // EdgeDevices returns every edge device, oldest first.
@@ -268,19 +258,14 @@ func (a *Agent) DeleteEdge(ctx context.Context, id, by string) error {
 	if !ok {
 		return refuse(NotFound, "edge_id", "is not a registered edge device")
 	}
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	next := maps.Clone(a.edges.known)
+	delete(next, id)
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := edgeDevices.Delete(tx, id); err != nil {
 			return err
 		}
 		return a.tellEdge(tx, "edgeDeleted", d.EdgeDevice, map[string]any{"by": by})
-	})
-	if err == nil {
-		next := maps.Clone(a.edges.known)
-		delete(next, id)
-		a.edges.become(next)
-		a.logGrown()
-	}
-	return err
+	}, func() { a.edges.become(next) })
 }
 
 // loadEdges reads the edge devices. Those of a space that is gone stay, and

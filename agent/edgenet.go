@@ -28,6 +28,7 @@ func (a *Agent) Network() Network {
 	n := Network{HTTP: endpoint(a.config.HTTP.Listen, own)}
 	n.HTTP.TLS = a.config.HTTP.TLS.Certificate != ""
 	if b := endpoint(a.config.Broker.Listen, own); a.config.Broker.Listen != "" && len(b.Addresses) > 0 {
+		b.TLS = a.config.Broker.TLS.Certificate != ""
 		n.Broker = &b
 	}
 	return n

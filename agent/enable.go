@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
 
@@ -84,10 +85,10 @@ const disabledReason = "disabled"
 // the change. A device that is disabled is closed, which leaves its hardware
 // in its safe state.
 func (a *Agent) SetDevice(ctx context.Context, id string, change DeviceSettings, reset bool, by string) (DeviceInfo, error) {
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return DeviceInfo{}, err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	d, err := a.deviceByID(id)
 	if err != nil {
 		return DeviceInfo{}, err
@@ -128,8 +129,7 @@ func (a *Agent) storeSettings(tx *store.Tx, d *device, was, now *deviceTerms, by
 	if now.Enabled {
 		kind = "deviceEnabled"
 	}
-	_, err := a.logRows.Push(tx, d.event(kind, "", time.Now(), map[string]any{"by": by}))
-	return err
+	return a.Events.Push(tx, d.event(kind, "", time.Now(), map[string]any{"by": by}))
 }
 
 // turn lets the device's loop, and whoever reads of it, know its new settings.
@@ -144,12 +144,9 @@ func (d *device) turn(was, now *deviceTerms) {
 		d.known.Store(d.known.Load().because(disabledReason))
 	}
 	d.showing.Unlock()
-	select {
-	case d.turned <- struct{}{}:
-	default:
-	}
+	d.turned.Wake()
 	if was.Enabled != now.Enabled {
-		d.agent.logGrown()
+		d.agent.Events.Grow()
 		d.space.changed()
 	}
 }
@@ -194,18 +191,18 @@ func (d *device) rest(ctx context.Context) {
 
 // rest forgets what was reported, so that it is all told again once the device
 // is enabled: that it is there, what has changed, and an alert that still holds.
-func (v *view) rest() change {
-	c := change{}
+func (v *view) rest() eventlog.Change {
+	var c eventlog.Change
+	told := false
 	for _, p := range v.parts {
 		p.now.Status, p.now.Reason = Offline, disabledReason
 		p.failures, p.observed, p.certain = 0, false, false
 		if p.reported.Status != "" {
-			p.reported.Status = ""
-			c.deviceID, c.readings = v.device.ID, v.stored()
+			p.reported.Status, told = "", true
 		}
 	}
-	if c.readings != nil {
-		c.readings = v.stored()
+	if told {
+		v.keep(&c)
 	}
 	return c
 }

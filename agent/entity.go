@@ -2,11 +2,11 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"roomgate/agent/config"
+	"roomgate/agent/roombroker"
 	"roomgate/drivers"
 )
 
@@ -21,9 +21,6 @@ type entity struct {
 	config    map[string]any  // what the component has beside what all have
 	orders    map[string]bool // last levels of the topics that it takes orders on
 }
-
-// notInTopic is what an object's name in a topic may not have.
-var notInTopic = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // entities are what Home Assistant is told of: nothing that has no value, nor
 // a camera or a display.
@@ -48,7 +45,7 @@ func (a *Agent) entities() (all []*entity) {
 }
 
 func newEntity(s *space, d *device, sub string, o config.HomeAssistant) *entity {
-	e := &entity{space: s, device: d, sub: sub, object: notInTopic.ReplaceAllString(strings.Trim(d.ID+"_"+sub, "_"), "_")}
+	e := &entity{space: s, device: d, sub: sub, object: roombroker.Object(strings.Trim(d.ID+"_"+sub, "_"))}
 	switch of := d.Type + sub; {
 	case sub == drivers.SubTemperature:
 		e.is("sensor", map[string]any{"device_class": "temperature", "state_class": "measurement", "unit_of_measurement": "°C"})

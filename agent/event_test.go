@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -15,15 +16,15 @@ import (
 func fill(t *testing.T, r *rig, n int) {
 	t.Helper()
 	light, hub := r.find(room).byType[drivers.TypeLight], r.find(room).byType[drivers.TypeO3]
-	c := change{}
+	c := eventlog.Change{}
 	for i := range n {
 		line := light.event("statusChanged", "", time.Now(), map[string]any{"n": i})
 		if i%3 == 0 {
 			line = hub.event("statusChanged", drivers.SubBuzzer, time.Now(), map[string]any{"n": i})
 		}
-		c.rows = append(c.rows, line)
+		c.Rows = append(c.Rows, line)
 	}
-	if err := r.recorder.now(t.Context(), c); err != nil {
+	if err := r.Events.Write(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -33,14 +34,14 @@ func TestEventsPageByPage(t *testing.T) {
 	defer r.Close()
 	fill(t, r, 400)
 	rapid.Check(t, func(t *rapid.T) {
-		f := EventFilter{Limit: rapid.IntRange(20, 500).Draw(t, "limit")}
+		f := eventlog.Filter{Limit: rapid.IntRange(20, 500).Draw(t, "limit")}
 		want := 400
 		if rapid.Bool().Draw(t, "filtered") {
 			f.DeviceType, f.SubDevice, want = drivers.TypeO3, drivers.SubBuzzer, 134
 		}
 		seen := 0
 		for pages := 0; pages < 1000; pages++ {
-			events, next, err := r.Events(f)
+			events, next, err := r.Events.Find(f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,11 +66,11 @@ func TestEventsPageByPage(t *testing.T) {
 func TestLatestEvents(t *testing.T) {
 	r := openRig(t, rigOptions{})
 	defer r.Close()
-	if events, next, err := r.LatestEvents(EventFilter{}); err != nil || len(events) != 0 || next != 0 {
+	if events, next, err := r.Events.Latest(eventlog.Filter{}); err != nil || len(events) != 0 || next != 0 {
 		t.Errorf("an empty log: %v, %d, %v", events, next, err)
 	}
 	fill(t, r, 400)
-	events, next, err := r.LatestEvents(EventFilter{Limit: 7, SubDevice: "buzzer"})
+	events, next, err := r.Events.Latest(eventlog.Filter{Limit: 7, SubDevice: "buzzer"})
 	if err != nil || len(events) != 7 || next != 400 {
 		t.Fatalf("%d events, next %d, %v, want 7 up to 400", len(events), next, err)
 	}
@@ -90,23 +91,23 @@ func TestEventFilterByTimeTypeAndSpace(t *testing.T) {
 			if i%2 == 1 {
 				d = r.find(otherRoom).devices[0]
 			}
-			if err := r.recorder.now(t.Context(), change{rows: []row{d.event(fmt.Sprint("type", i%5), "", time.Now(), nil)}}); err != nil {
+			if err := r.Events.Write(t.Context(), eventlog.Change{Rows: []eventlog.Row{d.event(fmt.Sprint("type", i%5), "", time.Now(), nil)}}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
 		}
 		for name, c := range map[string]struct {
-			f    EventFilter
+			f    eventlog.Filter
 			want int
 		}{
-			"all":   {EventFilter{}, 10},
-			"space": {EventFilter{SpaceID: otherRoom}, 5},
-			"type":  {EventFilter{Type: "type3"}, 2},
-			"since": {EventFilter{Since: start.Add(7 * time.Second)}, 3},
-			"until": {EventFilter{Until: start.Add(7 * time.Second)}, 7},
-			"none":  {EventFilter{DeviceType: drivers.TypeLock}, 0},
+			"all":   {eventlog.Filter{}, 10},
+			"space": {eventlog.Filter{SpaceID: otherRoom}, 5},
+			"type":  {eventlog.Filter{Type: "type3"}, 2},
+			"since": {eventlog.Filter{Since: start.Add(7 * time.Second)}, 3},
+			"until": {eventlog.Filter{Until: start.Add(7 * time.Second)}, 7},
+			"none":  {eventlog.Filter{DeviceType: drivers.TypeLock}, 0},
 		} {
-			events, next, err := r.Events(c.f)
+			events, next, err := r.Events.Find(c.f)
 			if err != nil || len(events) != c.want || next != 10 {
 				t.Errorf("%s: %d events, next %d, %v, want %d and 10", name, len(events), next, err, c.want)
 			}
@@ -137,7 +138,7 @@ func TestLogIsBoundedAndTheGapIsVisible(t *testing.T) {
 	r := openRig(t, rigOptions{})
 	defer r.Close()
 	fill(t, r, 700) // the budget is 500
-	events, next, err := r.Events(EventFilter{Limit: 1000})
+	events, next, err := r.Events.Find(eventlog.Filter{Limit: 1000})
 	if err != nil || len(events) != 500 || events[0].Cursor != 201 || next != 700 {
 		t.Errorf("%d events from %d, next %d, %v, want 500 from 201 to 700", len(events), events[0].Cursor, next, err)
 	}
@@ -154,14 +155,14 @@ func TestRecorderWritesOncePerIntervalAndInOrder(t *testing.T) {
 		d := r.find(room).devices[0]
 		commits, from := r.db.Stats().Commits, r.mustLast()
 		for i := range 100 { // ten seconds of a busy building
-			r.recorder.add(change{rows: []row{d.event("busy", "", time.Now(), map[string]any{"n": i})}})
+			r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event("busy", "", time.Now(), map[string]any{"n": i})}})
 			time.Sleep(100 * time.Millisecond)
 		}
 		r.wait(2 * time.Second)
 		if n := r.db.Stats().Commits - commits; n < 10 || n > 12 {
 			t.Errorf("ten busy seconds cost %d commits, want about one per second", n)
 		}
-		events, _, err := r.Events(EventFilter{After: from, Limit: 1000})
+		events, _, err := r.Events.Find(eventlog.Filter{After: from, Limit: 1000})
 		if err != nil || len(events) != 100 {
 			t.Fatalf("%d events, %v, want 100", len(events), err)
 		}
@@ -176,28 +177,11 @@ func TestRecorderWritesOncePerIntervalAndInOrder(t *testing.T) {
 
 func (r *rig) mustLast() uint64 {
 	r.t.Helper()
-	seq, err := r.lastSeq()
+	seq, err := r.Events.Last()
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return seq
-}
-
-func TestRecorderIsBoundedWhileTheDiskTakesNothing(t *testing.T) {
-	r := openRig(t, rigOptions{})
-	d := r.find(room).devices[0]
-	for i := range maxPending + 100 {
-		r.recorder.add(change{rows: []row{d.event("busy", "", time.Now(), map[string]any{"n": i})}})
-	}
-	if n, lost := len(r.recorder.pending), r.recorder.lost; n != maxPending || lost != 100 {
-		t.Errorf("%d changes wait and %d are lost, want %d and 100", n, lost, maxPending)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.recorder.flush(t.Context()); err == nil || len(r.recorder.pending) != maxPending {
-		t.Errorf("after a failed write %d changes wait (%v), want all", len(r.recorder.pending), err)
-	}
 }
 
 func TestFollowerMissesNothing(t *testing.T) {
@@ -209,8 +193,8 @@ func TestFollowerMissesNothing(t *testing.T) {
 		go func() {
 			defer close(followed)
 			for seen < 100 {
-				grown := r.EventsChanged()
-				events, next, err := r.Events(EventFilter{Type: "tick", After: cursor, Limit: 3})
+				grown := r.Events.Changed()
+				events, next, err := r.Events.Find(eventlog.Filter{Type: "tick", After: cursor, Limit: 3})
 				if err != nil {
 					t.Error(err)
 					return
@@ -222,7 +206,7 @@ func TestFollowerMissesNothing(t *testing.T) {
 			}
 		}()
 		for range 100 {
-			r.recorder.add(change{rows: []row{d.event("tick", "", time.Now(), nil)}})
+			r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event("tick", "", time.Now(), nil)}})
 			time.Sleep(70 * time.Millisecond)
 		}
 		<-followed

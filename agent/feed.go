@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"strings"
+	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/calendar"
@@ -31,10 +32,10 @@ func (a *Agent) setFeed(ctx context.Context, spaceID string, hash []byte) error 
 	if err != nil {
 		return err
 	}
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	kept := s.plan.terms.Load().storedPlan
 	kept.FeedHash = hash
 	return a.setTerms(ctx, s, kept)
@@ -51,7 +52,12 @@ func (a *Agent) Feed(spaceID, token string) ([]byte, error) {
 	now := a.Now()
 	var entries []calendar.Entry
 	for _, b := range s.plan.bookings.All(now.Add(-keepPast), now.Add(s.plan.terms.Load().rules.Horizon)) {
-		entries = append(entries, s.entry(b))
+		e := s.entry(b)
+		if err := e.Check(); err != nil { // one bad entry never spoils a feed
+			a.log.Warn("a booking is left out of the room's calendar feed", "meeting_space", s.Name, "booking", b.ID, "error", err)
+			continue
+		}
+		entries = append(entries, e)
 	}
 	var out bytes.Buffer
 	err := calendar.Write(&out, s.Name, entries)
@@ -60,9 +66,9 @@ func (a *Agent) Feed(spaceID, token string) ([]byte, error) {
 
 // entry is a booking as the feed tells it: no more than the door does.
 func (s *space) entry(b booking.Booking) calendar.Entry {
-	e := calendar.Entry{UID: b.ID + "@roomgate", Sequence: int(b.Revision), Start: b.Start, End: b.End,
+	e := calendar.Entry{UID: b.ID + "@roomgate", Sequence: int64(b.Revision), Start: b.Start, End: b.End,
 		Title: "Booked", Status: "CONFIRMED", Updated: b.UpdatedAt}
-	m := s.meeting(&b)
+	m := s.meeting(&b, time.Time{})
 	switch {
 	case m.Title != "":
 		e.Title = m.Title
@@ -71,8 +77,12 @@ func (s *space) entry(b booking.Booking) calendar.Entry {
 	case b.Private:
 		e.Title = "Private meeting"
 	}
-	if !b.Live() && b.State != booking.Ended {
+	unused := b.State == booking.Ended && !b.EndedAt.IsZero() && !b.EndedAt.After(b.Start) // it gave all of its time back
+	if !b.Live() && b.State != booking.Ended || unused {
 		e.Status = "CANCELLED"
+	}
+	if start := e.Start.Truncate(time.Second); e.End.Before(start.Add(time.Second)) {
+		e.End = start.Add(time.Second) // a feed counts in seconds
 	}
 	return e
 }

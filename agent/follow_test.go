@@ -15,6 +15,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
@@ -221,11 +222,11 @@ func (h *house) door(space, want string)  { h.t.Helper(); h.sees(space, drivers.
 // given are the orders of the schedule to a device of a space so far.
 func (h *house) given(space, deviceType string) (all []string) {
 	h.t.Helper()
-	f := agent.EventFilter{SpaceID: space, Type: "commandCompleted", Limit: 1000}
+	f := eventlog.Filter{SpaceID: space, Type: "commandCompleted", Limit: 1000}
 	if deviceType != "" {
 		f.DeviceType = deviceType
 	}
-	events, _, err := h.Events(f)
+	events, _, err := h.Events.Find(f)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ func (f *follower) look(now time.Time) sight {
 	}
 	v := sight{now: now, first: !f.looked, trusted: f.agent.clock.Trust() == Trusted,
 		rules: s.plan.terms.Load().rules, sign: s.sign(now), presence: f.presence, since: f.since}
+	v.rules.Awake = f.agent.clock.Steady()
 	f.looked = true
 	return v
 }

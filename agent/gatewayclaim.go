@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/loop"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -88,7 +89,7 @@ type claimBook struct {
 	login   cloudLogin
 	codes   []gatewayCode // at most two, the one that is shown last
 	wrong   auth.Budget
-	changed broadcast
+	changed loop.Broadcast
 }
 
 // claimOff is why nobody has to claim the gateway, empty if somebody has to:
@@ -139,7 +140,7 @@ func (a *Agent) claimant() string {
 
 // ClaimChanged returns a channel that is closed when the claim is another. Take
 // it before asking for the claim, or a change may be missed.
-func (a *Agent) ClaimChanged() <-chan struct{} { return a.claimed.changed.wait() }
+func (a *Agent) ClaimChanged() <-chan struct{} { return a.claimed.changed.Wait() }
 
 // shown is the code to be shown now. The caller has the lock.
 func (b *claimBook) shown(now time.Time) gatewayCode {

@@ -61,14 +61,15 @@ func (a *Agent) applyClaim(ctx context.Context, e cloud.Envelope) error {
 	if err != nil {
 		return err
 	}
-	if err := a.storeClaim(ctx, e, s); err != nil {
+	err = a.storeClaim(ctx, e, s, func() {
+		b.mu.Lock()
+		b.stored, b.login, b.codes = &s, d.cloudLogin, nil
+		b.mu.Unlock()
+		b.changed.Wake()
+	})
+	if err != nil {
 		return err
 	}
-	b.mu.Lock()
-	b.stored, b.login, b.codes = &s, d.cloudLogin, nil
-	b.mu.Unlock()
-	b.changed.wake()
-	a.logGrown()
 	a.log.Info("this gateway was claimed", "organization", s.OrganizationID, "own_user", d.Username != "")
 	if d.Username != "" {
 		a.link.Renew()
@@ -143,9 +144,10 @@ func (a *Agent) sealClaim(d downClaim, message string) (storedClaim, error) {
 		ClaimedAt: a.Now().UTC().Truncate(time.Millisecond), Login: a.signIn.keys.Seal(currentClaim, raw)}, err
 }
 
-// storeClaim writes a claim, its organization, the event and the receipt.
-func (a *Agent) storeClaim(ctx context.Context, e cloud.Envelope, s storedClaim) error {
-	return a.db.Update(ctx, func(tx *store.Tx) error {
+// storeClaim writes a claim, its organization, the event and the receipt, and
+// then shows it.
+func (a *Agent) storeClaim(ctx context.Context, e cloud.Envelope, s storedClaim, show func()) error {
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		o, err := organizations.Get(tx, s.OrganizationID)
 		switch {
 		case errors.Is(err, store.ErrNotFound) && organizations.Len(tx) >= maxOrganizations:
@@ -167,14 +169,12 @@ func (a *Agent) storeClaim(ctx context.Context, e cloud.Envelope, s storedClaim)
 			return err
 		}
 		return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(e.ID))
-	})
+	}, show)
 }
 
 // sayClaimed answers the message that brought the claim again.
 func (a *Agent) sayClaimed(ctx context.Context, e cloud.Envelope) error {
-	err := a.db.Update(ctx, func(tx *store.Tx) error { return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(e.ID)) })
-	a.logGrown()
-	return err
+	return a.Events.Update(ctx, func(tx *store.Tx) error { return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(e.ID)) })
 }
 
 // ReleaseClaim ends the claim: the gateway is nobody's, logs in as its
@@ -190,20 +190,20 @@ func (a *Agent) ReleaseClaim(ctx context.Context, by string) error {
 	if have == nil {
 		return nil
 	}
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	err := a.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := gatewayClaims.Delete(tx, currentClaim); err != nil {
 			return err
 		}
 		return a.tellGateway(tx, "gatewayReleased", map[string]any{"organization_id": have.OrganizationID, "organization": have.Organization, "by": by})
+	}, func() {
+		b.mu.Lock()
+		b.stored, b.login = nil, cloudLogin{}
+		b.mu.Unlock()
+		b.changed.Wake()
 	})
 	if err != nil {
 		return err
 	}
-	b.mu.Lock()
-	b.stored, b.login = nil, cloudLogin{}
-	b.mu.Unlock()
-	b.changed.wake()
-	a.logGrown()
 	if a.link != nil {
 		a.link.Renew()
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sys/unix"
 
+	"roomgate/agent/loop"
+	"roomgate/agent/update"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -32,12 +34,18 @@ type Health struct {
 	Clock          HealthClock `json:"clock"`
 	CloudConnected bool        `json:"cloud_connected"`
 	CloudContested int         `json:"cloud_contested"` // connections in a row that the broker closed soon, as when another gateway has this id; 0: it is not so
+	// NotStarted are installed releases that the last start passed over, as they
+	// could not be verified.
+	NotStarted  []update.NotStarted `json:"releases_not_started,omitempty"`
+	StoreRepair *HealthRepair       `json:"store_repair"` // what the last repair of the database has found, until somebody has looked; null: nothing
 }
 
 // HealthClock is what the gateway knows of the time.
 type HealthClock struct {
 	Now     time.Time `json:"now"`
 	Trusted bool      `json:"trusted"`
+	Reason  string    `json:"reason,omitempty"` // why it is not: never (as configured), unsynchronized or jumped
+	JumpS   int64     `json:"jump_s,omitempty"` // how far it is ahead of the time that was lived through, negative: behind; 0: it has not jumped
 }
 
 // Identity is which gateway this is.
@@ -49,17 +57,17 @@ type Identity struct {
 
 // Identity returns which gateway this is.
 func (a *Agent) Identity() Identity {
-	return Identity{a.config.Gateway.ID, a.config.Gateway.Name, a.simulated}
+	return Identity{a.config.Gateway.ID, a.config.Gateway.Name, a.options.Simulated}
 }
 
 // Health returns how the gateway is now.
 func (a *Agent) Health() Health {
 	stats := a.db.Stats()
-	h := Health{UptimeS: int64(time.Since(a.started).Seconds()), Version: a.version,
+	h := Health{UptimeS: int64(time.Since(a.started).Seconds()), Version: a.options.Version, NotStarted: a.options.NotStarted,
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
-		DiskFreeBytes: diskFree(a.dataDir), TemperatureC: processorTemperature(),
-		Clock:          HealthClock{time.Now().UTC(), a.clock.Trust() == Trusted},
-		CloudConnected: a.Online(), CloudContested: a.contested()}
+		DiskFreeBytes: diskFree(a.options.DataDir), TemperatureC: processorTemperature(),
+		Clock:          a.clock.health(),
+		CloudConnected: a.Online(), CloudContested: a.contested(), StoreRepair: healthRepair(a.Store().Repair())}
 	now := time.Now()
 	for _, s := range a.spaces() {
 		for _, d := range s.devices {
@@ -77,12 +85,14 @@ func (a *Agent) Health() Health {
 // outboxHealth fills in how the log stands.
 func (a *Agent) outboxHealth(h *Health) {
 	acked, _ := outbox{a}.Acked()
-	var rows, last uint64
+	var first, last uint64
+	rows := 0
 	_ = a.db.View(func(tx *store.Tx) error {
-		last, h.LogOldest, rows = a.logRows.Last(tx), a.logRows.First(tx), uint64(a.logRows.Len(tx))
+		first, last, rows = a.Events.Bounds(tx)
 		return nil
 	})
-	h.OutboxDepth = min(last-min(acked, last), rows)
+	h.LogOldest = first
+	h.OutboxDepth = min(last-min(acked, last), uint64(rows))
 	h.OutboxHours = -1
 	pace := float64(last-min(a.firstSeq, last)) / time.Since(a.started).Hours()
 	if room := float64(a.config.Store.Events) - float64(h.OutboxDepth); pace > 0 && room/pace < 24*366 {
@@ -123,7 +133,7 @@ func (a *Agent) beat(ctx context.Context) error {
 		if a.link.Connected() {
 			a.send(ctx, "heartbeat", "", false, a.Health())
 		}
-		sleep(ctx, a.config.Cloud.Heartbeat)
+		loop.Sleep(ctx, a.config.Cloud.Heartbeat)
 	}
 	return nil
 }
@@ -148,28 +158,16 @@ func (a *Agent) live(level, space string, retained bool, data any) (cloud.Messag
 	if err != nil {
 		return cloud.Message{}, err
 	}
-	last, err := a.lastSeq()
+	last, err := a.Events.Last()
 	if err != nil {
 		return cloud.Message{}, err
 	}
 	payload, err := cloud.Envelope{ID: ulid.Make().String(), Source: a.source(),
 		Type: cloud.TypeOf(level), Subject: space, Time: time.Now().UTC(), Sequence: last,
-		BootID: a.boot, TimeTrust: string(a.clock.Trust()), Data: raw}.Encode()
+		BootID: a.Events.Boot(), TimeTrust: string(a.clock.Trust()), Data: raw}.Encode()
 	topic := a.topics.Up(level)
 	if space != "" {
 		topic = a.topics.Up(level, space)
 	}
 	return cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: retained}, err
-}
-
-// watchClock looks at the clock again and again, and says when the verdict
-// changes.
-func (a *Agent) watchClock(ctx context.Context) error {
-	for ctx.Err() == nil {
-		if a.clock.look() {
-			a.log.Info("the clock is now "+string(a.clock.Trust()), "now", time.Now().UTC())
-		}
-		sleep(ctx, 10*time.Second)
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
@@ -101,7 +102,7 @@ func (a *Agent) Revoked(id string) bool {
 
 // good judges a key that exists. An expiry holds only by a trusted clock.
 func (a *Agent) good(k *heldKey) bool {
-	expired := !k.Expires.IsZero() && a.clock.Trust() == Trusted && time.Now().After(k.Expires)
+	expired := !k.Expires.IsZero() && time.Now().After(k.Expires) && a.clock.Trust() == Trusted
 	return !k.Revoked && !expired
 }
 
@@ -149,7 +150,7 @@ func (a *Agent) RevokeKey(ctx context.Context, id string) error {
 	if err := a.replaceKey(ctx, s, ""); err != nil {
 		return err
 	}
-	a.signIn.changed.wake()
+	a.signIn.changed.Wake()
 	return nil
 }
 
@@ -251,7 +252,7 @@ func (a *Agent) NewKey() string { return a.newKey }
 // keepLastUse writes down when keys were last used, now and then.
 func (a *Agent) keepLastUse(ctx context.Context) error {
 	for ctx.Err() == nil {
-		sleep(ctx, keepUse)
+		loop.Sleep(ctx, keepUse)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 		err := a.storeLastUse(last)
 		cancel()

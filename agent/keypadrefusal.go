@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"roomgate/agent/eventlog"
 	"time"
 )
 
@@ -66,7 +67,7 @@ func (d *device) refuseCode(c *storedUnlockCode, why string) {
 		details = c.told()
 	}
 	details["reason"] = why
-	d.agent.recorder.add(change{rows: []row{d.event("codeRefused", "", time.Now(), details)}})
+	d.agent.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event("codeRefused", "", time.Now(), details)}})
 }
 
 // sumRefusals tells what was only counted, when its window is over, or at the
@@ -79,7 +80,7 @@ func (d *device) sumRefusals(last bool) {
 		return
 	}
 	since := k.refused.until.Add(-refusalWindow)
-	var rows []row
+	var rows []eventlog.Row
 	for kind, n := range k.refused.close() {
 		details := map[string]any{"reason": kind.why, "count": n, "since": stamp(since)}
 		if kind.code != "" {
@@ -88,7 +89,7 @@ func (d *device) sumRefusals(last bool) {
 		rows = append(rows, d.event("codeRefused", "", time.Now(), details))
 	}
 	if len(rows) > 0 {
-		d.agent.recorder.add(change{rows: rows})
+		d.agent.Events.Add(eventlog.Change{Rows: rows})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/eventlog"
 )
 
 // Who types what is no code, or a code that does not hold, fills no log: each
@@ -21,7 +22,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 		h.code(agent.UnlockCodeSet{Name: "a", Code: "483920", From: tomorrow})
 		h.code(agent.UnlockCodeSet{Name: "b", Code: "483921", From: tomorrow})
 		told := func() (first, counted int) {
-			events, _, err := h.Events(agent.EventFilter{Type: "codeRefused", Limit: 1000})
+			events, _, err := h.Events.Find(eventlog.Filter{Type: "codeRefused", Limit: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/loop"
 	"roomgate/agent/mail"
 	"roomgate/store"
 )
@@ -45,16 +46,9 @@ type letter struct {
 // mailbox is where letters wait.
 type mailbox struct {
 	dial   Dialer
-	posted chan struct{} // holds a token when there is a new letter
+	posted loop.Signal // holds a token when there is a new letter
 	// failing is why the relay takes nothing now; nil: it does.
 	failing atomic.Pointer[string]
-}
-
-func (m *mailbox) wake() {
-	select {
-	case m.posted <- struct{}{}:
-	default:
-	}
 }
 
 // postLetters queues letters, all or none.
@@ -64,7 +58,7 @@ func (a *Agent) postLetters(ctx context.Context, letters []letter) error {
 	}
 	err := a.db.Update(ctx, func(tx *store.Tx) error { return a.putLetters(tx, letters) })
 	if err == nil {
-		a.signIn.mailbox.wake()
+		a.signIn.mailbox.posted.Wake()
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/loop"
 	"roomgate/agent/message"
 	"roomgate/agent/push"
 	"roomgate/store"
@@ -48,8 +49,8 @@ type MessageChannels struct {
 // messageBook is the messages, of which memory has only what moves them.
 type messageBook struct {
 	gateway *push.Gateway // nil without one
-	turn    chan struct{} // holds a token while somebody makes a message with a key
-	posted  chan struct{} // holds a token when something may be due
+	turn    loop.Turn     // holds a token while somebody makes a message with a key
+	posted  loop.Signal   // holds a token when something may be due
 
 	// mu guards what follows. It is never held across a write or a request.
 	mu      sync.Mutex
@@ -78,15 +79,13 @@ type postedMessage struct {
 func (a *Agent) SendMessage(ctx context.Context, r message.Request, key string) (MessageInfo, error) {
 	owner := r.OrganizationID // of who asks; empty: everybody
 	if err := r.Check(); err != nil {
-		return MessageInfo{}, messageError(err)
+		return MessageInfo{}, err
 	}
 	b := a.messages
-	select {
-	case b.turn <- struct{}{}:
-	case <-ctx.Done():
-		return MessageInfo{}, refuse(Unavailable, "", "the request ended before its turn came, nothing was sent: try again")
+	if err := b.turn.Lock(ctx); err != nil {
+		return MessageInfo{}, err
 	}
-	defer func() { <-b.turn }()
+	defer b.turn.Unlock()
 	asked := r.Print()
 	if known := b.byRequest(key); known != nil {
 		s, err := a.storedMessage(known.id)
@@ -100,28 +99,17 @@ func (a *Agent) SendMessage(ctx context.Context, r message.Request, key string) 
 	}
 	s, err := a.newMessage(r, owner)
 	if err != nil {
-		return MessageInfo{}, messageError(err)
+		return MessageInfo{}, err
 	}
 	s.Key, s.Print = key, asked
 	if err := b.room(s.OrganizationID, s.Push.Open()); err != nil {
 		return MessageInfo{}, err
 	}
-	if err := a.db.Update(ctx, func(tx *store.Tx) error { return a.putMessage(tx, &s) }); err != nil {
+	if err := a.Events.Update(ctx, func(tx *store.Tx) error { return a.putMessage(tx, &s) }, func() { b.show(s) }); err != nil {
 		return MessageInfo{}, err
 	}
-	b.show(s)
-	a.logGrown()
-	poke(b.posted)
+	b.posted.Wake()
 	return a.messageInfo(s)
-}
-
-// messageError says a problem with a message in the words of this floor.
-func messageError(err error) error {
-	var p *message.Problem
-	if errors.As(err, &p) {
-		return refuse(Invalid, p.Field, "%s", p.Message)
-	}
-	return err
 }
 
 // newMessage makes a message of a checked request.
@@ -164,7 +152,7 @@ func (a *Agent) putMessage(tx *store.Tx, s *storedMessage) error {
 	if err != nil {
 		return err
 	}
-	if s.Sequence, err = a.logRows.Push(tx, a.row(levelMessage, s.CreatedAt, s.SpaceID, "", "", data)); err != nil {
+	if s.Sequence, err = a.Events.PushAt(tx, a.Events.Row(levelMessage, s.CreatedAt, s.SpaceID, "", "", data)); err != nil {
 		return err
 	}
 	return messages.Put(tx, s.ID, *s)
@@ -248,7 +236,7 @@ func (a *Agent) cloudChannel(sequence uint64) (c message.Channel, err error) {
 		return c, err
 	}
 	var oldest uint64
-	err = a.db.View(func(tx *store.Tx) error { oldest = a.logRows.First(tx); return nil })
+	err = a.db.View(func(tx *store.Tx) error { oldest, _, _ = a.Events.Bounds(tx); return nil })
 	switch {
 	case sequence <= acked:
 		c.State = message.Sent

@@ -76,6 +76,6 @@ func (a *Agent) putNotices(tx *store.Tx, made []storedMessage) error {
 func (a *Agent) showNotices(made []storedMessage) {
 	if len(made) > 0 {
 		a.messages.show(made...)
-		poke(a.messages.posted)
+		a.messages.posted.Wake()
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/agent/message"
 	"roomgate/agent/push"
 	"roomgate/store"
@@ -35,7 +37,7 @@ const (
 
 // newMessageBook prepares the messages; nothing is reached before Run.
 func (a *Agent) newMessageBook(client *http.Client) *messageBook {
-	b := &messageBook{turn: make(chan struct{}, 1), posted: make(chan struct{}, 1), byID: map[string]*postedMessage{},
+	b := &messageBook{turn: loop.NewTurn(), posted: loop.NewSignal(), byID: map[string]*postedMessage{},
 		byKey: map[string]*postedMessage{}, unsaved: map[string]storedMessage{}}
 	c := a.config.Push
 	if c.URL == "" {
@@ -82,7 +84,7 @@ type courier struct {
 	*Agent
 	fails int // of the gateway, in a row
 	due   time.Time
-	told  []row // what the log has to be told
+	told  []eventlog.Row // what the log has to be told
 	saved time.Time
 }
 
@@ -211,8 +213,8 @@ func (c *courier) end(p postedMessage, state message.State, reason string) time.
 	if state != message.Sent {
 		c.log.Warn("a message was not pushed", "message", s.ID, "state", state, "reason", reason)
 		details := map[string]any{"message_id": s.ID, "channel": "push", "state": state, "reason": reason, "source": s.Source}
-		if data, err := (eventRecord{eventMessageFailed, now, s.SpaceID, messageDevice, "", details}).encode(); err == nil {
-			c.told = append(c.told, c.row(eventType(eventMessageFailed), now, s.SpaceID, "", "", data))
+		if row, err := c.Events.Event(eventlog.Record{Type: eventMessageFailed, Time: now, Space: s.SpaceID, Device: messageDevice, Details: details}); err == nil {
+			c.told = append(c.told, row)
 		}
 	}
 	c.messages.settle(s)
@@ -236,12 +238,7 @@ func (c *courier) save(ctx context.Context) bool {
 				return err
 			}
 		}
-		for _, line := range c.told {
-			if _, err := c.logRows.Push(tx, line); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.Events.Push(tx, c.told...)
 	})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -251,7 +248,7 @@ func (c *courier) save(ctx context.Context) bool {
 	}
 	if len(c.told) > 0 {
 		c.told = nil
-		c.logGrown()
+		c.Events.Grow()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

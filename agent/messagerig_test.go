@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	"roomgate/agent/push/pushtest"
 )
@@ -109,7 +110,7 @@ func (r *messageRig) fails(status int, retry string) {
 // failures are the events of messages that were not pushed.
 func (r *messageRig) failures() int {
 	r.t.Helper()
-	events, _, err := r.Events(EventFilter{Type: eventMessageFailed, Limit: 1000})
+	events, _, err := r.Events.Find(eventlog.Filter{Type: eventMessageFailed, Limit: 1000})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func (a *Agent) WriteMetrics(w io.Writer) {
 		fmt.Fprintf(w, "# HELP roomgate_%s %s\n# TYPE roomgate_%s counter\nroomgate_%s %v\n", name, help, name, name, value)
 	}
 	fmt.Fprintf(w, "# HELP roomgate_build_info What is running.\n# TYPE roomgate_build_info gauge\n"+
-		"roomgate_build_info{version=%q,goversion=%q} 1\n", a.version, runtime.Version())
+		"roomgate_build_info{version=%q,goversion=%q} 1\n", a.options.Version, runtime.Version())
 	gauge("uptime_seconds", "Time since the start.", h.UptimeS)
 	gauge("outbox_messages", "Messages that the cloud has not acknowledged.", h.OutboxDepth)
 	gauge("cloud_connected", "1 while the link to the cloud is open.", number(h.CloudConnected))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -20,37 +19,12 @@ const maxCommandID = 200
 type order struct {
 	command  Command
 	args     drivers.Args
-	receipt  Receipt   // final once done is closed
+	receipt  Receipt // final once done is closed
+	from     origin
 	deadline time.Time // with a monotonic reading: a stepped clock cannot revive it
 	received time.Time
 	err      error // the outcome could not be stored
 	done     chan struct{}
-}
-
-// inflight finds the orders that are under way, by command id.
-type inflight struct {
-	mu     sync.Mutex
-	orders map[string]*order
-}
-
-// claim registers o, or returns the order that has its id already.
-func (f *inflight) claim(o *order) (other *order, mine bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if other := f.orders[o.command.ID]; other != nil {
-		return other, false
-	}
-	if f.orders == nil {
-		f.orders = map[string]*order{}
-	}
-	f.orders[o.command.ID] = o
-	return nil, true
-}
-
-func (f *inflight) release(o *order) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.orders, o.command.ID)
 }
 
 // Do carries a command out and returns its final receipt; if ctx ends first,
@@ -103,6 +77,7 @@ func (o *order) ended() bool {
 // its device's lane. A command that is known already, and so not fresh, comes
 // back as it is.
 func (a *Agent) accept(ctx context.Context, c Command) (o *order, fresh bool, err error) {
+	from := originOf(c)
 	if c.ID == "" {
 		c.ID = ulid.Make().String()
 	}
@@ -110,14 +85,14 @@ func (a *Agent) accept(ctx context.Context, c Command) (o *order, fresh bool, er
 		return nil, false, refuse(Invalid, "id", "is longer than %d characters", maxCommandID)
 	}
 	c.SubDevice = drivers.Canonical(c.SubDevice)
-	o = &order{command: c, received: time.Now().UTC(), done: make(chan struct{})}
-	if other, mine := a.inflight.claim(o); !mine {
+	o = &order{command: c, from: from, received: time.Now().UTC(), done: make(chan struct{})}
+	if other, mine := a.commands.claim(o); !mine {
 		return other, false, other.command.same(c)
 	}
 	known, err := a.admit(ctx, o)
 	if known || err != nil {
 		o.err = err // also for those who came with the same id meanwhile
-		a.inflight.release(o)
+		a.commands.release(o)
 		close(o.done)
 	}
 	return o, !known, err
@@ -127,6 +102,9 @@ func (a *Agent) accept(ctx context.Context, c Command) (o *order, fresh bool, er
 func (a *Agent) admit(ctx context.Context, o *order) (known bool, err error) {
 	if known, err = a.recall(o); known || err != nil {
 		return known, err
+	}
+	if err := a.commands.forgot(o.command); err != nil {
+		return false, err
 	}
 	d, err := a.check(o)
 	if err != nil {
@@ -158,7 +136,8 @@ func (c Command) same(again Command) error {
 	return nil
 }
 
-// check finds the device, parses the value and judges the expiry.
+// check finds the device, parses the value and judges the expiry. The value for a
+// device that was not opened yet is parsed once it is.
 func (a *Agent) check(o *order) (*device, error) {
 	c := &o.command
 	now := time.Now()
@@ -170,52 +149,25 @@ func (a *Agent) check(o *order) (*device, error) {
 	if !d.live().Enabled {
 		return nil, errDisabled()
 	}
-	if o.args, err = d.parse(*c); err != nil {
+	if o.args, err = d.parse(*c); err != nil && !errors.Is(err, errNotOpened) {
 		return nil, err
 	}
-	o.deadline = a.deadline(*c, now)
-	if !now.Before(o.deadline) {
-		return nil, refuse(Expired, "", "the command was no longer valid when it arrived")
+	j := judge{now, a.clock.Trust() == Trusted, a.config.Cloud.CommandTTL}
+	if o.deadline, err = j.deadline(*c); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
 
-// deadline is until when a command may be carried out. By wall clock if the
-// clock is trusted; else by the time since it arrived, which a replayed
-// message cannot stretch beyond the life its sender gave it.
-func (a *Agent) deadline(c Command, now time.Time) time.Time {
-	life := c.TTL
-	if life <= 0 && c.ExpiresAt.IsZero() {
-		life = a.config.Cloud.CommandTTL
-	}
-	sent := c.SentAt
-	if sent.IsZero() || sent.After(now) {
-		sent = now
-	}
-	if a.clock.Trust() == Trusted {
-		end := now.Add(life - now.Sub(sent))
-		if life <= 0 || !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(end) {
-			end = now.Add(c.ExpiresAt.Sub(now))
-		}
-		return end
-	}
-	if c.SentAt.IsZero() && !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(now) {
-		return c.ExpiresAt // a clock that nobody set is late, so this is past by any clock
-	}
-	if !c.ExpiresAt.IsZero() && !c.SentAt.IsZero() {
-		if given := c.ExpiresAt.Sub(c.SentAt); life <= 0 || given < life {
-			return now.Add(given)
-		}
-	}
-	if life <= 0 { // an expiry by a clock that we cannot compare with ours
-		life = a.config.Cloud.CommandTTL
-	}
-	return now.Add(life)
-}
+// errNotOpened says that nobody has tried yet to open a device.
+var errNotOpened = errors.New("device is not opened yet")
 
 // parse checks sub-device, action and value against the device.
 func (d *device) parse(c Command) (drivers.Args, error) {
 	description := d.description.Load()
+	if description == nil && !d.tried.Load() {
+		return nil, errNotOpened
+	}
 	if description == nil {
 		return nil, refuse(Unavailable, "", "device is not opened: %s", d.known.Load().readings[0].Reason)
 	}
@@ -252,10 +204,9 @@ func (d *device) enqueue(ctx context.Context, o *order) error {
 		return refuse(Unavailable, "", "%d orders wait for this device already: try again later", laneLength)
 	}
 	a := d.agent
-	if err := a.db.Update(ctx, func(tx *store.Tx) error { return a.storeAccepted(tx, o) }); err != nil {
+	if err := a.Events.Update(ctx, func(tx *store.Tx) error { return a.storeAccepted(tx, o) }); err != nil {
 		return err
 	}
-	a.logGrown()
 	select {
 	case d.lane <- o:
 		if d.gone.Load() {
@@ -268,33 +219,11 @@ func (d *device) enqueue(ctx context.Context, o *order) error {
 }
 
 func (a *Agent) storeAccepted(tx *store.Tx, o *order) error {
-	if err := a.forgetOldest(tx); err != nil {
-		return err
-	}
-	if _, err := commandAges.Push(tx, o.command.ID); err != nil {
-		return err
-	}
 	if err := openCommands.Put(tx, o.command.ID, true); err != nil {
 		return err
 	}
-	if err := commands.Put(tx, o.command.ID, storedCommand{o.command, o.receipt}); err != nil {
+	if err := a.commands.remember(tx, o.from, o.command, o.receipt); err != nil {
 		return err
 	}
 	return a.pushReceipt(tx, o.command, o.receipt)
-}
-
-// forgetOldest keeps the memory of commands within its budget.
-func (a *Agent) forgetOldest(tx *store.Tx) error {
-	if commandAges.Len(tx) < maxCommands {
-		return nil
-	}
-	oldest, err := commandAges.After(tx, 0, 1)
-	if err != nil || len(oldest) == 0 {
-		return err
-	}
-	if err := commands.Delete(tx, oldest[0].Value); err != nil {
-		return err
-	}
-	_, err = commandAges.Trim(tx, oldest[0].Seq)
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -175,13 +176,13 @@ func TestInterruptedCommandIsFailedNotRepeated(t *testing.T) {
 		if done := b["light-1"].effects(); len(done) > 0 {
 			t.Errorf("took effect after the restart: %q", done)
 		}
-		page, err := r.page(0, 1000)
+		page, err := r.Events.Page(0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var states []State
 		for _, item := range page {
-			if item.Value.level() == levelReceipt {
+			if item.Value.Level() == eventlog.LevelReceipt {
 				var got Receipt
 				if err := json.Unmarshal(item.Value.Data, &got); err != nil {
 					t.Fatal(err)
@@ -192,7 +193,7 @@ func TestInterruptedCommandIsFailedNotRepeated(t *testing.T) {
 		if !slices.Equal(states, []State{Accepted, Failed}) {
 			t.Errorf("receipts in the log %q, want accepted and failed", states)
 		}
-		told, _, err := r.Events(EventFilter{Type: "commandCompleted", SpaceID: room, DeviceType: drivers.TypeLight, Limit: 10})
+		told, _, err := r.Events.Find(eventlog.Filter{Type: "commandCompleted", SpaceID: room, DeviceType: drivers.TypeLight, Limit: 10})
 		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Record), `"command_id":"c1","reason":"the gateway stopped`) {
 			t.Errorf("told of it: %+v, %v, want once", told, err)
 		}
@@ -218,28 +219,6 @@ func TestInterruptedCommandOfADeviceThatIsGone(t *testing.T) {
 	})
 }
 
-func TestMemoryOfCommandsIsBounded(t *testing.T) {
-	r := openRig(t, rigOptions{})
-	defer r.Close()
-	for batch := range maxCommands/500 + 1 {
-		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
-			for i := range 500 {
-				id := fmt.Sprintf("%08d", batch*500+i)
-				if err := r.storeAccepted(tx, &order{command: Command{ID: id}}); err != nil {
-					return err
-				}
-			}
-			if a, c := commandAges.Len(tx), commands.Len(tx); a > maxCommands || a != c {
-				t.Errorf("%d ages and %d commands, want the same, at most %d", a, c, maxCommands)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now, defaults := time.Now(), config.Default()
@@ -262,8 +241,8 @@ func TestDeadline(t *testing.T) {
 			{"expiry before ttl", Command{ExpiresAt: at(3), SentAt: now, TTL: 5 * time.Second}, 3, 3},
 		} {
 			for trust, want := range map[string]int{"always": c.trusted, "never": c.untrusted} {
-				a := &Agent{config: &defaults, clock: newClock(trust, time.Time{})}
-				if got := a.deadline(c.command, now).Sub(now); got != time.Duration(want)*time.Second {
+				j := judge{now, trust == "always", defaults.Cloud.CommandTTL}
+				if got := j.end(c.command).Sub(now); got != time.Duration(want)*time.Second {
 					t.Errorf("%s, clock trusted %s: %v, want %d s", c.name, trust, got, want)
 				}
 			}
@@ -272,11 +251,12 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestDiskFullRefusesOrdersAndGoesOnReading(t *testing.T) {
+	const id = "command-on-a-full-disk"
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: strings.Replace(building, "events: 500", "events: 500, max_size: 8MiB", 1)})
 		r.wait(time.Second)
 		fillDatabase(t, r)
-		_, err := r.Do(t.Context(), lightOn("c1"))
+		_, err := r.Do(t.Context(), lightOn(id))
 		if AsError(err) == nil || AsError(err).Code != Full {
 			t.Errorf("order on a full disk: %v, want %s", err, Full)
 		}
@@ -286,7 +266,7 @@ func TestDiskFullRefusesOrdersAndGoesOnReading(t *testing.T) {
 		if got := r.status(room, drivers.TypeLight, ""); got.Value != drivers.On {
 			t.Errorf("status %v, want it live on a full disk", got)
 		}
-		if _, _, err := r.Events(EventFilter{}); err != nil {
+		if _, _, err := r.Events.Find(eventlog.Filter{}); err != nil {
 			t.Errorf("reading events on a full disk: %v", err)
 		}
 		emptyDatabase(t, r)
@@ -294,7 +274,7 @@ func TestDiskFullRefusesOrdersAndGoesOnReading(t *testing.T) {
 		if told := r.told(); !slices.Contains(told, "statusChanged light") {
 			t.Errorf("told %q, want what waited in memory", told)
 		}
-		if receipt, err := r.Do(t.Context(), lightOn("c1")); err != nil || receipt.State != Done {
+		if receipt, err := r.Do(t.Context(), lightOn(id)); err != nil || receipt.State != Done {
 			t.Errorf("after space came back: %+v, %v", receipt, err)
 		}
 		if all := len(r.bench["light-1"].effects()); all != 1 {
@@ -317,8 +297,10 @@ func fillDatabase(t *testing.T, r *rig) {
 			}
 		}
 	}
+	// The rows of these are smaller than those of any command that comes later, and
+	// fill the same pages: their ids ascend and come before.
 	for i := 0; ; i++ {
-		o := &order{command: Command{ID: fmt.Sprint("ballast", i)}, receipt: Receipt{State: Done}}
+		o := &order{from: fromCaller, command: Command{ID: fmt.Sprintf("b%06d", i)}, receipt: Receipt{State: Done}}
 		if r.db.Update(context.Background(), func(tx *store.Tx) error { return r.storeAccepted(tx, o) }) != nil {
 			return
 		}

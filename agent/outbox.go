@@ -2,9 +2,9 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -25,30 +25,24 @@ func (o outbox) Next(after uint64, limit int) ([]cloud.Outgoing, error) {
 // rows returns at most limit messages of the log, acknowledged or not.
 func (o outbox) rows(after uint64, limit int) ([]cloud.Outgoing, error) {
 	var out []cloud.Outgoing
-	err := o.a.db.View(func(tx *store.Tx) error {
-		page, err := o.a.logRows.After(tx, after, limit)
+	page, err := o.a.Events.Page(after, limit)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range page {
+		m, err := o.a.message(item)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, item := range page {
-			m, err := o.a.message(item)
-			if err != nil {
-				return err
-			}
-			out = append(out, cloud.Outgoing{Seq: item.Seq, Message: m})
-		}
-		return nil
-	})
-	return out, err
+		out = append(out, cloud.Outgoing{Seq: item.Seq, Message: m})
+	}
+	return out, nil
 }
 
 // Acked is how far the cloud has acknowledged.
 func (o outbox) Acked() (seq uint64, err error) {
 	err = o.a.db.View(func(tx *store.Tx) error {
-		seq, err = cursors.Get(tx, ackedCursor)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
+		seq, _, err = ackedCursor.Get(tx)
 		return err
 	})
 	return seq, err
@@ -58,28 +52,28 @@ func (o outbox) Acked() (seq uint64, err error) {
 // the log. The rows stay for replay until the log needs their place.
 func (o outbox) Forget(ctx context.Context, upTo uint64) error {
 	return o.a.db.Update(ctx, func(tx *store.Tx) error {
-		acked, err := cursors.Get(tx, ackedCursor)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		acked, _, err := ackedCursor.Get(tx)
+		if err != nil {
 			return err
 		}
-		if upTo = min(upTo, o.a.logRows.Last(tx)); upTo <= acked {
+		if upTo = min(upTo, eventlog.End(tx)); upTo <= acked {
 			return nil
 		}
-		return cursors.Put(tx, ackedCursor, upTo)
+		return ackedCursor.Put(tx, upTo)
 	})
 }
 
 // message makes the envelope of a row; it is the same each time.
-func (a *Agent) message(item store.Item[row]) (cloud.Message, error) {
+func (a *Agent) message(item store.Item[eventlog.Row]) (cloud.Message, error) {
 	r := item.Value
 	payload, err := cloud.Envelope{
-		ID: r.id(item.Seq), Source: a.source(), Type: cloud.TypeOf(r.Type), Subject: r.subject(), Time: r.time(),
-		Sequence: item.Seq, BootID: r.Boot, TimeTrust: string(r.trust()), Data: r.Data,
+		ID: r.ID(item.Seq), Source: a.source(), Type: cloud.TypeOf(r.Type), Subject: r.Subject(), Time: r.Time(),
+		Sequence: item.Seq, BootID: r.Boot, TimeTrust: string(r.Trust()), Data: r.Data,
 	}.Encode()
 	if err != nil {
 		return cloud.Message{}, fmt.Errorf("encode row %d of the log: %w", item.Seq, err)
 	}
-	return cloud.Message{Topic: a.topics.Up(r.level()), Payload: payload, QoS: 1}, nil
+	return cloud.Message{Topic: a.topics.Up(r.Level()), Payload: payload, QoS: 1}, nil
 }
 
 // source is who the gateway is in an envelope.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"roomgate/drivers"
 )
@@ -69,4 +70,15 @@ func (a *Agent) Permits(p Principal, spaceID, deviceType, sub, action string) er
 // is says whether somebody is of a kind.
 func (p Principal) is(kind string) bool {
 	return p.Kind == kind || kind == KindAdmin && p.Kind == KindUser && p.Admin
+}
+
+// clipped cuts a text to so many bytes, between two characters.
+func clipped(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
 }

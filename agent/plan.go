@@ -8,20 +8,22 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
 const (
 	// maxBookings is how many bookings one space keeps, past ones among them.
 	maxBookings = 20_000
-	// keepPast is how long what is over is kept.
+	// keepPast is how long what is over is kept: by the clock, and of the time
+	// that was lived through.
 	keepPast = 30 * 24 * time.Hour
 )
 
 // plan is what is booked in a space, and what holds there. Readers take no
 // lock but the schedule's own.
 type plan struct {
-	turn     chan struct{} // holds a token while somebody changes the plan
+	turn     loop.Turn // holds a token while somebody changes the plan
 	config   atomic.Pointer[config.Space]
 	bookings *booking.Schedule
 	terms    atomic.Pointer[terms]
@@ -32,6 +34,7 @@ type plan struct {
 	spared   map[string]time.Time     // the room is occupied: look again then
 	vacant   time.Time                // since when the room was seen empty; zero: it is not
 	pastDays int                      // the day on which past bookings were last forgotten
+	answers  map[string]answer        // what the cloud was last told in answer to a message, by booking
 }
 
 // terms are the rules of a space and what is set over them. They are replaced
@@ -43,7 +46,7 @@ type terms struct {
 }
 
 func newPlan(c config.Space, kept storedPlan) *plan {
-	p := &plan{turn: make(chan struct{}, 1), bookings: booking.NewSchedule(nil),
+	p := &plan{turn: loop.NewTurn(), bookings: booking.NewSchedule(nil),
 		marks: map[string]booking.Marks{}, spared: map[string]time.Time{}}
 	p.configure(c, kept)
 	return p
@@ -80,18 +83,6 @@ func (p *plan) mark(id string, m booking.Marks) {
 	}
 	p.marks[id] = m
 }
-
-// lock waits for the turn to change the plan.
-func (p *plan) lock(ctx context.Context) error {
-	select {
-	case p.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return refuse(Unavailable, "", "the request ended before its turn came, nothing was changed: try again")
-	}
-}
-
-func (p *plan) unlock() { <-p.turn }
 
 // edit is one booking as it shall be from now on.
 type edit struct {
@@ -168,7 +159,11 @@ func (p *plan) show(edits []edit) {
 }
 
 func (a *Agent) storeEdit(tx *store.Tx, s *space, e edit, now time.Time) error {
-	if err := bookings.Put(tx, e.ID, storedBooking{e.Booking, e.marks}); err != nil {
+	kept := storedBooking{Booking: e.Booking, Marks: e.marks}
+	if !e.Live() {
+		kept.Over = a.clock.Lived()
+	}
+	if err := bookings.Put(tx, e.ID, kept); err != nil {
 		return err
 	}
 	if e.event != "" {
@@ -176,7 +171,7 @@ func (a *Agent) storeEdit(tx *store.Tx, s *space, e edit, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if _, err := a.logRows.Push(tx, line); err != nil {
+		if err := a.Events.Push(tx, line); err != nil {
 			return err
 		}
 	}
@@ -187,18 +182,15 @@ func (a *Agent) storeEdit(tx *store.Tx, s *space, e edit, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.logRows.Push(tx, line)
-	return err
+	return a.Events.Push(tx, line)
 }
 
 // planChanged wakes whoever follows the plan of a space.
 func (a *Agent) planChanged(s *space) {
-	a.logGrown()
+	a.Events.Grow()
 	s.changed()
-	select {
-	case a.wheelTurn <- struct{}{}:
-	default:
-	}
+	s.almanac.stirred.Wake()
+	a.wheelTurn.Wake()
 }
 
 // setTerms stores what is set over a space's configuration, and shows it. The
@@ -229,10 +221,10 @@ func (a *Agent) bearPlans(ctx context.Context) error {
 }
 
 func (a *Agent) bearPlan(ctx context.Context, s *space) error {
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	kept := s.plan.terms.Load().storedPlan
 	kept.CreatedAt = a.Now().UTC().Truncate(time.Millisecond)
 	err := a.setTerms(ctx, s, kept)

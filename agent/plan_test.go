@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
 
@@ -82,7 +83,7 @@ func (h happening) String() string {
 func (r *rig) happenings() (all []happening) {
 	r.t.Helper()
 	for cursor := uint64(0); ; {
-		events, next, err := r.Events(EventFilter{After: cursor, Limit: 1000})
+		events, next, err := r.Events.Find(eventlog.Filter{After: cursor, Limit: 1000})
 		if err != nil {
 			r.t.Fatal(err)
 		}

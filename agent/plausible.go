@@ -13,13 +13,13 @@ import (
 func plausible(deviceType, sub, value string) error {
 	if sub == drivers.SubTemperature {
 		t, err := strconv.ParseFloat(value, 64)
-		if err != nil || t < -60 || t > 150 {
-			return fmt.Errorf("the device answered %q, which is no temperature of a room", value)
+		if err != nil || !(t >= -60 && t <= 150) { // NaN is neither
+			return fmt.Errorf("%w: the device answered %q, which is no temperature of a room", drivers.ErrNoValue, value)
 		}
 		return nil
 	}
 	if values := valuesOf(deviceType, sub); !slices.Contains(values, value) {
-		return fmt.Errorf("the device answered %q, which is none of %s", value, listed(values))
+		return fmt.Errorf("%w: the device answered %q, which is none of %s", drivers.ErrNoValue, value, listed(values))
 	}
 	return nil
 }

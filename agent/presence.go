@@ -39,7 +39,7 @@ func (s *session) farewell() cloud.Message { return s.message("offline") }
 func (s *session) message(state string) cloud.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, err := s.agent.live("presence", "", true, presence{state, s.id, s.agent.version})
+	m, err := s.agent.live("presence", "", true, presence{state, s.id, s.agent.options.Version})
 	if err != nil {
 		s.agent.log.Error("the presence message cannot be made", "error", err)
 	}

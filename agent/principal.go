@@ -78,4 +78,4 @@ func (a *Agent) Valid(p Principal) bool {
 // AccessChanged returns a channel that is closed when a key was revoked or a
 // user lost a right, for those who cannot wait until they ask Valid again.
 // What expires is not told.
-func (a *Agent) AccessChanged() <-chan struct{} { return a.signIn.changed.wait() }
+func (a *Agent) AccessChanged() <-chan struct{} { return a.signIn.changed.Wait() }

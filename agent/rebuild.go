@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
 
@@ -81,7 +82,7 @@ func (r *rebuild) build(tx *store.Tx, spaces []config.Space) error {
 		}
 		order = append(order, s)
 	}
-	r.next = newSite(order)
+	r.next = newSite(r.agent.config, order)
 	return nil
 }
 
@@ -116,7 +117,7 @@ func (r *rebuild) hold(ctx context.Context) error {
 		if r.next.byID[s.ID] == s {
 			continue
 		}
-		if err := s.plan.lock(ctx); err != nil {
+		if err := s.plan.turn.Lock(ctx); err != nil {
 			return err
 		}
 		r.held = append(r.held, s)
@@ -133,7 +134,7 @@ func (r *rebuild) end(now time.Time) {
 		s.plan.bookings.Walk(func(b *booking.Booking) bool {
 			if b.Live() && b.End.After(now) {
 				over := *b
-				over.State, over.Reason, over.UpdatedAt = booking.Cancelled, "the meeting space was removed from the building", now.UTC().Truncate(time.Millisecond)
+				over.State, over.Reason, over.UpdatedAt = booking.Cancelled, booking.LostSpace, now.UTC().Truncate(time.Millisecond)
 				over.Revision++
 				r.ended[s] = append(r.ended[s], edit{Booking: over, marks: s.plan.marks[b.ID], event: bookingCancelled})
 			}
@@ -183,7 +184,7 @@ func (r *rebuild) forget(tx *store.Tx) error {
 
 // tell writes down what comes, changes and goes.
 func (r *rebuild) tell(tx *store.Tx) error {
-	push := func(line row) error { _, err := r.agent.logRows.Push(tx, line); return err }
+	push := func(line eventlog.Row) error { return r.agent.Events.Push(tx, line) }
 	by := map[string]any{"by": r.by}
 	now := time.Now()
 	for _, d := range r.was.devices() {
@@ -206,11 +207,7 @@ func (r *rebuild) tell(tx *store.Tx) error {
 		}
 	}
 	return r.tellSpaces(func(kind string, s *space) error {
-		data, err := eventRecord{kind, now, s.ID, spaceDevice, "", map[string]any{"by": r.by, "name": s.Name}}.encode()
-		if err != nil {
-			return err
-		}
-		return push(r.agent.row(eventType(kind), now, s.ID, "", "", data))
+		return r.agent.Events.Tell(tx, eventlog.Record{Type: kind, Time: now, Space: s.ID, Device: spaceDevice, Details: map[string]any{"by": r.by, "name": s.Name}})
 	})
 }
 
@@ -250,19 +247,18 @@ func (r *rebuild) show() {
 	}
 	a.additions = r.additions
 	a.site.Store(r.next)
-	a.rebuilt.wake()
+	a.rebuilt.Wake()
 	for _, s := range r.next.order {
 		if r.was.byID[s.ID] != s {
 			a.planChanged(s)
 		}
 	}
-	a.logGrown()
-	a.signs.wake()
+	a.signs.Wake()
 }
 
 func (r *rebuild) release() {
 	for _, s := range r.held {
-		s.plan.unlock()
+		s.plan.turn.Unlock()
 	}
 	r.held = nil
 }
@@ -274,11 +270,8 @@ func (a *Agent) changeSite(ctx context.Context, edits map[string]*addition, by s
 	if err != nil {
 		return err
 	}
-	if err := a.db.Update(ctx, r.store); err != nil {
-		r.release()
+	if err := a.Events.Commit(ctx, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}); err != nil {
 		return err
 	}
-	r.show()
-	r.release()
 	return a.bearPlans(ctx)
 }

@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -18,26 +20,44 @@ func (d *device) obey(ctx context.Context, driver drivers.Driver, o *order) {
 		d.finish(o, nil, refuse(Expired, "", "the command waited longer than it was valid"))
 		return
 	}
-	command := drivers.Command{Sub: o.command.SubDevice, Action: o.command.Action, Args: o.args}
+	if o.args == nil { // it came before the device was opened
+		var err error
+		if o.args, err = d.parse(o.command); err != nil {
+			d.finish(o, nil, err)
+			return
+		}
+	}
+	command, began := drivers.Command{Sub: o.command.SubDevice, Action: o.command.Action, Args: o.args}, time.Now()
 	status, err := call(ctx, d, max(d.Timeout, orderTimeout), func(ctx context.Context) (drivers.Status, error) {
 		return driver.Do(ctx, command)
 	})
+	if err == nil {
+		err = unproven(status, began)
+	}
 	if err != nil {
 		d.finish(o, nil, err)
 	} else {
 		d.finish(o, &status, nil)
 	}
-	select { // see what else the order has changed
-	case d.kick <- struct{}{}:
-	default:
+	d.kick.Wake() // see what else the command has changed
+}
+
+// unproven is why a status is no evidence of a command that began then.
+func unproven(s drivers.Status, began time.Time) error {
+	switch {
+	case s.Err != nil:
+		return &deviceError{fmt.Errorf("%w: %w", drivers.ErrNotConfirmed, s.Err)}
+	case s.ObservedAt.Before(began):
+		return &deviceError{fmt.Errorf("%w: what it said of itself is older than the command", drivers.ErrNotConfirmed)}
 	}
+	return nil
 }
 
 // finish writes the outcome of an order, and whatever changed with it, in one
 // transaction, and only then tells.
 func (d *device) finish(o *order, proof *drivers.Status, failure error) {
 	a := d.agent
-	c := change{}
+	c := eventlog.Change{}
 	if proof != nil {
 		c = d.prove(*proof)
 	}
@@ -47,22 +67,22 @@ func (d *device) finish(o *order, proof *drivers.Status, failure error) {
 	if proof != nil {
 		r.Evidence = d.evidence(*proof)
 	}
-	c.rows = append(c.rows, d.completed(o.command, r))
-	c.also = func(tx *store.Tx) error { return a.storeFinal(tx, o.command, r) }
+	c.Rows = append(c.Rows, d.completed(o.command, r))
+	c.Also = func(tx *store.Tx) error { return a.storeFinal(tx, o.command, r) }
 	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
 	defer cancel()
-	if err := a.recorder.now(ctx, c); err != nil {
+	if err := a.Events.Write(ctx, c); err != nil {
 		o.err = AsError(err)
 		d.log.Error("an order's outcome cannot be stored, it waits in memory", "command", o.command.ID, "state", r.State, "error", err)
 	}
 	o.receipt = r
-	d.last.Store(&storedCommand{o.command, r})
-	a.inflight.release(o)
+	d.last.Store(&storedCommand{Command: o.command, Receipt: r})
+	a.commands.release(o)
 	close(o.done)
 }
 
 // prove shows the read-back at once.
-func (d *device) prove(s drivers.Status) change {
+func (d *device) prove(s drivers.Status) eventlog.Change {
 	if s.Picture != nil {
 		d.picture.Store(&takenPicture{s.Picture, s.ObservedAt})
 		s.Details = nil // they are of the picture, not of the device
@@ -101,7 +121,7 @@ func outcome(failure error) (State, Code, string) {
 }
 
 // completed is the event that tells everybody else of an order.
-func (d *device) completed(c Command, r Receipt) row {
+func (d *device) completed(c Command, r Receipt) eventlog.Row {
 	details := map[string]any{"command_id": c.ID, "action": c.Action, "state": r.State, "via": c.Via}
 	if r.Reason != "" {
 		details["reason"] = r.Reason
@@ -113,7 +133,7 @@ func (d *device) completed(c Command, r Receipt) row {
 }
 
 func (a *Agent) storeFinal(tx *store.Tx, c Command, r Receipt) error {
-	if err := commands.Put(tx, c.ID, storedCommand{c, r}); err != nil {
+	if err := a.commands.write(tx, c, r); err != nil {
 		return err
 	}
 	if err := openCommands.Delete(tx, c.ID); err != nil {
@@ -131,8 +151,7 @@ func (a *Agent) pushReceipt(tx *store.Tx, c Command, r Receipt) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.logRows.Push(tx, a.row(levelReceipt, time.Now(), c.Space, c.DeviceType, c.SubDevice, data))
-	return err
+	return a.Events.Push(tx, a.Events.Row(eventlog.LevelReceipt, time.Now(), c.Space, c.DeviceType, c.SubDevice, data))
 }
 
 // failInterrupted ends the commands that were under way when the process
@@ -159,7 +178,7 @@ func (a *Agent) failInterrupted(ctx context.Context) error {
 			if err != nil {
 				continue // it is not part of the building any more
 			}
-			if _, err := a.logRows.Push(tx, d.completed(s.Command, r)); err != nil {
+			if err := a.Events.Push(tx, d.completed(s.Command, r)); err != nil {
 				return err
 			}
 		}

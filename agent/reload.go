@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
 
@@ -11,10 +12,10 @@ import (
 // whole or not at all: its spaces, devices and users. What takes a restart is
 // refused by its key.
 func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
-	if err := a.lockSite(ctx); err != nil {
+	if err := a.builders.Lock(ctx); err != nil {
 		return err
 	}
-	defer a.unlockSite()
+	defer a.builders.Unlock()
 	if key := a.file.Restart(c); key != "" {
 		return refuse(NotNow, key, "is changed, which takes a restart")
 	}
@@ -33,20 +34,19 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	defer r.release()
 	a.signIn.change.Lock()
 	defer a.signIn.change.Unlock()
-	err = a.db.Update(ctx, func(tx *store.Tx) error {
+	err = a.Events.Commit(ctx, eventlog.Stage{Write: func(tx *store.Tx) error {
 		for _, p := range people {
 			if err := a.bearOrganization(tx, p.OrganizationID); err != nil {
 				return err
 			}
 		}
-		return r.store(tx)
-	})
+		return nil
+	}}, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}, eventlog.Stage{Show: func() {
+		a.setUsers(people, a.signIn.users.known.Load().marks)
+		a.file = c
+	}})
 	if err != nil {
 		return err
 	}
-	r.show()
-	a.setUsers(people, a.signIn.users.known.Load().marks)
-	a.file = c
-	r.release()
 	return a.bearPlans(ctx)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"roomgate/agent/loop"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -34,11 +35,11 @@ var ruleEvents = []string{"statusChanged", "occupancyChanged", "deviceOnline", "
 // ruleBook is the rules of the building and how far they were asked.
 type ruleBook struct {
 	set     atomic.Pointer[ruleSet]
-	changed chan struct{} // holds a token when the rules have changed
+	changed loop.Signal // holds a token when the rules have changed
 
 	// turn holds a token while somebody changes rules or asks them, and guards
 	// how far that went.
-	turn          chan struct{}
+	turn          loop.Turn
 	cursor, saved uint64    // of the log; what the store says of it
 	clock         time.Time // triggers by time were taken up to here; zero: never
 	clockSaved    time.Time // the same, as the store has it
@@ -76,21 +77,9 @@ type rulePast struct {
 }
 
 func newRuleBook() *ruleBook {
-	return &ruleBook{changed: make(chan struct{}, 1), turn: make(chan struct{}, 1), unsaved: map[string]rules.Run{},
+	return &ruleBook{changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rules.Run{},
 		closed: map[string]bool{}, touched: map[touchKey]touch{}}
 }
-
-// lock waits for the turn.
-func (b *ruleBook) lock(ctx context.Context) error {
-	select {
-	case b.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return refuse(Unavailable, "", "the request ended before its turn came, nothing was changed: try again")
-	}
-}
-
-func (b *ruleBook) unlock() { <-b.turn }
 
 // holdRule compiles a rule.
 func holdRule(r rules.Rule, past *rulePast) (*heldRule, error) {
@@ -123,7 +112,7 @@ func (b *ruleBook) show(byID map[string]*heldRule) {
 		}
 	}
 	b.set.Store(s)
-	poke(b.changed)
+	b.changed.Wake()
 }
 
 // Rules returns every rule, the oldest first.
@@ -168,10 +157,10 @@ func (a *Agent) CreateRule(ctx context.Context, r rules.Rule) (rules.Rule, error
 // ChangeRule stores what edit makes of a rule. One that was suspended is heeded
 // again once it is enabled anew, also if it was not disabled.
 func (a *Agent) ChangeRule(ctx context.Context, id string, edit func(*rules.Rule) (revive bool, err error)) (rules.Rule, error) {
-	if err := a.rules.lock(ctx); err != nil {
+	if err := a.rules.turn.Lock(ctx); err != nil {
 		return rules.Rule{}, err
 	}
-	defer a.rules.unlock()
+	defer a.rules.turn.Unlock()
 	h, err := a.heldRule(id)
 	if err != nil {
 		return rules.Rule{}, err
@@ -199,10 +188,10 @@ func (b *ruleBook) forgive(p *rulePast) *rulePast {
 }
 
 func (a *Agent) writeRule(ctx context.Context, r rules.Rule, check func(*ruleSet) error) (rules.Rule, error) {
-	if err := a.rules.lock(ctx); err != nil {
+	if err := a.rules.turn.Lock(ctx); err != nil {
 		return rules.Rule{}, err
 	}
-	defer a.rules.unlock()
+	defer a.rules.turn.Unlock()
 	if err := check(a.rules.set.Load()); err != nil {
 		return rules.Rule{}, err
 	}
@@ -219,7 +208,7 @@ func (a *Agent) storeRule(ctx context.Context, r rules.Rule, past *rulePast) (ru
 	}
 	h, err := holdRule(r, past)
 	if err != nil {
-		return rules.Rule{}, ruleError(err)
+		return rules.Rule{}, err
 	}
 	if err := a.askRules(ctx); err != nil {
 		return rules.Rule{}, err
@@ -245,10 +234,10 @@ func (a *Agent) storeRule(ctx context.Context, r rules.Rule, past *rulePast) (ru
 // out.
 func (a *Agent) DeleteRule(ctx context.Context, id string) error {
 	b := a.rules
-	if err := b.lock(ctx); err != nil {
+	if err := b.turn.Lock(ctx); err != nil {
 		return err
 	}
-	defer b.unlock()
+	defer b.turn.Unlock()
 	if _, err := a.heldRule(id); err != nil {
 		return err
 	}
@@ -284,19 +273,10 @@ func (b *ruleBook) forget(id string) {
 	maps.DeleteFunc(b.closed, func(key string, _ bool) bool { return mine(key) })
 }
 
-// ruleError says a problem with a rule in the words of this floor.
-func ruleError(err error) error {
-	var p *rules.Problem
-	if errors.As(err, &p) {
-		return &Error{Code: Invalid, Field: p.Field, Message: p.Message}
-	}
-	return err
-}
-
 // checkRule refuses what the rule cannot mean in this building.
 func (a *Agent) checkRule(t *site, r *rules.Rule) error {
 	if err := r.Check(ruleEvents); err != nil {
-		return ruleError(err)
+		return err
 	}
 	if _, err := t.space(r.SpaceID); r.SpaceID != "" && err != nil {
 		return err
@@ -339,7 +319,7 @@ func (a *Agent) checkAction(t *site, r *rules.Rule, i int) error {
 		return nil
 	case !act.To.Nobody():
 		m := toldBy(*r, *act, "")
-		return inAction(i, messageError(m.Check()))
+		return inAction(i, m.Check())
 	}
 	var refusal error
 	for _, s := range spaces {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -115,7 +116,7 @@ func TestRuleKeepsItsLimits(t *testing.T) {
 		r.wantRuns(few.ID, "held, event rule.a done", "held, event rule.a done", "limited x2: it has run 2 times within a minute")
 		r.wantRuns(rests.ID, "held, event rule.b done", "limited x3: it rests for 10m after a run")
 		r.wait(2 * time.Minute)
-		dir := r.dataDir
+		dir := r.options.DataDir
 		r.stop()
 		r = startRig(t, rigOptions{dir: dir})
 		r.wait(3 * time.Second)
@@ -148,7 +149,7 @@ func TestLoopOfEventsIsStopped(t *testing.T) {
 		if told := r.told(); !slices.Contains(told, eventRuleSuspended) {
 			t.Errorf("the log has %q", told)
 		}
-		dir := r.dataDir
+		dir := r.options.DataDir
 		r.stop()
 		r = startRig(t, rigOptions{dir: dir})
 		if got, _ := r.Rule(b.ID); got.Suspended == nil {
@@ -283,7 +284,7 @@ func BenchmarkRulesPerEvent(b *testing.B) {
 			}
 			r.rules.show(byID)
 			d := r.find(room).byType[drivers.TypeO3]
-			item := store.Item[row]{Seq: 1, Value: d.event("occupancyChanged", drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})}
+			item := store.Item[eventlog.Row]{Seq: 1, Value: d.event("occupancyChanged", drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})}
 			b.ReportAllocs()
 			for b.Loop() {
 				v := r.newVerdicts()

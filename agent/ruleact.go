@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -38,7 +39,7 @@ type touch struct {
 
 // opensDoor says whether an action lets people in.
 func opensDoor(act rules.Action) bool {
-	return act.DeviceType == drivers.TypeLock && act.Action == drivers.ActOpen
+	return unlocks(act.DeviceType, act.Action)
 }
 
 // inWords is an action as the log shows it.
@@ -173,7 +174,7 @@ func (a *Agent) touch(c Command, chain []string, life time.Duration) {
 
 // causeOf are the rules that led to an event: it says so itself, or it is of a
 // device that rules have just told to do something.
-func (a *Agent) causeOf(r row, d ruleDetails) []string {
+func (a *Agent) causeOf(r eventlog.Row, d ruleDetails) []string {
 	if len(d.Rules) > 0 {
 		return d.Rules
 	}

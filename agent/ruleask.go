@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -50,12 +52,12 @@ type trigger struct {
 func (a *Agent) runRules(ctx context.Context) {
 	b := a.rules
 	for end := time.Now().Add(ruleStart); a.Ready() != nil && time.Now().Before(end) && ctx.Err() == nil; {
-		sleep(ctx, 100*time.Millisecond)
+		loop.Sleep(ctx, 100*time.Millisecond)
 	}
 	a.resumeRuns(ctx)
 	flushed := time.Now()
 	for ctx.Err() == nil {
-		grown, pause := a.grown.wait(), a.untilRules()
+		grown, pause := a.Events.Changed(), a.untilRules()
 		if err := a.turnRules(ctx, &flushed); err != nil && ctx.Err() == nil {
 			a.log.Error("what rules do cannot be stored, this is tried again: free space on the disk", "error", err)
 			grown, pause = nil, 10*time.Second
@@ -70,8 +72,8 @@ func (a *Agent) runRules(ctx context.Context) {
 	b.orders.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	b.turn <- struct{}{}
-	defer b.unlock()
+	_ = b.turn.Lock(context.Background()) // never refused: this context does not end
+	defer b.turn.Unlock()
 	if err := a.saveRules(last, true); err != nil {
 		a.log.Warn("the last runs of rules cannot be stored", "error", err)
 	}
@@ -79,10 +81,10 @@ func (a *Agent) runRules(ctx context.Context) {
 
 // turnRules asks once.
 func (a *Agent) turnRules(ctx context.Context, flushed *time.Time) error {
-	if err := a.rules.lock(ctx); err != nil {
+	if err := a.rules.turn.Lock(ctx); err != nil {
 		return nil // the building ends
 	}
-	defer a.rules.unlock()
+	defer a.rules.turn.Unlock()
 	defer a.giveAll(ctx)
 	if err := a.askRules(ctx); err != nil {
 		return err
@@ -111,7 +113,7 @@ func (a *Agent) giveAll(ctx context.Context) {
 func (a *Agent) askRules(ctx context.Context) error {
 	b := a.rules
 	for {
-		page, err := a.page(b.cursor, askPage)
+		page, err := a.Events.Page(b.cursor, askPage)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -128,12 +130,12 @@ func (a *Agent) askRules(ctx context.Context) error {
 }
 
 // askRow asks the rules that an event of the log triggers.
-func (a *Agent) askRow(v *verdicts, item store.Item[row]) error {
+func (a *Agent) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	r := item.Value
-	if r.level() != levelEvent {
+	if r.Level() != eventlog.LevelEvent {
 		return nil
 	}
-	all := a.rules.set.Load().byEvent[r.Type[len(levelEvent)+1:]]
+	all := a.rules.set.Load().byEvent[r.Type[len(eventlog.LevelEvent)+1:]]
 	var t *trigger
 	for _, h := range all {
 		if !hears(h.Rule, r) {
@@ -150,7 +152,7 @@ func (a *Agent) askRow(v *verdicts, item store.Item[row]) error {
 }
 
 // hears says whether a rule is about that event.
-func hears(r rules.Rule, line row) bool {
+func hears(r rules.Rule, line eventlog.Row) bool {
 	t := r.Trigger
 	return (r.SpaceID == "" || r.SpaceID == line.Space) && (t.DeviceType == "" || t.DeviceType == line.Device) &&
 		(t.SubDevice == "" || t.SubDevice == line.Sub)
@@ -169,7 +171,7 @@ type ruleDetails struct {
 }
 
 // triggerOf reads an event of the log.
-func (a *Agent) triggerOf(item store.Item[row]) *trigger {
+func (a *Agent) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	r := item.Value
 	var record struct {
 		Details json.RawMessage `json:"details"`
@@ -177,8 +179,8 @@ func (a *Agent) triggerOf(item store.Item[row]) *trigger {
 	var d ruleDetails
 	all := map[string]any{}
 	err := errors.Join(json.Unmarshal(r.Data, &record), json.Unmarshal(record.Details, &d), json.Unmarshal(record.Details, &all))
-	kind := r.Type[len(levelEvent)+1:]
-	t := &trigger{id: r.id(item.Seq), at: r.time(), space: a.find(r.Space), booking: d.BookingID, words: "event " + kind,
+	kind := r.Type[len(eventlog.LevelEvent)+1:]
+	t := &trigger{id: r.ID(item.Seq), at: r.Time(), space: a.find(r.Space), booking: d.BookingID, words: "event " + kind,
 		event: eventFor(kind, d, all, r)}
 	if err != nil {
 		t.missed = "the event cannot be read"
@@ -192,7 +194,7 @@ func (a *Agent) triggerOf(item store.Item[row]) *trigger {
 	return t
 }
 
-func eventFor(kind string, d ruleDetails, all map[string]any, r row) rules.Event {
+func eventFor(kind string, d ruleDetails, all map[string]any, r eventlog.Row) rules.Event {
 	e := rules.Event{Type: kind, Device: d.Device, SubDevice: r.Sub, Value: asText(d.Value), Previous: asText(d.Previous),
 		Status: d.Status, Reason: d.Reason, Details: all}
 	e.Clip()
@@ -214,10 +216,10 @@ func asText(v any) string {
 }
 
 // lateness is how long ago an event was, and why it is too long.
-func (a *Agent) lateness(r row) (late time.Duration, missed string) {
-	if r.Boot == a.boot {
+func (a *Agent) lateness(r eventlog.Row) (late time.Duration, missed string) {
+	if r.Boot == a.Events.Boot() {
 		// of two clocks, as a simulated building is ahead with its bookings only
-		late = max(0, min(time.Since(r.time()), a.Now().Sub(r.time())))
+		late = max(0, min(time.Since(r.Time()), a.Now().Sub(r.Time())))
 		if r.Untrusted {
 			late = 0
 		}
@@ -225,7 +227,7 @@ func (a *Agent) lateness(r row) (late time.Duration, missed string) {
 		if r.Untrusted || a.clock.Trust() != Trusted {
 			return 0, "it was before the restart, and how long ago cannot be told without a clock"
 		}
-		late = min(time.Since(r.time()).Abs(), a.Now().Sub(r.time()).Abs())
+		late = min(time.Since(r.Time()).Abs(), a.Now().Sub(r.Time()).Abs())
 	}
 	if late > ruleLate {
 		return late, fmt.Sprintf("it was seen more than %v late", ruleLate)

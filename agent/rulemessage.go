@@ -36,11 +36,11 @@ func (a *Agent) ruleMessage(r rules.Rule, act rules.Action, t *trigger) (storedM
 		}
 	}
 	if err := m.Check(); err != nil {
-		return storedMessage{}, messageError(err)
+		return storedMessage{}, err
 	}
 	s, err := a.newMessage(m, "")
 	if err != nil {
-		return s, messageError(err)
+		return s, err
 	}
 	return s, a.messages.room(s.OrganizationID, s.Push.Open())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -16,7 +17,7 @@ import (
 // they gave an order.
 func (r *rig) halt() {
 	r.t.Helper()
-	if err := r.rules.lock(r.t.Context()); err != nil {
+	if err := r.rules.turn.Lock(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.askRules(r.t.Context()); err != nil {
@@ -32,7 +33,7 @@ func (r *rig) happens(kind string) {
 	r.t.Helper()
 	d := r.find(room).byType[drivers.TypeO3]
 	line := d.event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
-	if err := r.recorder.now(r.t.Context(), change{rows: []row{line}}); err != nil {
+	if err := r.Events.Write(r.t.Context(), eventlog.Change{Rows: []eventlog.Row{line}}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -75,7 +76,7 @@ func TestRestartAfterTheOrder(t *testing.T) {
 		r := openRig(t, rigOptions{dir: dir})
 		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
 		r.happens("occupancyChanged")
-		if err := r.rules.lock(t.Context()); err != nil {
+		if err := r.rules.turn.Lock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.askRules(t.Context()); err != nil {

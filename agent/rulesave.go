@@ -2,13 +2,13 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/store"
 )
@@ -23,8 +23,8 @@ const clockFlush = time.Hour
 
 // The named positions of the rules.
 const (
-	ruleCursor = "rules"        // in the log
-	ruleClock  = "rule-minutes" // Unix time in ms: triggers by time were taken up to there
+	ruleCursor eventlog.Cursor = "rules"        // in the log
+	ruleClock  eventlog.Cursor = "rule-minutes" // Unix time in ms: triggers by time were taken up to there
 )
 
 // runKey is where the store has an entry of a rule's log.
@@ -46,15 +46,15 @@ func (a *Agent) loadRules(tx *store.Tx) error {
 	if err := tx.Err(); err != nil {
 		a.log.Error("a rule cannot be read and is left out: make it again if it is missing", "error", err)
 	}
-	cursor, err := cursors.Get(tx, ruleCursor)
-	if errors.Is(err, store.ErrNotFound) || len(byID) == 0 {
-		cursor, err = a.logRows.Last(tx), nil
-	}
+	cursor, set, err := ruleCursor.Get(tx)
 	if err != nil {
 		return err
 	}
-	milli, err := cursors.Get(tx, ruleClock)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if !set || len(byID) == 0 {
+		cursor = eventlog.End(tx)
+	}
+	milli, _, err := ruleClock.Get(tx)
+	if err != nil {
 		return err
 	}
 	b.cursor, b.saved = cursor, cursor
@@ -68,10 +68,10 @@ func (a *Agent) loadRules(tx *store.Tx) error {
 
 // saveCursors writes how far the rules were asked.
 func (b *ruleBook) saveCursors(tx *store.Tx, cursor uint64, clock time.Time) error {
-	if err := cursors.Put(tx, ruleCursor, cursor); err != nil || clock.IsZero() {
+	if err := ruleCursor.Put(tx, cursor); err != nil || clock.IsZero() {
 		return err
 	}
-	return cursors.Put(tx, ruleClock, uint64(clock.UnixMilli()))
+	return ruleClock.Put(tx, uint64(clock.UnixMilli()))
 }
 
 // readPast reads the log of a rule, if nobody did before.
@@ -131,7 +131,7 @@ func (a *Agent) saveRules(ctx context.Context, last bool) error {
 	b.mu.Lock()
 	unsaved, closed := maps.Clone(b.unsaved), maps.Clone(b.closed)
 	b.mu.Unlock()
-	lag := len(b.set.Load().byID) > 0 && (last || b.cursor >= b.saved+scanPage || b.clock.Sub(b.clockSaved) > clockFlush)
+	lag := len(b.set.Load().byID) > 0 && (last || b.cursor >= b.saved+eventlog.PageSize || b.clock.Sub(b.clockSaved) > clockFlush)
 	if len(unsaved)+len(closed) == 0 && !lag {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 )
@@ -128,11 +129,11 @@ func (a *Agent) probe(h *heldRule, p RuleProbe) (*trigger, error) {
 
 // lastTrigger is the last event in the log that a trigger is about.
 func (a *Agent) lastTrigger(t rules.Trigger, kind, where string) (*trigger, error) {
-	found, _, err := a.LatestEvents(EventFilter{SpaceID: where, DeviceType: t.DeviceType, SubDevice: t.SubDevice, Type: kind, Limit: 1})
+	found, _, err := a.Events.Latest(eventlog.Filter{SpaceID: where, DeviceType: t.DeviceType, SubDevice: t.SubDevice, Type: kind, Limit: 1})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	page, err := a.page(found[0].Cursor-1, 1)
+	page, err := a.Events.Page(found[0].Cursor-1, 1)
 	if err != nil || len(page) == 0 {
 		return nil, err
 	}

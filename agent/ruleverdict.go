@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/store"
 )
@@ -17,7 +18,7 @@ import (
 type verdicts struct {
 	pasts   map[*rulePast]*rulePast // as they will be
 	entries map[string]rules.Run    // of logs, by key
-	rows    []row                   // events
+	rows    []eventlog.Row          // events
 	stopped map[string]*rules.Rule  // suspended, by id
 	told    []storedMessage
 	jobs    []job
@@ -125,10 +126,8 @@ func (v *verdicts) suspend(a *Agent, h *heldRule, t *trigger, run rules.Run) err
 }
 
 // ruleEvent makes the log row of something that a rule did.
-func (a *Agent) ruleEvent(kind string, s *space, details map[string]any) (row, error) {
-	now := a.Now()
-	data, err := eventRecord{kind, now, spaceID(s), "rule", "", details}.encode()
-	return a.row(eventType(kind), now, spaceID(s), "", "", data), err
+func (a *Agent) ruleEvent(kind string, s *space, details map[string]any) (eventlog.Row, error) {
+	return a.Events.Event(eventlog.Record{Type: kind, Time: a.Now(), Space: spaceID(s), Device: "rule", Details: details})
 }
 
 // rule stores the verdicts together with how far was asked, and lets them take
@@ -148,11 +147,11 @@ func (a *Agent) rule(ctx context.Context, v *verdicts, cursor uint64, clock time
 		a.log.Warn("a rule is suspended: change it, then enable it again", "rule", r.Name, "id", id, "reason", r.Suspended.Reason)
 	}
 	if len(v.rows)+len(v.told) > 0 {
-		a.logGrown()
+		a.Events.Grow()
 	}
 	if len(v.told) > 0 {
 		a.messages.show(v.told...)
-		poke(a.messages.posted)
+		a.messages.posted.Wake()
 	}
 	b.jobs = append(b.jobs, v.jobs...)
 	return nil
@@ -169,10 +168,7 @@ func (v *verdicts) write(tx *store.Tx, a *Agent, cursor uint64, clock time.Time)
 	for id, r := range v.stopped {
 		all = append(all, ruleRows.Put(tx, id, *r))
 	}
-	for _, line := range v.rows {
-		_, err := a.logRows.Push(tx, line)
-		all = append(all, err)
-	}
+	all = append(all, a.Events.Push(tx, v.rows...))
 	for i := range v.told {
 		all = append(all, a.putMessage(tx, &v.told[i]))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -37,7 +38,7 @@ const (
 // takeSchedule lays what the cloud says over the plan of a space. What it
 // cannot apply changes nothing and is answered with the reason.
 func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
-	d, err := readSchedule(e.Data)
+	d, err := readSchedule(e)
 	if err != nil {
 		return a.refuseMessage(ctx, e, AsError(err))
 	}
@@ -45,10 +46,10 @@ func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
 	if err != nil {
 		return a.refuseMessage(ctx, e, AsError(err))
 	}
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	if err := d.complete(e.Time, s.plan.bookings.Get); err != nil {
 		return a.refuseMessage(ctx, e, AsError(err))
 	}
@@ -69,36 +70,44 @@ func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
 }
 
 // readSchedule decodes the data of down/schedule. The error names the field.
-func readSchedule(data []byte) (d downSchedule, err error) {
-	if err = json.Unmarshal(data, &d); err == nil {
+func readSchedule(e cloud.Envelope) (d downSchedule, err error) {
+	if err = e.DataInto(&d); err == nil {
 		return d, nil
 	}
 	var parts struct {
 		Bookings []json.RawMessage `json:"bookings"`
 	}
-	_ = json.Unmarshal(data, &parts) // what is wrong elsewhere, err says
+	_ = json.Unmarshal(e.Data, &parts) // what is wrong elsewhere, err says
 	for i, part := range parts.Bookings {
-		if field := wrongField(part); field != "" {
-			return d, refuse(Invalid, fmt.Sprintf("bookings[%d]%s", i, field), "is not of its type, times are like 2026-11-22T09:00:00Z")
+		if field, problem := wrongField(part); field != "" {
+			return d, refuse(Invalid, fmt.Sprintf("bookings[%d]%s", i, field), "%s", problem)
 		}
 	}
-	return d, refuse(Invalid, "data", "is no schedule: %v", err)
+	refusal := AsError(err)
+	if refusal.Field == "data" {
+		refusal.Message = "is no schedule: it " + refusal.Message
+	}
+	return d, refusal
 }
 
-// wrongField names, with a dot before it, the member of a booking that cannot
-// be decoded; empty: all can.
-func wrongField(part json.RawMessage) string {
+// wrongField names, with a dot before it, the member of a booking that is not
+// known or cannot be decoded, and what is wrong with it; empty: none.
+func wrongField(part json.RawMessage) (field, problem string) {
+	const ofAnotherType = "is not of its type, times are like 2026-11-22T09:00:00Z"
 	var members map[string]json.RawMessage
 	if json.Unmarshal(part, &members) != nil {
-		return "."
+		return ".", ofAnotherType
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		one, _ := json.Marshal(map[string]json.RawMessage{name: members[name]})
 		if json.Unmarshal(one, new(booking.Booking)) != nil {
-			return "." + name
+			return "." + name, ofAnotherType
+		}
+		if (cloud.Envelope{Data: one}).DataInto(new(booking.Booking)) != nil {
+			return "." + name, "has or is a field that is not known: check its spelling, or leave it out"
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // complete checks a schedule and fills in what a cloud need not say: of a
@@ -203,7 +212,7 @@ func (a *Agent) applySchedule(ctx context.Context, e cloud.Envelope, s *space, d
 	}
 	said = append(said, s.plan.removed(d, now)...)
 	changed, tell := booking.Merge(s.plan.bookings.Get, s.plan.bookings.Live(), said)
-	edits := s.plan.edits(changed, tell)
+	edits := s.plan.edits(changed, s.plan.untold(d.Kind, said, tell))
 	ruled(edits, said)
 	if d.Kind == kindSnapshot {
 		edits = append(edits, s.plan.unheard(said, edits)...)
@@ -256,8 +265,9 @@ func (p *plan) unheard(said []booking.Booking, edits []edit) (more []edit) {
 		done[e.ID] = true
 	}
 	p.bookings.Walk(func(b *booking.Booking) bool {
-		if b.CloudRevision == 0 && !done[b.ID] {
-			more = append(more, edit{Booking: *b, marks: p.marks[b.ID]})
+		if m := p.marks[b.ID]; (b.CloudRevision == 0 || m.Returned) && !done[b.ID] {
+			m.Returned = false
+			more = append(more, edit{Booking: *b, marks: m})
 		}
 		return true
 	})
@@ -273,7 +283,7 @@ func (p *plan) removed(d downSchedule, now time.Time) (said []booking.Booking) {
 	}
 	if d.Kind == kindSnapshot {
 		p.bookings.Walk(func(b *booking.Booking) bool {
-			if b.CloudRevision != 0 && b.CloudRevision <= d.Revision && b.End.After(now) {
+			if b.CloudRevision != 0 && b.CloudRevision <= d.Revision && b.End.After(now) && !p.marks[b.ID].Returned {
 				gone[b.ID] = true
 			}
 			return true
@@ -344,28 +354,23 @@ func done(id string) Receipt {
 
 // scheduleDone answers a schedule that was applied before.
 func (a *Agent) scheduleDone(ctx context.Context, e cloud.Envelope, s *space) error {
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		return a.pushReceipt(tx, Command{Via: ViaMQTT, Space: s.ID}, done(e.ID))
 	})
-	a.logGrown()
-	return err
 }
 
 // wantSnapshot asks for what a lost message has said.
 func (a *Agent) wantSnapshot(ctx context.Context, e cloud.Envelope, s *space, revision uint64) error {
 	have := s.plan.terms.Load().Revision
-	details := map[string]any{"have": have, "revision": revision}
-	now := a.Now()
-	data, err := eventRecord{"snapshotWanted", now, s.ID, spaceDevice, "", details}.encode()
-	if err != nil {
-		return err
-	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error {
-		_, err := a.logRows.Push(tx, a.row(eventType("snapshotWanted"), now, s.ID, "", "", data))
-		return err
-	})
+	err := a.Events.Update(ctx, func(tx *store.Tx) error { return a.tellSnapshotWanted(tx, s, have, revision) })
 	if err != nil {
 		return err
 	}
 	return a.refuseMessage(ctx, e, refuse(Conflict, "revision", "%d leaves a gap after %d: send a snapshot", revision, have))
+}
+
+// tellSnapshotWanted asks the cloud for all bookings of a space.
+func (a *Agent) tellSnapshotWanted(tx *store.Tx, s *space, have, revision uint64) error {
+	return a.Events.Tell(tx, eventlog.Record{Type: "snapshotWanted", Time: a.Now(), Space: s.ID, Device: spaceDevice,
+		Details: map[string]any{"have": have, "revision": revision}})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -35,7 +36,7 @@ func (r *rig) take(e cloud.Envelope) string {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
 	var last Receipt
-	for _, line := range r.logged(levelReceipt) {
+	for _, line := range r.logged(eventlog.LevelReceipt) {
 		last = Receipt{}
 		if err := json.Unmarshal(line.Data, &last); err != nil {
 			r.t.Fatal(err)
@@ -48,14 +49,14 @@ func (r *rig) take(e cloud.Envelope) string {
 }
 
 // logged are the rows of the log of one level.
-func (r *rig) logged(level string) (out []row) {
+func (r *rig) logged(level string) (out []eventlog.Row) {
 	r.t.Helper()
-	page, err := r.page(0, 100_000)
+	page, err := r.Events.Page(0, 100_000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	for _, item := range page {
-		if item.Value.level() == level {
+		if item.Value.Level() == level {
 			out = append(out, item.Value)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 )
 
@@ -149,7 +150,7 @@ func TestScheduleOverALink(t *testing.T) {
 			t.Errorf("after the merge came up %q", got)
 		}
 		var types []string
-		for _, m := range h.taken(levelEvent) {
+		for _, m := range h.taken(eventlog.LevelEvent) {
 			types = append(types, strings.TrimPrefix(m.Type, "roomgate.event."))
 		}
 		for _, want := range []string{"booking.created", "booking.cancelled", "snapshotWanted", "booking.displaced"} {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -128,20 +129,22 @@ func (a *Agent) SpaceState(spaceID string) (SpaceState, error) {
 
 func (a *Agent) stateOf(s *space, now time.Time) SpaceState {
 	g := s.sign(now)
-	t := s.plan.terms.Load()
+	t, awake := s.plan.terms.Load(), a.clock.Steady()
 	out := SpaceState{SpaceID: s.ID, Name: s.Name, Status: g.Status, Timezone: s.Timezone, Time: stamp(now),
-		TimeTrust: a.clock.Trust(), Current: s.meeting(g.Current), Next: s.meeting(g.Next),
+		TimeTrust: a.clock.Trust(), Current: s.meeting(g.Current, awake), Next: s.meeting(g.Next, awake),
 		AvailableUntil: stampOrNil(g.AvailableUntil), NextAvailable: stampOrNil(g.NextAvailable),
 		Occupancy: s.presence(), Ring: ringOf(g.Status), ScheduleRevision: t.Revision, Hold: s.hold(now)}
 	return out
 }
 
-// meeting is a booking without what the door does not tell.
-func (s *space) meeting(b *booking.Booking) *Meeting {
+// meeting is a booking without what the door does not tell. The building is
+// awake since then.
+func (s *space) meeting(b *booking.Booking, awake time.Time) *Meeting {
 	if b == nil {
 		return nil
 	}
 	rules := s.plan.terms.Load().rules
+	rules.Awake = awake
 	m := &Meeting{ID: b.ID, Private: b.Private, Start: stamp(b.Start), End: stamp(b.End), State: b.State,
 		CheckedInAt: stampOrNil(b.CheckedInAt)}
 	if !b.Private {
@@ -166,11 +169,11 @@ func (s *space) presence() Presence {
 	if !ok || r.offline() || r.Value != Occupied && r.Value != Vacant {
 		return Presence{Value: Unknown}
 	}
-	return Presence{r.Value, stampOrNil(r.ObservedAt.Add(d.agent.clock.ahead())), r.Source}
+	return Presence{r.Value, stampOrNil(r.ObservedAt.Add(d.agent.clock.Ahead())), r.Source}
 }
 
 // stamp writes a time as the platform does.
-func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
+func stamp(t time.Time) string { return t.UTC().Format(eventlog.TimeLayout) }
 
 func stampOrNil(t time.Time) *string {
 	if t.IsZero() {
@@ -190,7 +193,7 @@ func (a *Agent) SpaceOfDevice(deviceID string) (string, error) {
 
 // SpaceStateChanged returns a channel that is closed when the sign of a space
 // has changed. Take it before asking for a state, or a change may be missed.
-func (a *Agent) SpaceStateChanged() <-chan struct{} { return a.signs.wait() }
+func (a *Agent) SpaceStateChanged() <-chan struct{} { return a.signs.Wait() }
 
 // SendState sends the state of a space to the cloud and wakes its displays,
 // changed or not.
@@ -200,6 +203,6 @@ func (a *Agent) SendState(spaceID string) error {
 		return err
 	}
 	s.changed()
-	a.signs.wake()
+	a.signs.Wake()
 	return nil
 }

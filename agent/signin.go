@@ -12,13 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/loop"
 	"roomgate/store"
-)
-
-// Codes of refusals at the door.
-const (
-	Unauthorized Code = "unauthorized"      // no credential, or a wrong one
-	TooMany      Code = "too_many_requests" // a SlowDown says until when
 )
 
 // maxAccounts bounds the addresses whose one-time passwords and tries are
@@ -35,7 +30,7 @@ type signIn struct {
 	keys    *auth.Keys
 	signer  atomic.Pointer[auth.Signer]
 	users   users
-	changed broadcast // a key or a user lost access
+	changed loop.Broadcast // a key or a user lost access
 
 	asked, tried auth.Limiter[netip.Prefix]
 	mailbox      mailbox
@@ -74,7 +69,7 @@ func (a *Agent) loadSignIn(ctx context.Context, o Options) error {
 		return err
 	}
 	a.signIn.asked.Rate, a.signIn.tried.Rate = perNetwork, perNetwork
-	a.signIn.mailbox.dial, a.signIn.mailbox.posted = o.MailDial, make(chan struct{}, 1)
+	a.signIn.mailbox.dial, a.signIn.mailbox.posted = o.MailDial, loop.NewSignal()
 	if err := errors.Join(a.loadUsers(), a.loadSigner(ctx)); err != nil {
 		return err
 	}
@@ -134,7 +129,7 @@ func (a *Agent) RequestOTP(ctx context.Context, email string, from netip.Prefix)
 	case !issued:
 		return slowDown("too many one-time passwords were sent to this address", wait)
 	}
-	a.signIn.mailbox.wake()
+	a.signIn.mailbox.posted.Wake()
 	return nil
 }
 

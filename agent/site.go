@@ -6,7 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"roomgate/drivers"
+	"roomgate/agent/config"
+	"roomgate/agent/roombroker"
 )
 
 // site is the meeting spaces and devices of the building as they are now.
@@ -15,20 +16,20 @@ type site struct {
 	byID  map[string]*space
 	known map[string]*device
 	order []*space // the configuration's, then what came later
-	doors []string // filters of the topics that open a door at the room broker
+	room  *roombroker.Access
 }
 
-func newSite(order []*space) *site {
+func newSite(c *config.Config, order []*space) *site {
+	var all []roombroker.Device
 	t := &site{byID: map[string]*space{}, known: map[string]*device{}, order: order}
 	for _, s := range order {
 		t.byID[s.ID] = s
 		for _, d := range s.devices {
 			t.known[d.ID] = d
-			if o, ok := d.Options.(drivers.Guarded); ok {
-				t.doors = append(t.doors, o.Guarded()...)
-			}
+			all = append(all, roombroker.Device{ID: d.ID, Options: d.Options})
 		}
 	}
+	t.room = roombroker.New(c, all)
 	return t
 }
 
@@ -51,9 +52,9 @@ func (t *site) devices() (all []*device) {
 // device is the one of that id, or nil.
 func (t *site) device(id string) *device { return t.known[id] }
 
-// GuardedTopics are filters of the topics at the room broker that open a door of
-// the building as it is now. The slice must not be changed.
-func (a *Agent) GuardedTopics() []string { return a.site.Load().doors }
+// RoomAccess is who may say and hear what at the room broker, with the building
+// as it is now.
+func (a *Agent) RoomAccess() *roombroker.Access { return a.site.Load().room }
 
 // spaces are those of the building now, in order.
 func (a *Agent) spaces() []*space { return a.site.Load().order }
@@ -75,7 +76,7 @@ func crew[T comparable](ctx context.Context, a *Agent, parts func(*site) []T, ru
 	loops, ctx := errgroup.WithContext(ctx)
 	at := map[T]*duty{}
 	for ctx.Err() == nil {
-		rebuilt := a.rebuilt.wait()
+		rebuilt := a.rebuilt.Wait()
 		now := parts(a.site.Load())
 		dismiss(at, now)
 		for _, part := range now {

@@ -6,6 +6,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/loop"
 	"roomgate/drivers"
 )
 
@@ -21,11 +22,11 @@ type space struct {
 
 // lasting is what of a space outlives a change of its configuration.
 type lasting struct {
-	dirty   chan struct{} // its state has changed since it was last sent
+	dirty   loop.Signal // its state has changed since it was last sent
 	plan    *plan
-	almanac almanac
+	almanac following
 	codes   codebook
-	stirred chan struct{}                   // its state has changed since its devices last followed it
+	stirred loop.Signal                     // its state has changed since its devices last followed it
 	warned  atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
 }
 
@@ -65,8 +66,8 @@ func newSpace(c config.Space, l *lasting) *space {
 }
 
 func newLasting(p *plan) *lasting {
-	return &lasting{plan: p, dirty: make(chan struct{}, 1), stirred: make(chan struct{}, 1),
-		almanac: almanac{relinked: make(chan struct{}, 1)}}
+	return &lasting{plan: p, dirty: loop.NewSignal(), stirred: loop.NewSignal(),
+		almanac: following{relinked: loop.NewSignal(), stirred: loop.NewSignal()}}
 }
 
 func (s *space) add(d *device) {
@@ -76,11 +77,8 @@ func (s *space) add(d *device) {
 
 // changed marks the space's state as to be sent, and to be followed.
 func (l *lasting) changed() {
-	for _, c := range []chan struct{}{l.dirty, l.stirred} {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
+	for _, c := range []loop.Signal{l.dirty, l.stirred} {
+		c.Wake()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"roomgate/agent/loop"
 	"roomgate/cloud"
 )
 
@@ -33,7 +34,7 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 				a.send(ctx, "state", s.ID, true, spaceState{a.stateOf(s, a.Now()), known})
 			}
 		}
-		sleep(ctx, stateInterval)
+		loop.Sleep(ctx, stateInterval)
 	}
 }
 

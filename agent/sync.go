@@ -4,23 +4,20 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
-	"roomgate/store"
 )
 
 // ackedCursor names how far the cloud has acknowledged the log.
-const ackedCursor = "acked"
+const ackedCursor eventlog.Cursor = "acked"
 
 // down is what the gateway subscribes to, and who takes it. A handler's error
 // means that the message could not be stored: it is not acknowledged and
@@ -111,8 +108,9 @@ func (a *Agent) cloudUp(context.Context) {
 	}
 }
 
-// receive sorts what came down. What cannot be understood is acknowledged and
-// dropped: it would not be better the second time.
+// receive sorts what came down. What cannot be understood is acknowledged, as it
+// would not be better the second time: it gets a receipt if it has an id, else
+// it is dropped.
 func (a *Agent) receive(ctx context.Context, m cloud.Message) error {
 	up, level, _, ok := a.topics.Parse(m.Topic)
 	take := a.down()[level]
@@ -125,119 +123,43 @@ func (a *Agent) receive(ctx context.Context, m cloud.Message) error {
 		decode = cloud.DecodeSchedule
 	}
 	e, err := decode(m.Payload)
-	if err != nil {
+	e.Retained = m.Retained
+	if err == nil {
+		err = cloud.CheckAttributes(m.Payload)
+	}
+	if err != nil && e.ID == "" {
 		a.log.Warn("a message that cannot be understood was dropped", "topic", m.Topic, "error", err)
 		return nil
 	}
-	e.Retained = m.Retained
-	if !cloud.TypeFits(level, e.Type) {
-		refusal := refuse(Invalid, "type", "is %q, want %q on this topic", e.Type, cloud.TypeOf(level))
-		if level == "config" {
-			return a.refuseConfig(ctx, e, refusal)
-		}
-		return a.refuseMessage(ctx, e, refusal)
+	if err == nil && !cloud.TypeFits(level, e.Type) {
+		err = refuse(Invalid, "type", "is %q, want %q on this topic", e.Type, cloud.TypeOf(level))
 	}
-	if level == "command" && m.Retained {
-		return a.refuseMessage(ctx, e, refuse(Invalid, "", "a retained command is never carried out: publish it without retain"))
+	if err == nil && !m.Retained {
+		a.clock.witness(e.Time)
 	}
-	return take(ctx, e)
-}
-
-// downCommand is the data of down/command.
-type downCommand struct {
-	Space      string          `json:"meeting_space_id"`
-	DeviceType string          `json:"device_type"`
-	SubDevice  string          `json:"sub_device"`
-	Action     string          `json:"action"`
-	Value      json.RawMessage `json:"value"`
-	ExpiresAt  time.Time       `json:"expires_at"`
-	TTL        float64         `json:"ttl_s"`
-}
-
-func (a *Agent) takeCommand(ctx context.Context, e cloud.Envelope) error {
-	var data downCommand
-	if err := json.Unmarshal(e.Data, &data); err != nil {
-		return a.refuseMessage(ctx, e, refuse(Invalid, "data", "is no command: %v", err))
+	if err == nil {
+		return take(ctx, e)
 	}
-	c := Command{ID: e.ID, Space: data.Space, DeviceType: data.DeviceType, SubDevice: data.SubDevice, Action: data.Action,
-		Value: data.Value, ExpiresAt: data.ExpiresAt, TTL: seconds(data.TTL), SentAt: e.Time, Via: ViaMQTT, By: e.Source}
-	o, _, err := a.accept(ctx, c)
-	refusal := AsError(err)
-	switch {
-	case err == nil:
-		return a.answerAgain(ctx, o)
-	case refusal.Code == Full, refusal.Code == Internal:
-		return err // not stored, so not acknowledged
+	switch level {
+	case "config":
+		return a.refuseConfig(ctx, e, AsError(err))
+	case "command":
+		return a.refuseUnread(ctx, e, AsError(err))
 	}
-	return a.refuseCommand(ctx, c, refusal)
+	return a.refuseMessage(ctx, e, AsError(err))
 }
 
-// seconds is a time to live; beyond a day it makes no difference.
-func seconds(s float64) time.Duration {
-	return time.Duration(min(max(s, 0), 86400) * float64(time.Second))
-}
-
-// answerAgain sends the receipt of a command that was finished before.
-func (a *Agent) answerAgain(ctx context.Context, o *order) error {
-	if !o.ended() {
-		return nil // its receipts are on their way
-	}
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
-		return a.pushReceipt(tx, Command{Via: ViaMQTT, Space: o.command.Space, DeviceType: o.command.DeviceType, SubDevice: o.command.SubDevice}, o.receipt)
-	})
-	a.logGrown()
-	return err
-}
-
-// refuseMessage answers a message that is no command with a receipt.
-func (a *Agent) refuseMessage(ctx context.Context, e cloud.Envelope, why *Error, also ...func(*store.Tx) error) error {
-	return a.refuseCommand(ctx, Command{ID: e.ID, Via: ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
-}
-
-// refuseCommand stores that a command was refused, so that the same id gets
-// the same answer, and tells the sender. An id that is taken keeps its first
-// receipt. What else is to be stored with that is also.
-func (a *Agent) refuseCommand(ctx context.Context, c Command, why *Error, also ...func(*store.Tx) error) error {
-	now := time.Now().UTC()
-	r := Receipt{CommandID: c.ID, ReceivedAt: now, FinishedAt: now}
-	r.State, r.Code, r.Reason = outcome(why)
-	if r.State == Failed { // it was never accepted
-		r.State = Rejected
-	}
-	a.log.Info("a command from the cloud was refused", "command", c.ID, "state", r.State, "reason", r.Reason)
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
-		for _, write := range also {
-			if err := write(tx); err != nil {
-				return err
-			}
-		}
-		if _, err := commands.Get(tx, c.ID); !errors.Is(err, store.ErrNotFound) {
-			return errors.Join(err, a.pushReceipt(tx, c, r))
-		}
-		if err := a.forgetOldest(tx); err != nil {
-			return err
-		}
-		if _, err := commandAges.Push(tx, c.ID); err != nil {
-			return err
-		}
-		if err := commands.Put(tx, c.ID, storedCommand{c, r}); err != nil {
-			return err
-		}
-		return a.pushReceipt(tx, c, r)
-	})
-	a.logGrown()
-	return err
-}
-
-func (a *Agent) takeAck(_ context.Context, e cloud.Envelope) error {
+func (a *Agent) takeAck(ctx context.Context, e cloud.Envelope) error {
 	var data struct {
-		Sequence uint64 `json:"sequence"`
+		Sequence *uint64 `json:"sequence"`
 	}
-	if err := json.Unmarshal(e.Data, &data); err != nil {
-		a.log.Warn("an ack that cannot be understood was dropped", "error", err)
-		return nil
+	if err := e.DataInto(&data); err != nil {
+		return a.refuseMessage(ctx, e, AsError(err))
 	}
-	a.uplink.Acked(data.Sequence)
+	if data.Sequence == nil {
+		return a.refuseMessage(ctx, e, refuse(Invalid, "sequence", "is missing"))
+	}
+	a.uplink.Acked(*data.Sequence)
 	return nil
 }
 
@@ -246,7 +168,10 @@ func (a *Agent) takeReplay(ctx context.Context, e cloud.Envelope) error {
 		From uint64 `json:"from"`
 		To   uint64 `json:"to"`
 	}
-	if err := json.Unmarshal(e.Data, &data); err != nil || data.From == 0 || data.To != 0 && data.To < data.From {
+	if err := e.DataInto(&data); err != nil {
+		return a.refuseMessage(ctx, e, AsError(err))
+	}
+	if data.From == 0 || data.To != 0 && data.To < data.From {
 		return a.refuseMessage(ctx, e, refuse(Invalid, "data", "is no range: want from, and to not before it"))
 	}
 	if !a.uplink.Replay(data.From, data.To) {

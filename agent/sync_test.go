@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
@@ -213,7 +214,7 @@ func TestNothingIsLostWhileTheCloudIsAway(t *testing.T) {
 				d := r.find(room).devices[0]
 				h.cut(true)
 				for i := range 200 {
-					r.recorder.add(change{rows: []row{d.event("tick", "", time.Now(), map[string]any{"n": i})}})
+					r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event("tick", "", time.Now(), map[string]any{"n": i})}})
 					time.Sleep(3 * time.Second)
 				}
 				h.cut(false)

@@ -5,6 +5,8 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/webhook"
@@ -16,19 +18,21 @@ const Schema = 1
 
 // The whole of what the building stores, on one screen.
 var (
-	// logQueue is the log: events, receipts and whatever else goes up. What
-	// the cloud has not acknowledged of it is the outbox. When it is full the
-	// oldest row goes, and the gap is visible in the sequence.
-	logQueue = func(rows int) store.Queue[row] { return store.NewQueue[row]("log", rows, store.DropOldest) }
-	// cursors holds named positions in the log: "acked", "webhooks", "rules",
-	// and "rule-minutes", which is a time.
-	cursors = store.NewTable[uint64]("cursors")
+	// The log and the cursors of those who follow it are in package eventlog.
+
+	// clockRow holds what the clock has to know after a restart, in one row.
+	clockRow = store.NewTable[clock.Memory]("clock")
 	// readings is the last known state by device id, for a restart.
 	readings = store.NewTable[[]storedReading]("readings")
-	// commands remembers each command and its receipt by id.
+	// commands remembers each command and its receipt by id: see commandBook.
 	commands = store.NewTable[storedCommand]("commands")
-	// commandAges orders the ids of commands, oldest first, to forget them.
-	commandAges = store.NewQueue[string]("command-ages", 2*maxCommands, store.Refuse)
+	// commandAges orders the ids of commands by origin, oldest first, to forget
+	// them. Those of the cloud follow what an earlier version has stored of all.
+	commandAges = [...]store.Queue[string]{
+		fromUs:     store.NewQueue[string]("own-command-ages", 2*maxCommands, store.Refuse),
+		fromCaller: store.NewQueue[string]("caller-command-ages", 2*maxCommands, store.Refuse),
+		fromCloud:  store.NewQueue[string]("command-ages", 2*maxCommands, store.Refuse),
+	}
 	// openCommands holds the ids of accepted commands without a final receipt.
 	openCommands = store.NewTable[bool]("open-commands")
 	// bookings holds every booking by id.
@@ -82,10 +86,6 @@ var (
 	openRuns = store.NewTable[bool]("open-rule-runs")
 )
 
-// maxCommands is how many command ids are remembered. An id that has been
-// forgotten is protected by its expiry only.
-const maxCommands = 20_000
-
 type storedReading struct {
 	Sub        string         `json:"sub,omitempty"`
 	Value      string         `json:"value"`
@@ -98,10 +98,13 @@ type storedReading struct {
 type storedCommand struct {
 	Command Command `json:"command"`
 	Receipt Receipt `json:"receipt"`
+	// Lived is how many seconds the gateway had lived through by then; 0: an
+	// earlier version has stored it.
+	Lived clock.Lived `json:"lived_s,omitempty"`
 }
 
 // webhookCursor is how far the log has been turned into deliveries.
-const webhookCursor = "webhooks"
+const webhookCursor eventlog.Cursor = "webhooks"
 
 // storedWebhook is a webhook with what is never shown of it. What it signs with
 // is encrypted under the device secret: a copy of the database alone forges no
@@ -145,6 +148,9 @@ type storedMessage struct {
 	Print    string          `json:"print,omitempty"`
 }
 
+// clockKey is the one row of clockRow.
+const clockKey = "clock"
+
 // signingRing is the one row of signingKeys.
 const signingRing = "ring"
 
@@ -158,6 +164,8 @@ type storedSigningKey struct {
 type storedBooking struct {
 	booking.Booking
 	Marks booking.Marks `json:"marks"`
+	// Over is when it was last stored as over; 0: it is not, or an earlier version did.
+	Over clock.Lived `json:"over,omitempty"`
 }
 
 // storedPlan is what is set for a space over its configuration.
@@ -170,4 +178,14 @@ type storedPlan struct {
 	FeedHash     []byte         `json:"feed_hash,omitempty"`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    time.Time      `json:"updated_at"`
+}
+
+// buckets names all of the tables and queues above.
+func buckets() []string {
+	return append(eventlog.Buckets(), readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket(),
+		commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket(),
+		bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), gatewayClaims.Bucket(), deviceSettings.Bucket(),
+		unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket(), apiKeys.Bucket(), webhooks.Bucket(), deliveries.Bucket(),
+		organizations.Bucket(), userMarks.Bucket(), accounts.Bucket(), mails.Bucket(), messages.Bucket(), signingKeys.Bucket(),
+		ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket())
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
@@ -27,7 +28,7 @@ const (
 // moment is now, as far as it can be known.
 func (a *Agent) moment() auth.Moment {
 	now := time.Now()
-	return auth.Moment{Boot: a.boot, Up: now.Sub(a.started), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
+	return auth.Moment{Boot: a.Events.Boot(), Up: now.Sub(a.started), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
 }
 
 // AuthenticateToken says who comes with a token. It answers anew each time
@@ -177,7 +178,7 @@ func (a *Agent) RotateSigningKey(ctx context.Context, signOut bool) error {
 		return err
 	}
 	if signOut {
-		a.signIn.changed.wake()
+		a.signIn.changed.Wake()
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func (a *Agent) rotate(ctx context.Context) error {
 				a.log.Error("the signing key cannot be changed, the old one goes on", "error", err)
 			}
 		}
-		if sleep(ctx, rotationStep); ctx.Err() != nil {
+		if loop.Sleep(ctx, rotationStep); ctx.Err() != nil {
 			return nil
 		}
 	}

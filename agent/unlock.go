@@ -25,7 +25,7 @@ import (
 
 const (
 	// maxUnlockCodes is how many codes a space has at most. When there are so
-	// many, those that are over go first.
+	// many, those that are over for more than a day go first.
 	maxUnlockCodes = 500
 	// Codes have so many digits; those that are made here madeDigits.
 	minDigits, maxDigits, madeDigits = 4, 10, 6
@@ -151,7 +151,7 @@ func (a *Agent) SetUnlockCode(ctx context.Context, spaceID string, set UnlockCod
 	if old != nil {
 		kind = "unlockCodeUpdated"
 	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error {
+	err = a.Events.Update(ctx, func(tx *store.Tx) error {
 		for _, over := range forgotten {
 			if err := unlockCodes.Delete(tx, over.key()); err != nil {
 				return err
@@ -161,12 +161,10 @@ func (a *Agent) SetUnlockCode(ctx context.Context, spaceID string, set UnlockCod
 			return err
 		}
 		return a.tellCode(tx, door, kind, one, by)
-	})
+	}, func() { s.codes.book.Store(next) })
 	if err != nil {
 		return c, "", false, err
 	}
-	s.codes.book.Store(next)
-	a.logGrown()
 	return one.UnlockCode, made, old == nil, nil
 }
 
@@ -321,26 +319,19 @@ func (a *Agent) DeleteUnlockCode(ctx context.Context, spaceID, id, by string) er
 	if old == nil {
 		return refuse(NotFound, "code_id", "is not an unlock code of this meeting space")
 	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error {
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := unlockCodes.Delete(tx, old.key()); err != nil {
 			return err
 		}
 		return a.tellCode(tx, door, "unlockCodeDeleted", old, by)
-	})
-	if err != nil {
-		return err
-	}
-	s.codes.book.Store(book.with(old, nil))
-	a.logGrown()
-	return nil
+	}, func() { s.codes.book.Store(book.with(old, nil)) })
 }
 
 // tellCode writes down what was done to a code.
 func (a *Agent) tellCode(tx *store.Tx, door *device, kind string, c *storedUnlockCode, by string) error {
 	details := c.told()
 	details["by"] = by
-	_, err := a.logRows.Push(tx, door.event(kind, "", time.Now(), details))
-	return err
+	return a.Events.Push(tx, door.event(kind, "", time.Now(), details))
 }
 
 // told is what events say of a code.

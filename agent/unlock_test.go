@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -54,7 +55,7 @@ func (h *house) refused(code, why string) {
 	h.t.Helper()
 	h.types(code)
 	h.door(aurora, drivers.Closed)
-	events, _, err := h.LatestEvents(agent.EventFilter{DeviceType: drivers.TypeLock, Limit: 1})
+	events, _, err := h.Events.Latest(eventlog.Filter{DeviceType: drivers.TypeLock, Limit: 1})
 	if err != nil || len(events) == 0 || events[0].Type != "codeRefused" || !strings.Contains(string(events[0].Record), why) {
 		h.t.Errorf("last event %s, %v, want codeRefused: %s", events[0].Record, err, why)
 	}
@@ -72,7 +73,7 @@ func (h *house) opens(code string) {
 // events lists the types of what was told of the lock, and their records.
 func (h *house) events() (types []string, text string) {
 	h.t.Helper()
-	all, _, err := h.Events(agent.EventFilter{DeviceType: drivers.TypeLock, Limit: 5000})
+	all, _, err := h.Events.Find(eventlog.Filter{DeviceType: drivers.TypeLock, Limit: 5000})
 	if err != nil {
 		h.t.Fatal(err)
 	}

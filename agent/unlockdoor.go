@@ -8,6 +8,9 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -84,9 +87,10 @@ func (a *Agent) verdict(s *space, c *storedUnlockCode, now time.Time) string {
 	return ""
 }
 
-// over says whether a code will never hold again.
+// over says whether a code will never hold again, even if the clock is set back
+// as far as a trusted one can be.
 func (a *Agent) over(s *space, c *storedUnlockCode) bool {
-	why := a.verdict(s, c, a.Now())
+	why := a.verdict(s, c, a.Now().Add(-clock.MaxStep))
 	return why == codeLate || why == codeNoBooking
 }
 
@@ -133,19 +137,12 @@ func (a *Agent) LiftLockout(ctx context.Context, spaceID, by string) error {
 	if k.tries.Whole(keypadRate, a.moment()) {
 		return nil
 	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error {
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := keypads.Delete(tx, door.ID); err != nil {
 			return err
 		}
-		_, err := a.logRows.Push(tx, door.event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	k.tries = auth.Budget{}
-	a.logGrown()
-	return nil
+		return a.Events.Push(tx, door.event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
+	}, func() { k.tries = auth.Budget{} })
 }
 
 // answerKeypad judges what is entered at the door of a space until ctx ends.
@@ -161,7 +158,7 @@ func (a *Agent) answerKeypad(ctx context.Context, s *space) error {
 			return nil
 		case code := <-d.keypad.entered:
 			a.enter(ctx, s, d, code)
-			sleep(ctx, keypadPause)
+			loop.Sleep(ctx, keypadPause)
 		case <-time.After(d.untilRefusals()):
 		}
 		d.sumRefusals(false)
@@ -200,26 +197,19 @@ func (a *Agent) enter(ctx context.Context, s *space, d *device, code drivers.Sec
 // wrongCode counts a try, and tells if it was the last for now. One that cannot
 // be stored counts too, until the next start.
 func (a *Agent) wrongCode(ctx context.Context, d *device, spent auth.Budget) {
-	rows := []row{d.event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
+	rows := []eventlog.Row{d.event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
 	next := spent
 	if wait, ok := next.Take(keypadRate, a.moment()); !ok {
 		rows = append(rows, d.event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
 		d.log.Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
 	}
 	d.keypad.tries = spent
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
-		for _, line := range rows {
-			if _, err := a.logRows.Push(tx, line); err != nil {
-				return err
-			}
-		}
-		return keypads.Put(tx, d.ID, spent)
+	err := a.Events.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(a.Events.Push(tx, rows...), keypads.Put(tx, d.ID, spent))
 	})
 	if err != nil {
 		d.log.Error("a wrong code cannot be stored, it counts until the next start", "error", err)
-		return
 	}
-	a.logGrown()
 }
 
 // useCode opens the door for a code that is right.
@@ -260,19 +250,12 @@ func (a *Agent) noteUse(ctx context.Context, s *space, d *device, one *storedUnl
 	}
 	used := *one
 	used.LastUsed = a.Now().UTC().Truncate(time.Millisecond)
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+	return a.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := unlockCodes.Put(tx, used.key(), used); err != nil {
 			return err
 		}
-		_, err := a.logRows.Push(tx, d.event("codeAccepted", "", time.Now(), used.told()))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	s.codes.book.Store(book.with(one, &used))
-	a.logGrown()
-	return nil
+		return a.Events.Push(tx, d.event("codeAccepted", "", time.Now(), used.told()))
+	}, func() { s.codes.book.Store(book.with(one, &used)) })
 }
 
 // loadKeypad reads how many wrong codes a door had. What time has given back

@@ -131,6 +131,10 @@ func TestUnlockCodesAreBounded(t *testing.T) {
 			t.Errorf("one code too many: %v", err)
 		}
 		h.pass(2 * time.Hour)
+		if err := set("a clock that is set back", "600000", time.Time{}); agent.AsError(err).Code != agent.Full {
+			t.Errorf("what is over for an hour may come back: %v", err)
+		}
+		h.pass(24 * time.Hour)
 		if err := set("instead of one that is over", "600000", time.Time{}); err != nil {
 			t.Errorf("those that are over are in the way: %v", err)
 		}

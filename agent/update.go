@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/agent/update"
 	"roomgate/store"
 )
@@ -72,20 +73,10 @@ func (a *Agent) Online() bool { return a.link != nil && a.link.Connected() }
 
 // NoteUpdate stores an event about the gateway itself.
 func (a *Agent) NoteUpdate(ctx context.Context, event string, details map[string]any) error {
-	err := a.db.Update(ctx, func(tx *store.Tx) error { return a.tellGateway(tx, event, details) })
-	if err == nil {
-		a.logGrown()
-	}
-	return err
+	return a.Events.Update(ctx, func(tx *store.Tx) error { return a.tellGateway(tx, event, details) })
 }
 
 // tellGateway writes down what happened to the gateway itself.
 func (a *Agent) tellGateway(tx *store.Tx, event string, details map[string]any) error {
-	now := a.Now()
-	data, err := eventRecord{event, now, "", gatewayDevice, "", details}.encode()
-	if err != nil {
-		return err
-	}
-	_, err = a.logRows.Push(tx, a.row(eventType(event), now, "", "", "", data))
-	return err
+	return a.Events.Tell(tx, eventlog.Record{Type: event, Time: a.Now(), Device: gatewayDevice, Details: details})
 }

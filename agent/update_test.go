@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -49,7 +50,7 @@ func TestNoteUpdate(t *testing.T) {
 		if err := r.NoteUpdate(t.Context(), "updateFailed", map[string]any{"version": "1.2.0", "reason": "it hung"}); err != nil {
 			t.Fatal(err)
 		}
-		all, _, err := r.Events(EventFilter{Type: "updateFailed"})
+		all, _, err := r.Events.Find(eventlog.Filter{Type: "updateFailed"})
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%v, %v", all, err)
 		}

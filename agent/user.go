@@ -76,7 +76,7 @@ func (a *Agent) loadUsers() error {
 // another address loses access at once.
 func (a *Agent) setUsers(people []config.Person, marks map[string]storedUser) {
 	a.signIn.users.known.Store(newDirectory(a.signIn.keys, people, marks))
-	a.signIn.changed.wake()
+	a.signIn.changed.Wake()
 }
 
 // Users returns every user, by id.

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
+	"roomgate/store"
 )
 
 // temperatureStep is the least change of a temperature that is an event; the
@@ -80,7 +82,7 @@ func encoded(r Reading) Reading {
 }
 
 // observe takes a successful poll, and returns what changed.
-func (v *view) observe(statuses []drivers.Status) change {
+func (v *view) observe(statuses []drivers.Status) eventlog.Change {
 	for _, p := range v.parts {
 		status, found := pick(statuses, p.sub)
 		switch {
@@ -98,7 +100,7 @@ func (v *view) observe(statuses []drivers.Status) change {
 }
 
 // fail takes a failed poll.
-func (v *view) fail(err error) change {
+func (v *view) fail(err error) eventlog.Change {
 	for _, p := range v.parts {
 		p.strike(err)
 	}
@@ -106,7 +108,7 @@ func (v *view) fail(err error) change {
 }
 
 // prove takes the read-back of an order.
-func (v *view) prove(s drivers.Status) change {
+func (v *view) prove(s drivers.Status) eventlog.Change {
 	for _, p := range v.parts {
 		if p.sub == s.Sub {
 			p.take(v.device, s)
@@ -141,11 +143,12 @@ func (p *part) take(d *device, s drivers.Status) {
 	}
 }
 
-// strike counts a failure. One that was never seen to work is shown as offline
-// before three, and told as offline only once that is certain.
+// strike takes a failure. What the hardware says is believed at once; silence,
+// and what may be a disturbance, is counted. One that was never seen to work is
+// shown as offline before three, and told as offline only once that is certain.
 func (p *part) strike(err error) {
 	p.failures++
-	p.certain = p.failures >= strikes || errors.Is(err, drivers.ErrOffline)
+	p.certain = p.failures >= strikes || errors.Is(err, drivers.ErrOffline) || errors.Is(err, drivers.ErrNoValue)
 	if p.certain || !p.observed {
 		p.now.Status, p.now.Reason = Offline, firstLine(err)
 	}
@@ -167,23 +170,29 @@ func level(value, before string, low, high, hysteresis float64) string {
 }
 
 // changes compares the view with what was reported, part by part.
-func (v *view) changes() change {
-	c := change{}
+func (v *view) changes() eventlog.Change {
+	var c eventlog.Change
 	for _, p := range v.parts {
 		events := p.events(v.device)
 		if len(events) > 0 {
-			c.rows = append(c.rows, events...)
+			c.Rows = append(c.Rows, events...)
 			p.reported = p.stored()
 		}
 	}
-	if len(c.rows) > 0 {
-		c.deviceID, c.readings = v.device.ID, v.stored()
+	if len(c.Rows) > 0 {
+		v.keep(&c)
 	}
 	return c
 }
 
 func (p *part) stored() storedReading {
 	return storedReading{p.sub, p.now.Value, p.now.Status, p.now.ObservedAt, p.now.Source, maps.Clone(p.now.Details)}
+}
+
+// keep stores with a change what is reported by now.
+func (v *view) keep(c *eventlog.Change) {
+	id, all := v.device.ID, v.stored()
+	c.Key, c.Latest = id, func(tx *store.Tx) error { return readings.Put(tx, id, all) }
 }
 
 func (v *view) stored() []storedReading {
@@ -195,7 +204,7 @@ func (v *view) stored() []storedReading {
 }
 
 // events are what is worth telling since the last report.
-func (p *part) events(d *device) []row {
+func (p *part) events(d *device) []eventlog.Row {
 	was, now := p.reported, p.now
 	details := map[string]any{"value": now.Value, "status": now.Status}
 	if now.offline() {
@@ -203,9 +212,9 @@ func (p *part) events(d *device) []row {
 			return nil
 		}
 		details["reason"] = now.Reason
-		return []row{d.event("deviceOffline", p.sub, time.Now(), details)}
+		return []eventlog.Row{d.event("deviceOffline", p.sub, time.Now(), details)}
 	}
-	var rows []row
+	var rows []eventlog.Row
 	if was.Status == "" || was.Status == Offline {
 		rows = append(rows, d.event("deviceOnline", p.sub, now.ObservedAt, details))
 	}

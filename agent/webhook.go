@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,9 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/agent/outgoing"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -39,12 +40,12 @@ type WebhookInfo struct {
 // hooks are the webhooks and what they still have to be told.
 type hooks struct {
 	sender *webhook.Sender
-	policy webhook.Policy
+	policy outgoing.Policy
 	limit  int // of deliveries in the building
 
 	// turn holds a token while somebody writes webhooks or deliveries, and
 	// guards how far the log has been turned into deliveries.
-	turn          chan struct{}
+	turn          loop.Turn
 	cursor, saved uint64 // of the log: spread up to here; what the store says of it
 
 	// mu guards what follows. It is never held across a write or a request.
@@ -54,12 +55,12 @@ type hooks struct {
 	unsaved map[string]webhook.Delivery // by key: newer than the store has them
 	erase   map[string]bool             // keys that the store still has
 	dirty   map[string]bool             // ids of webhooks that the store has older
-	told    []row                       // what the log has to be told
+	told    []eventlog.Row              // what the log has to be told
 	notices []notice                    // and the administrators, once that is stored
 	tests   int                         // of those that somebody waits for, under way
 
-	due  chan struct{} // holds a token when something may be due
-	save chan struct{} // holds a token when something is unsaved
+	due  loop.Signal // holds a token when something may be due
+	save loop.Signal // holds a token when something is unsaved
 }
 
 // hook is one webhook with its deliveries by id, oldest first.
@@ -77,34 +78,16 @@ type waitingDelivery struct {
 	due time.Time
 }
 
-func newHooks(c *config.Config, client *http.Client) *hooks {
-	policy := webhook.Policy{AllowPrivate: c.Webhooks.AllowPrivate, AllowHTTP: c.Webhooks.AllowHTTP}
+func newHooks(o Options) *hooks {
+	c, client := o.Config, o.Webhooks
+	policy := c.Webhooks.Policy(o.AllowLoopback)
 	if client == nil {
 		client = webhook.NewClient(policy)
 	}
 	return &hooks{sender: webhook.NewSender(client), policy: policy,
 		limit: min(maxDeliveries, int(c.Store.MaxSize)/deliveriesOfBudget/deliveryBytes), byID: map[string]*hook{}, next: 1,
 		unsaved: map[string]webhook.Delivery{}, erase: map[string]bool{}, dirty: map[string]bool{},
-		turn: make(chan struct{}, 1), due: make(chan struct{}, 1), save: make(chan struct{}, 1)}
-}
-
-// lock waits for the turn to write.
-func (h *hooks) lock(ctx context.Context) error {
-	select {
-	case h.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return refuse(Unavailable, "", "the request ended before its turn came, nothing was changed: try again")
-	}
-}
-
-func (h *hooks) unlock() { <-h.turn }
-
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+		turn: loop.NewTurn(), due: loop.NewSignal(), save: loop.NewSignal()}
 }
 
 // deliveryKey is where the store has a delivery.
@@ -128,9 +111,9 @@ func (a *Agent) loadHooks(tx *store.Tx) error {
 	if err := tx.Err(); err != nil {
 		a.log.Error("a webhook or a delivery cannot be read and is left out: register the webhook again if it is missing", "error", err)
 	}
-	cursor, err := cursors.Get(tx, webhookCursor)
-	if errors.Is(err, store.ErrNotFound) || len(h.byID) == 0 {
-		cursor, err = a.logRows.Last(tx), nil
+	cursor, set, err := webhookCursor.Get(tx)
+	if !set || len(h.byID) == 0 {
+		cursor = eventlog.End(tx)
 	}
 	h.cursor, h.saved = cursor, cursor
 	return err
@@ -199,26 +182,17 @@ func (a *Agent) Webhook(id string) (WebhookInfo, error) {
 
 func noWebhook() error { return refuse(NotFound, "id", "is not a webhook of this gateway") }
 
-// webhookError says a problem with a webhook in the words of this floor.
-func webhookError(err error) error {
-	var p *webhook.Problem
-	if errors.As(err, &p) {
-		return &Error{Code: Invalid, Field: p.Field, Message: p.Message}
-	}
-	return err
-}
-
 // CreateWebhook registers a webhook. A secret that had to be made is returned
 // this once.
 func (a *Agent) CreateWebhook(ctx context.Context, r webhook.Request) (w WebhookInfo, secret string, err error) {
 	h := a.hooks
-	if err := h.lock(ctx); err != nil {
+	if err := h.turn.Lock(ctx); err != nil {
 		return w, "", err
 	}
-	defer h.unlock()
+	defer h.turn.Unlock()
 	made, secrets, err := webhook.New(strings.ToLower(ulid.Make().String()), r, h.policy, a.Now())
 	if err != nil {
-		return w, "", webhookError(err)
+		return w, "", err
 	}
 	if _, err := a.Organization(r.OrganizationID); AsError(err) != nil && AsError(err).Code == NotFound {
 		return w, "", refuse(Invalid, "organization_id", "is not an organization of this gateway: create it first")
@@ -237,7 +211,7 @@ func (a *Agent) CreateWebhook(ctx context.Context, r webhook.Request) (w Webhook
 		return w, "", err
 	}
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
-		return errors.Join(webhooks.Put(tx, made.ID, s), cursors.Put(tx, webhookCursor, h.cursor))
+		return errors.Join(webhooks.Put(tx, made.ID, s), webhookCursor.Put(tx, h.cursor))
 	})
 	if err != nil {
 		return w, "", err
@@ -298,10 +272,10 @@ func (a *Agent) RotateSecret(ctx context.Context, id string, secret webhook.Secr
 // effect, without losing what an attempt has found out in between.
 func (a *Agent) editWebhook(ctx context.Context, id string, edit func(storedWebhook) (storedWebhook, error)) (w WebhookInfo, err error) {
 	h := a.hooks
-	if err := h.lock(ctx); err != nil {
+	if err := h.turn.Lock(ctx); err != nil {
 		return w, err
 	}
-	defer h.unlock()
+	defer h.turn.Unlock()
 	if _, err := a.Webhook(id); err != nil {
 		return w, err
 	}
@@ -314,10 +288,10 @@ func (a *Agent) editWebhook(ctx context.Context, id string, edit func(storedWebh
 	h.mu.Unlock()
 	after, err := edit(before)
 	if err != nil {
-		return w, webhookError(err)
+		return w, err
 	}
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
-		return errors.Join(webhooks.Put(tx, id, after), cursors.Put(tx, webhookCursor, h.cursor))
+		return errors.Join(webhooks.Put(tx, id, after), webhookCursor.Put(tx, h.cursor))
 	})
 	if err != nil {
 		return w, err
@@ -332,18 +306,18 @@ func (a *Agent) editWebhook(ctx context.Context, id string, edit func(storedWebh
 	}
 	h.dirty[id] = true // an attempt may have found out something meanwhile
 	owner.rest, owner.failures = time.Time{}, 0
-	poke(h.due)
-	poke(h.save)
+	h.due.Wake()
+	h.save.Wake()
 	return owner.info(a.Now()), nil
 }
 
 // DeleteWebhook ends a webhook with all that waits for it and its log.
 func (a *Agent) DeleteWebhook(ctx context.Context, id string) error {
 	h := a.hooks
-	if err := h.lock(ctx); err != nil {
+	if err := h.turn.Lock(ctx); err != nil {
 		return err
 	}
-	defer h.unlock()
+	defer h.turn.Unlock()
 	if _, err := a.Webhook(id); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -237,7 +238,7 @@ func TestNothingOfAWebhookLeaks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, _, err := r.Events(EventFilter{Limit: 100, Type: webhookDisabled})
+		events, _, err := r.Events.Find(eventlog.Filter{Limit: 100, Type: webhookDisabled})
 		if err != nil || len(events) != 1 || !strings.Contains(string(events[0].Record), "a.example.com") {
 			t.Errorf("events %+v, %v", events, err)
 		}
@@ -274,17 +275,16 @@ func TestOwnerIsToldOfASpaceThatGoes(t *testing.T) {
 		sameTold(t, "the space is gone", r.out.told(), "all booking.cancelled b1")
 
 		r.hook("alerts", another, webhook.DeviceAlert)
-		late, err := eventRecord{"temperatureAlert", r.Now(), newRoom, drivers.SubTemperature, "hub-9", nil}.encode()
+		late, err := eventlog.Record{Type: "temperatureAlert", Time: r.Now(), Space: newRoom, Device: drivers.SubTemperature, DeviceID: "hub-9"}.Encode()
 		if err == nil {
 			err = r.db.Update(t.Context(), func(tx *store.Tx) error {
-				_, err := r.logRows.Push(tx, r.row(eventType("temperatureAlert"), r.Now(), newRoom, drivers.TypeO3, drivers.SubTemperature, late))
-				return err
+				return r.Events.Push(tx, r.Events.Row(eventlog.EventType("temperatureAlert"), r.Now(), newRoom, drivers.TypeO3, drivers.SubTemperature, late))
 			})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.logGrown()
+		r.Events.Grow()
 		r.wait(time.Millisecond)
 		sameTold(t, "an alert of nobody knows whom", r.out.told())
 	})

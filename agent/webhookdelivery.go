@@ -134,8 +134,8 @@ func (a *Agent) requeue(d webhook.Delivery) error {
 	w.put(d)
 	w.rest = d.NextAt
 	h.unsaved[deliveryKey(d.WebhookID, d.ID)] = d
-	poke(h.due)
-	poke(h.save)
+	h.due.Wake()
+	h.save.Wake()
 	return nil
 }
 
@@ -167,6 +167,7 @@ func (a *Agent) TestWebhook(ctx context.Context, id string) (d webhook.Delivery,
 	}
 	if owner := h.byID[id]; owner != nil {
 		owner.put(d)
+		a.logHidden(owner, answer)
 		a.note(owner, d, answer)
 	}
 	h.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -66,7 +67,7 @@ func TestTroubleIsOneTransaction(t *testing.T) {
 		r.book("b1", on(40, 0), on(40, 30))
 		r.hooks.turn <- struct{}{}
 		err = r.spreadAll(t.Context())
-		r.hooks.unlock()
+		r.hooks.turn.Unlock()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func TestTroubleIsOneTransaction(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, _, err := r.Events(EventFilter{Type: webhookDisabled})
+			found, _, err := r.Events.Find(eventlog.Filter{Type: webhookDisabled})
 			if err != nil {
 				t.Fatal(err)
 			}

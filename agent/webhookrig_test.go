@@ -17,6 +17,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/webhook"
 )
 
@@ -209,7 +210,7 @@ func sameTold(t *testing.T, what string, got []string, want ...string) {
 // happened returns the events of a kind so far.
 func (r *hookRig) happened(kind string) int {
 	r.t.Helper()
-	events, _, err := r.Events(EventFilter{Type: kind, Limit: 1000})
+	events, _, err := r.Events.Find(eventlog.Filter{Type: kind, Limit: 1000})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -227,10 +228,10 @@ func (r *hookRig) flood(n int) {
 			State: booking.Cancelled, Revision: 1}, event: bookingCreated, known: true}
 	}
 	r.flooded += n
-	if err := s.plan.lock(context.Background()); err != nil {
+	if err := s.plan.turn.Lock(context.Background()); err != nil {
 		r.t.Fatal(err)
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	if err := r.commit(context.Background(), s, edits, nil); err != nil {
 		r.t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -32,11 +34,11 @@ func (a *Agent) saveDeliveries(ctx context.Context) error {
 		case err != nil && ctx.Err() == nil:
 			a.log.Error("what came of deliveries to webhooks cannot be stored, it waits in memory: free space on the disk", "error", err)
 			pause = min(2*max(pause, time.Second), time.Minute)
-			poke(a.hooks.save)
+			a.hooks.save.Wake()
 		default:
 			pause = a.config.Store.Flush
 		}
-		sleep(ctx, pause)
+		loop.Sleep(ctx, pause)
 	}
 }
 
@@ -45,7 +47,7 @@ type unsavedHooks struct {
 	hooks      map[string]storedWebhook
 	deliveries map[string]webhook.Delivery
 	erase      []string
-	told       []row
+	told       []eventlog.Row
 	notices    []notice
 }
 
@@ -61,10 +63,10 @@ func (a *Agent) saveHooks(ctx context.Context) error {
 		return err
 	}
 	if len(u.told) > 0 {
-		a.logGrown()
+		a.Events.Grow()
 	}
 	if len(u.notices) > 0 {
-		a.signIn.mailbox.wake()
+		a.signIn.mailbox.posted.Wake()
 	}
 	return nil
 }
@@ -72,16 +74,16 @@ func (a *Agent) saveHooks(ctx context.Context) error {
 // writeHooks writes what the store does not have yet in one transaction.
 func (a *Agent) writeHooks(ctx context.Context) (u unsavedHooks, err error) {
 	h := a.hooks
-	if err := h.lock(ctx); err != nil {
+	if err := h.turn.Lock(ctx); err != nil {
 		return u, err
 	}
-	defer h.unlock()
+	defer h.turn.Unlock()
 	u = h.takeUnsaved()
 	if u.empty() {
 		return u, nil
 	}
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
-		if err := u.write(tx, a.logRows); err != nil {
+		if err := u.write(tx, a.Events); err != nil {
 			return err
 		}
 		return a.queueNotices(tx, u.notices)
@@ -110,7 +112,7 @@ func (h *hooks) takeUnsaved() unsavedHooks {
 	return u
 }
 
-func (u unsavedHooks) write(tx *store.Tx, log store.Queue[row]) error {
+func (u unsavedHooks) write(tx *store.Tx, log *eventlog.Log) error {
 	for id, w := range u.hooks {
 		if err := webhooks.Put(tx, id, w); err != nil {
 			return err
@@ -126,12 +128,7 @@ func (u unsavedHooks) write(tx *store.Tx, log store.Queue[row]) error {
 			return err
 		}
 	}
-	for _, r := range u.told {
-		if _, err := log.Push(tx, r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return log.Push(tx, u.told...)
 }
 
 // giveBack keeps what could not be written for the next time.

@@ -56,7 +56,7 @@ func (a *Agent) admitHook(s storedWebhook) {
 	w.State, w.Reason = webhook.Disabled, noSecret
 	a.hooks.dirty[s.ID] = true
 	a.tellWebhook(w, webhookDisabled, webhook.Delivery{})
-	poke(a.hooks.save)
+	a.hooks.save.Wake()
 }
 
 // sealStored seals the secrets that an earlier version has stored as they are.

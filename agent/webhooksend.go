@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/eventlog"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -117,10 +118,11 @@ func (a *Agent) attempt(ctx context.Context, w *hook, id string) {
 	var answer webhook.Answer
 	if err == nil {
 		answer = h.sender.Send(ctx, address, d.ID, d.Payload, secrets)
+		answer.Waited = min(a.Now().Sub(d.QueuedAt), time.Since(a.started))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	defer poke(h.due)
+	defer h.due.Wake()
 	w.busy = false
 	switch {
 	case h.byID[hookID] != w || ctx.Err() != nil && !answer.Success():
@@ -132,7 +134,15 @@ func (a *Agent) attempt(ctx context.Context, w *hook, id string) {
 		}
 		return
 	}
+	a.logHidden(w, answer)
 	a.note(w, d.After(answer, a.Now()), answer)
+}
+
+// logHidden says what of an answer is for whoever runs the gateway only.
+func (a *Agent) logHidden(w *hook, answer webhook.Answer) {
+	if answer.Detail != "" {
+		a.log.Info("a notification was not taken, and whoever registered the webhook is not told why", "webhook", w.ID, "host", hostOf(w.URL), "reason", answer.Detail)
+	}
 }
 
 // delivery reads a delivery as it is now.
@@ -184,7 +194,7 @@ func (a *Agent) note(w *hook, d webhook.Delivery, answer webhook.Answer) {
 	}
 	h.dirty[w.ID] = true
 	h.forgetDone(w, keepDelivered)
-	poke(h.save)
+	h.save.Wake()
 }
 
 // noteOffline shows that the gateway has no network. That is stored nowhere, or
@@ -210,12 +220,11 @@ func (a *Agent) tellWebhook(w *hook, kind string, d webhook.Delivery) {
 	if w.Reason != "" {
 		details["reason"] = w.Reason
 	}
-	now := a.Now()
-	data, err := eventRecord{kind, now, "", webhookDevice, "", details}.encode()
+	row, err := a.Events.Event(eventlog.Record{Type: kind, Time: a.Now(), Device: webhookDevice, Details: details})
 	if err != nil { // not for text and numbers
 		return
 	}
-	a.hooks.told = append(a.hooks.told, a.row(eventType(kind), now, "", "", "", data))
+	a.hooks.told = append(a.hooks.told, row)
 	if kind != webhookRecovered {
 		a.hooks.notices = append(a.hooks.notices, noticeOf(w.Webhook, len(w.waiting)))
 	}

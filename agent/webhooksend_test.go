@@ -200,7 +200,7 @@ func TestCrashBetween(t *testing.T) {
 		r = openHookRig(t, dir, "")
 		r.hooks.turn <- struct{}{}
 		err := r.spreadAll(t.Context()) // it is a delivery now, nothing more
-		r.hooks.unlock()
+		r.hooks.turn.Unlock()
 		if err != nil || r.state(w.ID).Pending != 1 {
 			t.Fatalf("%v, %+v", err, r.state(w.ID))
 		}
@@ -208,9 +208,10 @@ func TestCrashBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		r = startHookRig(t, dir, "")
+		r = openHookRig(t, dir, "")
 		copied := t.TempDir()
 		r.hooks.turn <- struct{}{} // it cannot be stored that it was sent
+		r.run()
 		r.wait(time.Minute)
 		for _, name := range []string{Database, SecretFile} {
 			file, err := os.ReadFile(filepath.Join(dir, name))
@@ -221,7 +222,7 @@ func TestCrashBetween(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.hooks.unlock()
+		r.hooks.turn.Unlock()
 		sent := r.out.take()
 		r.stop()
 

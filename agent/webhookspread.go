@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -26,7 +28,7 @@ var webhookAlerts = map[string]bool{"temperatureAlert": true, drivers.EventDoorF
 // webhookEvent is what webhooks call an event of the log; empty: they are not
 // told of it.
 func webhookEvent(rowType string) string {
-	kind, ok := strings.CutPrefix(rowType, levelEvent+".")
+	kind, ok := strings.CutPrefix(rowType, eventlog.LevelEvent+".")
 	switch {
 	case ok && webhookAlerts[kind]:
 		return webhook.DeviceAlert
@@ -42,25 +44,25 @@ func webhookEvent(rowType string) string {
 // booking waits for its webhooks, and none of them is forgotten or told twice.
 func (a *Agent) spreadEvents(ctx context.Context) error {
 	for {
-		grown := a.grown.wait()
-		err := a.hooks.lock(ctx)
+		grown := a.Events.Changed()
+		err := a.hooks.turn.Lock(ctx)
 		if err == nil {
 			err = a.spreadAll(ctx)
-			a.hooks.unlock()
+			a.hooks.turn.Unlock()
 		}
 		switch {
 		case errors.Is(err, store.ErrFailed):
 			return err
 		case err != nil && ctx.Err() == nil:
 			a.log.Error("deliveries to webhooks cannot be stored, this is tried again: free space on the disk", "error", err)
-			sleep(ctx, 10*time.Second)
+			loop.Sleep(ctx, 10*time.Second)
 			continue
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-grown:
-			poke(a.hooks.due) // it may have been the clock that was moved
+			a.hooks.due.Wake() // it may have been the clock that was moved
 		}
 	}
 }
@@ -68,7 +70,7 @@ func (a *Agent) spreadEvents(ctx context.Context) error {
 // spreadAll goes to the end of the log. The caller has the turn.
 func (a *Agent) spreadAll(ctx context.Context) error {
 	for {
-		page, err := a.page(a.hooks.cursor, spreadPage)
+		page, err := a.Events.Page(a.hooks.cursor, spreadPage)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -79,7 +81,7 @@ func (a *Agent) spreadAll(ctx context.Context) error {
 }
 
 // spread makes the deliveries of some rows.
-func (a *Agent) spread(ctx context.Context, page []store.Item[row]) error {
+func (a *Agent) spread(ctx context.Context, page []store.Item[eventlog.Row]) error {
 	h := a.hooks
 	last := page[len(page)-1].Seq
 	var made []webhook.Delivery
@@ -96,7 +98,7 @@ func (a *Agent) spread(ctx context.Context, page []store.Item[row]) error {
 				return err
 			}
 		}
-		return cursors.Put(tx, webhookCursor, last)
+		return webhookCursor.Put(tx, last)
 	})
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (a *Agent) spread(ctx context.Context, page []store.Item[row]) error {
 		h.byID[d.WebhookID].put(d)
 	}
 	a.boundDeliveries()
-	poke(h.due)
+	h.due.Wake()
 	return nil
 }
 
@@ -133,7 +135,7 @@ type toldEvent struct {
 }
 
 // deliveriesOf makes one delivery for each webhook that is told of a row.
-func (a *Agent) deliveriesOf(r row) (made []webhook.Delivery) {
+func (a *Agent) deliveriesOf(r eventlog.Row) (made []webhook.Delivery) {
 	event := webhookEvent(r.Type)
 	if event == "" {
 		return nil
@@ -164,7 +166,7 @@ func (a *Agent) deliveriesOf(r row) (made []webhook.Delivery) {
 		if !w.Wants(event, e.Details.OrganizationID) {
 			continue
 		}
-		body, err := webhook.Encode(event, r.time(), id, e.data(event, w.OrganizationID, r))
+		body, err := webhook.Encode(event, r.Time(), id, e.data(event, w.OrganizationID, r))
 		if err != nil {
 			a.log.Error("a webhook cannot be told of an event", "event", r.Type, "error", err)
 			continue
@@ -175,7 +177,7 @@ func (a *Agent) deliveriesOf(r row) (made []webhook.Delivery) {
 }
 
 // data is the inner part of the notification to an organization's webhook.
-func (e toldEvent) data(event, organization string, r row) any {
+func (e toldEvent) data(event, organization string, r eventlog.Row) any {
 	d := e.Details
 	if event != webhook.DeviceAlert {
 		return webhook.BookingData{BookingID: d.BookingID, SpaceID: d.SpaceID, OrganizationID: organization,
@@ -188,7 +190,7 @@ func (e toldEvent) data(event, organization string, r row) any {
 	for _, name := range []string{"meeting_space_id", "device", "device_id"} {
 		delete(all.Details, name)
 	}
-	return webhook.AlertData{Alert: strings.TrimPrefix(r.Type, levelEvent+"."), SpaceID: d.SpaceID, OrganizationID: organization,
+	return webhook.AlertData{Alert: strings.TrimPrefix(r.Type, eventlog.LevelEvent+"."), SpaceID: d.SpaceID, OrganizationID: organization,
 		Device: d.Device, DeviceID: d.DeviceID, Details: all.Details}
 }
 
@@ -248,12 +250,12 @@ func (a *Agent) giveUp(w *hook, n int) {
 	}
 	w.Dropped += n
 	h.dirty[w.ID] = true
-	poke(h.save)
+	h.save.Wake()
 }
 
 func (h *hooks) forget(webhookID, id string) {
 	key := deliveryKey(webhookID, id)
 	delete(h.unsaved, key)
 	h.erase[key] = true
-	poke(h.save)
+	h.save.Wake()
 }

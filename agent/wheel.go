@@ -48,13 +48,13 @@ func (a *Agent) runWheel(ctx context.Context) error {
 
 // turnWheel takes what is due in one space, and says how long it can wait.
 func (a *Agent) turnWheel(ctx context.Context, s *space) (wait time.Duration, err error) {
-	if err := s.plan.lock(ctx); err != nil {
+	if err := s.plan.turn.Lock(ctx); err != nil {
 		return wheelStep, err
 	}
-	defer s.plan.unlock()
+	defer s.plan.turn.Unlock()
 	for {
 		now := a.Now()
-		b, step, at := s.due(now)
+		b, step, at := s.due(a.clock.Steady())
 		if step == "" || at.After(now) {
 			return a.idle(ctx, s, now, at)
 		}
@@ -83,9 +83,11 @@ func (a *Agent) idle(ctx context.Context, s *space, now, at time.Time) (time.Dur
 	return wait, nil
 }
 
-// due is the earliest step in a space. The caller has the turn.
-func (s *space) due(now time.Time) (next booking.Booking, step booking.Step, at time.Time) {
+// due is the earliest step in a space, which is awake since then. The caller
+// has the turn.
+func (s *space) due(awake time.Time) (next booking.Booking, step booking.Step, at time.Time) {
 	rules := s.plan.terms.Load().rules
+	rules.Awake = awake
 	s.plan.bookings.Walk(func(b *booking.Booking) bool {
 		if step != "" && b.Start.After(at) {
 			return false // nothing of it is due before it starts
@@ -175,7 +177,7 @@ func (a *Agent) endEmpty(ctx context.Context, s *space, now time.Time) (ended bo
 		return false, nil
 	}
 	since := s.plan.vacant
-	for _, at := range []time.Time{current.Start, current.CheckedInAt} {
+	for _, at := range []time.Time{current.Start, current.CheckedInAt, a.clock.Steady()} {
 		if at.After(since) {
 			since = at
 		}
@@ -188,18 +190,16 @@ func (a *Agent) endEmpty(ctx context.Context, s *space, now time.Time) (ended bo
 		more: map[string]any{"evidence": seen}}}, nil)
 }
 
-// forgetPast drops what has been over for long, once a day. The caller has the
-// turn.
+// forgetPast drops what has been over for long, once a day: by the clock, and
+// by the time that was lived through since. The caller has the turn.
 func (a *Agent) forgetPast(ctx context.Context, s *space, now time.Time) error {
 	day := int(now.Unix() / 86400)
 	if s.plan.pastDays == day {
 		return nil
 	}
-	var old []string
-	for _, b := range s.plan.bookings.All(time.Time{}, now.Add(-keepPast)) {
-		if !b.Live() && b.End.Before(now.Add(-keepPast)) {
-			old = append(old, b.ID)
-		}
+	old, err := a.pastBookings(s, now.Add(-keepPast))
+	if err != nil {
+		return err
 	}
 	if len(old) > 0 {
 		err := a.db.Update(ctx, func(tx *store.Tx) error {
@@ -222,6 +222,25 @@ func (a *Agent) forgetPast(ctx context.Context, s *space, now time.Time) error {
 	return nil
 }
 
+// pastBookings are the ids of those that were over before a time, and for
+// keepPast of the time that was lived through.
+func (a *Agent) pastBookings(s *space, before time.Time) (old []string, err error) {
+	lived := a.clock.Lived()
+	err = a.db.View(func(tx *store.Tx) error {
+		for _, b := range s.plan.bookings.All(time.Time{}, before) {
+			if b.Live() || !b.End.Before(before) {
+				continue
+			}
+			row, err := bookings.Get(tx, b.ID)
+			if err == nil && lived.Since(row.Over) >= keepPast {
+				old = append(old, b.ID)
+			}
+		}
+		return nil
+	})
+	return old, err
+}
+
 // showSigns tells whoever follows a sign that it has changed.
 func (a *Agent) showSigns() {
 	now, trust, changed := a.Now(), a.clock.Trust(), false
@@ -233,6 +252,6 @@ func (a *Agent) showSigns() {
 		}
 	}
 	if changed {
-		a.signs.wake()
+		a.signs.Wake()
 	}
 }

@@ -87,7 +87,7 @@ func TestWheelAfterAPowerOff(t *testing.T) {
 
 func TestUntrustedClockReleasesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{yaml: strings.Replace(planned, "trust: always", "trust: never", 1)})
+		r := startRig(t, rigOptions{yaml: strings.Replace(planned, "trust: always", "trust: auto", 1)})
 		r.book("a", on(9, 0), on(10, 0))
 		r.book("b", on(10, 0), on(11, 0))
 		r.until(on(10, 5))
@@ -96,7 +96,7 @@ func TestUntrustedClockReleasesNothing(t *testing.T) {
 		if err != nil || s.TimeTrust != Untrusted || s.Status != booking.Reserved || s.Current.ID != "b" {
 			t.Errorf("the sign says %+v, %v", s, err)
 		}
-		r.clock.trusted.Store(true) // until the clock is judged again
+		r.clock.Confirm()
 		r.planChanged(r.find(room))
 		synctest.Wait()
 		r.wantHappenings("10:05:00 a start", "10:05:00 a released", "10:05:00 b start")
@@ -242,14 +242,26 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 		r.book("old", on(9, 0), on(10, 0))
 		r.book("kept", on(11, 0), on(12, 0))
 		r.until(on(13, 0))
+		r.turn(func() {
+			if err := r.forgetPast(t.Context(), r.find(room), on(13, 0).AddDate(10, 0, 0)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got := r.plan(room); len(got) != 2 {
+			t.Errorf("by time that nobody lived through: %q, want both", got)
+		}
+		r.stop()
+		r = openRig(t, rigOptions{yaml: planned, dir: r.options.DataDir}) // its loops rest: a month passes at once
+		defer func() { _ = r.Close() }()
 		for _, c := range []struct {
 			at   time.Time
 			want []string
 		}{
-			{on(9, 59).Add(keepPast), []string{"kept 11 released", "old 9 released"}},
+			{on(9, 9).Add(keepPast), []string{"kept 11 released", "old 9 released"}},
 			{on(10, 1).Add(keepPast), []string{"kept 11 released"}},
 			{on(12, 10).Add(keepPast), nil},
 		} {
+			r.until(c.at)
 			s := r.find(room)
 			r.turn(func() {
 				s.plan.pastDays = 0
@@ -271,10 +283,10 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 // turn does something while nobody else changes the first room's plan.
 func (r *rig) turn(f func()) {
 	p := r.find(room).plan
-	if err := p.lock(r.t.Context()); err != nil {
+	if err := p.turn.Lock(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
-	defer p.unlock()
+	defer p.turn.Unlock()
 	f()
 }
 

@@ -61,10 +61,26 @@ func TestRestartsTakeNoStepTwiceAndSkipNone(t *testing.T) {
 	})
 }
 
+// graceOf is until when people can check in: ten minutes from when the booking
+// is there and has begun, and again after a pause in them.
+func graceOf(b booking.Booking, pauses []booking.Interval) time.Time {
+	grace := b.Start.Add(10 * time.Minute)
+	if b.CreatedAt.After(b.Start) {
+		grace = b.CreatedAt.Add(10 * time.Minute)
+	}
+	for _, p := range pauses {
+		if again := p.End.Add(10 * time.Minute); p.Start.Before(grace) && again.After(grace) {
+			grace = again
+		}
+	}
+	return grace
+}
+
 func liveThrough(t *testing.T, day []moment) string {
 	dir := t.TempDir()
 	r := startRig(t, rigOptions{yaml: planned, dir: dir})
 	want := map[string][]string{}
+	var pauses []booking.Interval // longer than a minute
 	for _, m := range day {
 		if at := on(0, 0).Add(m.at); time.Now().Before(at) {
 			r.until(at)
@@ -81,7 +97,10 @@ func liveThrough(t *testing.T, day []moment) string {
 			}
 		case "stop":
 			r.stop()
-			time.Sleep(m.off)
+			stopped := time.Now()
+			if time.Sleep(m.off); m.off > time.Minute {
+				pauses = append(pauses, booking.Interval{Start: stopped, End: time.Now()})
+			}
 			r = startRig(t, rigOptions{yaml: planned, dir: dir})
 		}
 	}
@@ -94,9 +113,8 @@ func liveThrough(t *testing.T, day []moment) string {
 	}
 	for id, events := range want {
 		b := r.booking(id)
-		late := b.CreatedAt.After(b.Start)
-		switch grace := b.Start.Add(10 * time.Minute); {
-		case len(events) > 0 || !late && !grace.Before(b.End) || late && !b.CreatedAt.Add(10*time.Minute).Before(b.End):
+		switch {
+		case len(events) > 0 || !graceOf(b, pauses).Before(b.End):
 			events = append(events, bookingStarted, bookingEnded)
 		default:
 			events = append(events, bookingStarted, bookingReleased)

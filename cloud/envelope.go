@@ -60,7 +60,8 @@ func (e Envelope) Encode() ([]byte, error) {
 }
 
 // Decode reads an envelope of at most MaxEnvelope bytes. The error is an
-// *EnvelopeError. Attributes that we do not know are ignored, as CloudEvents
+// *EnvelopeError, and with it comes the ID if there is one, so that the sender
+// can be answered. Attributes that we do not know are ignored, as CloudEvents
 // asks.
 func Decode(b []byte) (Envelope, error) { return decode(b, MaxEnvelope) }
 
@@ -77,12 +78,24 @@ func decode(b []byte, limit int) (Envelope, error) {
 		return e, &EnvelopeError{"", "is not a JSON object"}
 	}
 	if err := json.Unmarshal(b, &e); err != nil {
-		return Envelope{}, explain(err)
+		return onlyID(b), explain(err)
 	}
 	if err := e.check(); err != nil {
-		return Envelope{}, err
+		return onlyID(b), err
 	}
 	return e, nil
+}
+
+// onlyID is what is left of an envelope that cannot be accepted: its ID, if that
+// can be.
+func onlyID(b []byte) Envelope {
+	var e struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(b, &e) != nil || len(e.ID) > MaxTopic {
+		return Envelope{}
+	}
+	return Envelope{ID: e.ID}
 }
 
 // explain turns a decoder's error into one that names the attribute.

@@ -10,8 +10,9 @@ type Driver interface {
 	Describe() Description
 	// Poll observes the device and its sub-devices, one Status each. A
 	// sub-device that cannot be observed has Err set; an error returned from
-	// Poll means that nothing could be observed. ErrOffline is definite,
-	// every other error may pass.
+	// Poll means that nothing could be observed. ErrOffline and ErrNoValue are
+	// definite, every other error may pass. A Status without Err holds now:
+	// the driver knows how old each value may grow, and ends it alone.
 	Poll(ctx context.Context) ([]Status, error)
 	// Do carries an order out and reads it back. The Status is the evidence.
 	// ErrNotConfirmed means the order was given and the device did not follow.

@@ -5,6 +5,9 @@ import "errors"
 var (
 	// ErrOffline: the hardware certainly does not answer.
 	ErrOffline = errors.New("device does not answer")
+	// ErrNoValue: the hardware has said that it has no value, or something that
+	// cannot be one. It is as definite as ErrOffline: the value before is over.
+	ErrNoValue = errors.New("no value")
 	// ErrNotConfirmed: the order was given, the read-back did not follow.
 	ErrNotConfirmed = errors.New("device did not follow the order")
 	// ErrUnsupported: the device has no such action or sub-device.

@@ -66,16 +66,22 @@ func (db *DB) raiseBase(tx *Tx, floor uint64) error {
 // Read calls fn with the database at path, opened for reading only and changed in nothing. It wants the file sound:
 // Verify comes first. ErrLocked says that another process has it open for writing.
 func Read(path string, fn func(*DB) error) error {
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return ErrLocked
-	}
+	b, err := openReading(path)
 	if err != nil {
 		return err
 	}
-	db := &DB{path: path, o: Options{}.withDefaults(), bolt: b, enc: newEncoder()}
+	db := &DB{path: path, o: Options{}.withDefaults(), bolt: b, enc: newEncoder(), doubt: newSuspicion()}
 	db.log = db.o.Log
 	return errors.Join(fn(db), b.Close())
+}
+
+// openReading opens a sound file for reading only.
+func openReading(path string) (*bbolt.DB, error) {
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, ErrLocked
+	}
+	return b, err
 }
 
 // Schema is the version of the rows of the database file at path, which it reads as Read does.

@@ -64,7 +64,11 @@ func TestDamagedFileIsQuarantinedAndRestored(t *testing.T) {
 				t.Errorf("log:\n%s", lines.String())
 			}
 			view(t, db, func(tx *Tx) error {
-				if log.Len(tx) != 300 || records.Len(tx) != 200 {
+				want := 305
+				if report.Repair.Sum().Kept == 0 && report.Repair.Sum().Found == 0 {
+					want = 300 // nothing but the snapshot is left
+				}
+				if log.Len(tx) != want || records.Len(tx) != 200 {
 					t.Errorf("%d events, %d records", log.Len(tx), records.Len(tx))
 				}
 				return tx.Err()
@@ -77,21 +81,23 @@ func TestDamagedFileIsQuarantinedAndRestored(t *testing.T) {
 // wantFreshNumbers proves that the five lost numbers 301 to 305 do not come again, and that counting goes on.
 func wantFreshNumbers(t *testing.T, db *DB) {
 	t.Helper()
+	had := 0
+	view(t, db, func(tx *Tx) error { had = log.Len(tx); return nil })
 	first := push(t, db, log, 1)
 	if first <= 305 {
 		t.Errorf("number %d was given before the damage", first)
 	}
 	push(t, db, log, 2)
 	view(t, db, func(tx *Tx) error {
-		items, err := log.After(tx, 300, 9)
-		if log.Len(tx) != 303 || len(items) != 3 || items[0].Seq != first || items[2].Seq != first+2 {
+		items, err := log.After(tx, 305, 9)
+		if log.Len(tx) != had+3 || len(items) != 3 || items[0].Seq != first || items[2].Seq != first+2 {
 			t.Errorf("length %d, %v", log.Len(tx), items)
 		}
 		return err
 	})
 	update(t, db, func(tx *Tx) error {
 		n, err := log.Trim(tx, first)
-		if n != 301 || log.Len(tx) != 2 {
+		if n != had+1 || log.Len(tx) != 2 {
 			t.Errorf("trimmed %d, length %d", n, log.Len(tx))
 		}
 		return err

@@ -30,6 +30,7 @@ type DB struct {
 
 	writes    writers
 	snapshots sync.Mutex
+	doubt     *suspicion
 
 	mu    sync.Mutex
 	count counters
@@ -55,6 +56,7 @@ func (tx *Tx) call(fn func(*Tx) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = panicError(r)
+			tx.db.doubt.raise(err)
 			tx.db.log.Error("store function panicked", "error", err, "stack", string(debug.Stack()))
 		}
 	}()
@@ -94,19 +96,53 @@ func closedError(err error) error {
 // Path is the name of the database file.
 func (db *DB) Path() string { return db.path }
 
-// Run takes a snapshot every Options.SnapshotEvery until ctx ends, then returns nil. Snapshots that fail are logged
-// and tried again the next time; an unchanged database is not written again.
+// Run takes a snapshot every Options.SnapshotEvery until ctx ends, then returns nil. Snapshots that fail are logged and
+// tried again the next time; an unchanged database is not written again. It ends with ErrDamaged once the file has
+// turned out to be damaged, and with ErrFailed if nothing can be written any more: a new Open helps.
 func (db *DB) Run(ctx context.Context) error {
-	wait := db.o.SnapshotEvery / 60 // the first one soon: a gateway that restarts every half hour needs one too
+	next := time.NewTimer(db.o.SnapshotEvery / 60) // the first one soon: a gateway that restarts every half hour needs one too
+	defer next.Stop()
+	look := time.NewTicker(stuckWrite / 6)
+	defer look.Stop()
+	var believed time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(wait):
+		case <-db.doubt.woken:
+		case now := <-look.C:
+			if db.writes.stuck(now) {
+				db.doubt.raise(fmt.Errorf("a write has not come back for %v", stuckWrite))
+			}
+		case <-next.C:
+			if err := db.Snapshot(ctx); err != nil && ctx.Err() == nil {
+				db.log.Error("snapshot failed, the older ones stay", "error", err)
+				if errors.Is(err, ErrDamaged) {
+					db.doubt.raise(err)
+				}
+			}
+			next.Reset(db.o.SnapshotEvery)
 		}
-		if err := db.Snapshot(ctx); err != nil && ctx.Err() == nil {
-			db.log.Error("snapshot failed, the older ones stay", "error", err)
+		cause := db.Suspect().Cause
+		if cause == nil || time.Since(believed) < doubtPause && db.believes(cause, believed) {
+			continue
 		}
-		wait = db.o.SnapshotEvery
+		if err := db.investigate(ctx); err != nil {
+			return err
+		}
+		believed = time.Now()
 	}
+}
+
+// believes says that a file which was found sound not long ago is not read again now: a function of the caller that
+// panics again and again is no sign of damage, and for the others a moment passes.
+func (db *DB) believes(cause error, since time.Time) bool {
+	switch {
+	case db.writes.failure() != nil:
+		return false
+	case errors.Is(cause, ErrPanic):
+		db.doubt.settle(false)
+		return true
+	}
+	return time.Since(since) < stuckWrite/6
 }

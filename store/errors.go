@@ -35,6 +35,9 @@ var (
 	ErrClosed = errors.New("store is closed")
 	// ErrLocked says that another process has the database open.
 	ErrLocked = errors.New("store is in use by another process, stop that one first")
+	// ErrUnreadable says that the disk did not deliver the file, or the system does not let it be read. That is no
+	// verdict about what is in it.
+	ErrUnreadable = errors.New("cannot be read, which says nothing about what is in it: see dmesg and the rights of the file")
 	// ErrNewerSchema says that the file was written by a newer version of the program.
 	ErrNewerSchema = errors.New("store was written by a newer version, update the program or restore a backup")
 	// ErrPanic says that the function handed to View or Update panicked; its changes are undone.

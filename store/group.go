@@ -28,6 +28,7 @@ type writers struct {
 	mu      sync.Mutex
 	waiting []*call
 	leading bool
+	began   time.Time // of the group under way
 	closed  bool
 	failed  error
 }
@@ -117,12 +118,18 @@ func (w *writers) take(n int) []*call {
 	return taken
 }
 
+func (w *writers) begin(at time.Time) {
+	w.mu.Lock()
+	w.began = at
+	w.mu.Unlock()
+}
+
 // pass gives the lead to the next in line or leaves the database idle.
 func (w *writers) pass() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.waiting) == 0 {
-		w.leading = false
+		w.leading, w.began = false, time.Time{}
 		return
 	}
 	w.waiting[0].lead = true
@@ -151,6 +158,7 @@ type group struct {
 
 func (db *DB) lead(own *call) {
 	g := &group{db: db, began: time.Now(), err: errAborted}
+	db.writes.begin(g.began)
 	defer g.finish(own)
 	g.err = g.run()
 }
@@ -249,6 +257,7 @@ func (db *DB) fail(err error) {
 	db.writes.mu.Lock()
 	db.writes.failed = err
 	db.writes.mu.Unlock()
+	db.doubt.raise(err)
 	db.log.Error("store has stopped writing", "error", err)
 }
 

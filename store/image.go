@@ -58,7 +58,7 @@ func readMeta(file io.ReaderAt) (meta, error) {
 	for i := range int64(2) {
 		raw := make([]byte, metaSize)
 		if _, err := file.ReadAt(raw, i*pageSize+pageHeader); err != nil {
-			return best, damage("header %d: %v", i, err)
+			return best, pageError(uint64(i), err)
 		}
 		if m, ok := parseMeta(raw); ok && (!found || m.txid > best.txid) {
 			best, found = m, true
@@ -89,7 +89,7 @@ func headerSum(raw []byte) uint64 {
 type image struct {
 	file io.ReaderAt
 	meta meta
-	seen []bool
+	seen []bool   // nil: a page may be met again
 	bufs [][]byte // one page buffer per level, so that a parent stays readable below it
 }
 
@@ -124,13 +124,13 @@ func (im *image) read(id uint64, depth int) (page, error) {
 		return page{}, damage("page %d is outside the file", id)
 	}
 	if _, err := im.file.ReadAt(header, int64(id)*pageSize); err != nil {
-		return page{}, damage("page %d: %v", id, err)
+		return page{}, pageError(id, err)
 	}
 	more := uint64(little.Uint32(header[12:]))
 	if little.Uint64(header) != id || more > maxOverflow || id+more >= im.meta.pages {
 		return page{}, damage("page %d has a wrong header", id)
 	}
-	for i := id; i <= id+more; i++ {
+	for i := id; i <= id+more && im.seen != nil; i++ {
 		if im.seen[i] {
 			return page{}, damage("page %d is used twice", i)
 		}
@@ -139,7 +139,7 @@ func (im *image) read(id uint64, depth int) (page, error) {
 	data := im.buffer(depth, int(1+more)*pageSize)
 	if more > 0 {
 		if _, err := im.file.ReadAt(data[pageSize:], int64(id+1)*pageSize); err != nil {
-			return page{}, damage("page %d: %v", id, err)
+			return page{}, pageError(id, err)
 		}
 	}
 	return parsePage(id, data)
@@ -172,6 +172,7 @@ type element struct {
 	bucket     bool
 	key, value []byte
 	child      uint64
+	start      int // of the key in the page; the value follows it
 }
 
 func (p page) element(i int) (element, error) {
@@ -193,7 +194,22 @@ func (p page) element(i int) (element, error) {
 	if keySize == 0 || start+keySize+valueSize > uint64(len(p.data)) || int(start) < pageHeader+p.count*elementSize {
 		return e, damage("page %d, element %d lies outside its page", p.id, i)
 	}
+	e.start = int(start)
 	e.key = p.data[start : start+keySize]
 	e.value = p.data[start+keySize : start+keySize+valueSize]
 	return e, nil
+}
+
+func (e element) end() int { return e.start + len(e.key) + len(e.value) }
+
+// firstByte is where the first key of a page lies. bbolt puts the keys and values behind the elements without a gap,
+// so that a count which has lost a bit is noticed: it would hide rows.
+func (p page) firstByte() int { return pageHeader + p.count*elementSize }
+
+// whole refuses a page that counts nothing and holds something.
+func (p page) whole() error {
+	if p.count == 0 && len(p.data) >= pageHeader+elementSize && [elementSize]byte(p.data[pageHeader:]) != [elementSize]byte{} {
+		return damage("page %d counts no elements and has some", p.id)
+	}
+	return nil
 }

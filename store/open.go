@@ -13,11 +13,12 @@ import (
 )
 
 // Open checks, repairs, compacts and migrates the database at path as far as needed, and opens it. A missing file is
-// created, unless snapshots of it are there: then the newest good one is restored. A damaged file is set aside as
-// <path>.damaged-<number>, of which the newest two are kept, and the newest good snapshot takes its place, or an
-// empty database if there is none. Queues go on with numbers that were not given before; they skip some.
+// created, unless snapshots of it are there. A damaged file is set aside as <path>.damaged-<number>, of which the newest
+// two are kept. In its place comes a database of all its rows that can be read, and, where none can, of those of the
+// newest good snapshot: Report.Repair says which. Queues go on with numbers that were not given before; they skip some.
+// Nothing is set aside because a disk is slow or does not deliver the file.
 //
-// The errors that a caller may tell apart are ErrLocked, ErrNewerSchema and ErrFull.
+// The errors that a caller may tell apart are ErrLocked, ErrNewerSchema, ErrUnreadable and ErrFull.
 func Open(ctx context.Context, path string, o Options) (*DB, Report, error) {
 	op := opening{ctx: ctx, path: path, o: o.withDefaults()}
 	db, err := op.run()
@@ -33,7 +34,7 @@ type opening struct {
 	path   string
 	o      Options
 	report Report
-	cause  error  // why the file was set aside
+	cause  error  // why the file is repaired
 	base   uint64 // for the queues of an empty database that follows a lost one
 }
 
@@ -78,22 +79,26 @@ func (op *opening) makeSound() error {
 		return err
 	}
 	_, err := os.Lstat(op.path)
-	if errors.Is(err, os.ErrNotExist) {
-		return op.restoreOrCreate()
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		snapshots, err := siblings(op.path, kindSnapshot)
+		if err != nil {
+			return err
+		}
+		if len(snapshots) == 0 {
+			return op.create()
+		}
+		op.cause = errors.New("the database is not there, and snapshots of it are")
+	case err != nil:
 		return err
+	default:
+		err = Check(op.ctx, op.path, op.o.Told)
+		if !errors.Is(err, ErrDamaged) {
+			return err
+		}
+		op.cause = err
 	}
-	err = op.check(op.path)
-	if !errors.Is(err, ErrDamaged) {
-		return err
-	}
-	op.cause = err
-	err = op.quarantine()
-	if err == nil {
-		err = op.restoreOrCreate()
-	}
-	if err != nil {
+	if err := op.repair(); err != nil {
 		return fmt.Errorf("repair after %q: %w", op.cause, err)
 	}
 	return nil
@@ -108,30 +113,11 @@ func (op *opening) removeLeftovers() error {
 	return errors.Join(errs...)
 }
 
-// check asks the given checker. One that could not do its work does not decide about the file: Verify does.
-func (op *opening) check(path string) error {
-	if op.o.Check == nil {
-		return Verify(path)
-	}
-	err := op.o.Check(op.ctx, path)
-	if err == nil || errors.Is(err, ErrDamaged) {
-		return err
-	}
-	if op.ctx.Err() != nil {
-		return op.ctx.Err()
-	}
-	verr := Verify(path)
-	if verr == nil {
-		op.o.Log.Warn("store check could not run, checked here instead", "error", err)
-	}
-	return verr
-}
-
 func (op *opening) log() {
 	r := op.report
 	switch {
-	case r.Quarantined != "" || r.Restored != "":
-		op.o.Log.Warn("store repaired", "cause", op.cause, "quarantined", r.Quarantined, "restored", r.Restored, "created", r.Created)
+	case r.Repair != nil:
+		op.o.Log.Warn("store repaired", "cause", op.cause, "quarantined", r.Quarantined, "restored", r.Restored, "created", r.Created, "found", r.Repair.String())
 	case r.Created:
 		op.o.Log.Info("store created", "path", op.path)
 	case r.Migrated != 0 || r.Compacted != 0:
@@ -149,7 +135,7 @@ func openSound(path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	b.AllocSize = 1 << 20
-	return &DB{path: path, o: o, log: o.Log, bolt: b, enc: newEncoder()}, nil
+	return &DB{path: path, o: o, log: o.Log, bolt: b, enc: newEncoder(), doubt: newSuspicion()}, nil
 }
 
 func boltOptions(o Options) *bbolt.Options {

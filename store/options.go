@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"log/slog"
 	"math"
 	"time"
@@ -16,9 +15,14 @@ const (
 
 // Options say how Open checks, bounds and migrates a database. The zero value is usable.
 type Options struct {
-	// Check judges the file before it is opened; nil runs Verify in this process. An error that wraps ErrDamaged
-	// quarantines the file; any other error means that the check could not be done, and Verify decides.
-	Check func(ctx context.Context, path string) error
+	// Told is told how far the check before opening is, in bytes; nil: nobody is. A slow disk takes as long as it takes.
+	Told Progress
+	// Age says when a row was written, in a unit of its table that only rises; 0: it does not tell. It helps a repair
+	// to choose between two versions of a row. It need not know queues, and gets the JSON. nil: no row tells.
+	Age func(bucket string, row []byte) int64
+	// Names are the buckets that the program may have made, as "table:bookings": a repair looks for their rows where
+	// the file does not name them any more.
+	Names []string
 	// Schema is the version of the rows this program writes, from 1, default 1. A newer file is refused.
 	Schema int
 	// Migrations lead from older schemas to Schema, in any order.
@@ -43,11 +47,12 @@ type Migration struct {
 
 // Report says what Open had to do.
 type Report struct {
-	Created     bool   // no file was there, an empty one was made
-	Quarantined string // where the damaged file was put, empty if none
-	Restored    string // the snapshot that was restored, empty if none
-	Migrated    int    // the schema before migrating, 0 if nothing was migrated
-	Compacted   int64  // bytes given back to the disk
+	Created     bool    // no file was there, an empty one was made
+	Quarantined string  // where the damaged file was put, empty if none
+	Restored    string  // the snapshot whose rows fill what the damaged file lacks, empty if none
+	Migrated    int     // the schema before migrating, 0 if nothing was migrated
+	Compacted   int64   // bytes given back to the disk
+	Repair      *Repair // what a repair has found, nil if there was none
 }
 
 const minMaxSize = 4 << 20

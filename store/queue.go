@@ -248,3 +248,6 @@ func (q Queue[T]) Trim(tx *Tx, upTo uint64) (int, error) {
 	}
 	return n, nil
 }
+
+// Bucket is what a repair calls the queue, as "queue:log".
+func (q Queue[T]) Bucket() string { return string(q.bucket) }

@@ -2,9 +2,10 @@ package store
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -33,72 +34,112 @@ func settle(b *bbolt.DB) error {
 	return b.Update(func(*bbolt.Tx) error { return nil })
 }
 
-// quarantine renames the damaged file. Should everything be lost, its number keeps the new queues' numbers above all
-// earlier ones.
-func (op *opening) quarantine() error {
-	older, err := siblings(op.path, kindDamaged)
+// repair builds a database of what is left of the file at path, if there is one, and of the newest good snapshot, and
+// puts it in its place. The old file is set aside then and not before: cut off at any moment, the next start finds the
+// one or the other.
+func (op *opening) repair() error {
+	aside, older, err := op.nextAside()
 	if err != nil {
 		return err
 	}
-	aside := numbered{number: nextNumber(older)}
-	aside.name = sibling(op.path, kindDamaged, aside.number)
-	if err := install(op.path, aside.name); err != nil {
-		return err
+	op.base = uint64(aside.number) << 40 // above all numbers of queues that are lost altogether
+	note := &Repair{At: time.Now().UTC(), Cause: op.cause.Error(), SetAside: filepath.Base(aside.name)}
+	if _, err := os.Lstat(op.path); errors.Is(err, os.ErrNotExist) {
+		note.SetAside = ""
 	}
-	op.report.Quarantined = aside.name
-	op.base = uint64(aside.number) << 40
-	return prune(append(older, aside), keepDamaged)
-}
-
-// restoreOrCreate tries the snapshots from the newest to the oldest.
-func (op *opening) restoreOrCreate() error {
-	snapshots, err := siblings(op.path, kindSnapshot)
-	if err != nil {
-		return err
-	}
-	for i := len(snapshots) - 1; i >= 0; i-- {
-		name := snapshots[i].name
-		err := op.check(name)
-		if errors.Is(err, ErrDamaged) {
-			op.o.Log.Warn("snapshot is damaged, trying an older one", "error", err)
-			continue
-		}
-		if err == nil {
-			err = op.restore(name)
-		}
-		if err != nil {
-			return fmt.Errorf("restore %s: %w", name, err)
-		}
-		op.report.Restored = name
-		return nil
-	}
-	return op.create()
-}
-
-func (op *opening) restore(name string) error {
 	temp := temporary(op.path)
-	err := copyFile(name, temp)
-	if err == nil {
-		err = op.skipSequences(temp)
-	}
-	if err != nil {
+	if err := op.build(temp, note); err != nil {
 		return errors.Join(err, removeIfThere(temp))
 	}
-	return install(temp, op.path)
+	op.report.Repair = note
+	if note.SetAside != "" {
+		if err := keepAs(op.path, aside.name); err != nil {
+			return err
+		}
+		op.report.Quarantined = aside.name
+		older = append(older, aside)
+	}
+	return errors.Join(install(temp, op.path), prune(older, keepDamaged))
 }
 
-func copyFile(from, to string) error {
-	src, err := os.Open(from)
+func (op *opening) nextAside() (numbered, []numbered, error) {
+	older, err := siblings(op.path, kindDamaged)
+	aside := numbered{number: nextNumber(older)}
+	aside.name = sibling(op.path, kindDamaged, aside.number)
+	return aside, older, err
+}
+
+// keepAs gives a file a second name, which stays when another file takes the first one. Where the file system has no
+// links, the first name goes at once; a cut then leaves the snapshots.
+func keepAs(path, name string) error {
+	if err := os.Link(path, name); err == nil {
+		return syncDir(path)
+	}
+	return install(path, name)
+}
+
+// build writes the repaired database and checks it.
+func (op *opening) build(temp string, note *Repair) (err error) {
+	file, size, closeFile, err := damagedFile(op.path)
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	defer func() { err = errors.Join(err, closeFile()) }()
+	snapshot, closeSnapshot, err := op.goodSnapshot(note)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Sync(), dst.Close())
+	defer func() { err = errors.Join(err, closeSnapshot()) }()
+	out, err := openTemp(temp, op.o)
+	if err != nil {
+		return err
+	}
+	m := &merge{op: op, file: counted{op.ctx, file, &tally{total: size}}, size: size, out: out, snapshot: snapshot, repair: note}
+	err = m.run()
+	if err == nil {
+		err = errors.Join(settle(out), out.Sync())
+	}
+	if err = errors.Join(commitError(err), out.Close()); err != nil {
+		return err
+	}
+	if sum := note.Sum(); snapshot == nil && sum.Kept+sum.Found+sum.Earlier == 0 {
+		op.report.Created = true
+	}
+	return Check(op.ctx, temp, op.o.Told)
+}
+
+// goodSnapshot opens the newest snapshot that is sound, and was written by the same schema as the file if that can be
+// told; nil if there is none.
+func (op *opening) goodSnapshot(note *Repair) (*bbolt.Tx, func() error, error) {
+	none := func() error { return nil }
+	snapshots, err := siblings(op.path, kindSnapshot)
+	if err != nil {
+		return nil, none, err
+	}
+	for _, s := range slices.Backward(snapshots) {
+		err := Check(op.ctx, s.name, op.o.Told)
+		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnreadable) {
+			op.o.Log.Warn("a snapshot cannot be used, trying an older one", "error", err)
+			continue
+		}
+		if err != nil {
+			return nil, none, err
+		}
+		b, err := openReading(s.name)
+		if err != nil {
+			return nil, none, err
+		}
+		tx, err := b.Begin(false)
+		if err != nil {
+			return nil, none, errors.Join(err, b.Close())
+		}
+		op.report.Restored, note.Snapshot = s.name, filepath.Base(s.name)
+		if info, err := os.Stat(s.name); err == nil {
+			note.SnapshotAt = info.ModTime().UTC()
+		}
+		return tx, func() error { return errors.Join(tx.Rollback(), b.Close()) }, nil
+	}
+	return nil, none, nil
 }
 
 // skipSequences moves every queue past the numbers it may have given out since the snapshot.

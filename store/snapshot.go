@@ -88,13 +88,13 @@ func (db *DB) writeCopy(ctx context.Context, temp string, told func(done, total 
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return verifyImage(counted{f, &t}, t.total/2)
+	return verifyImage(counted{ctx, f, &t}, t.total/2)
 }
 
 // tally tells somebody how far a copy is.
 type tally struct {
 	done, total int64 // bytes
-	told        func(done, total int64)
+	told        Progress
 }
 
 func (t *tally) add(n int) {
@@ -103,14 +103,18 @@ func (t *tally) add(n int) {
 	}
 }
 
-// counted counts what is read back.
+// counted counts what is read, until its context ends.
 type counted struct {
+	ctx context.Context
 	io.ReaderAt
 	tally *tally
 }
 
 // ReadAt reads a piece.
 func (c counted) ReadAt(p []byte, at int64) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.ReaderAt.ReadAt(p, at)
 	c.tally.add(n)
 	return n, err

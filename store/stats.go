@@ -49,7 +49,8 @@ func (db *DB) noteDamaged(err error) {
 	first := db.count.damaged == 1
 	db.count.err = err
 	db.mu.Unlock()
+	db.doubt.raise(err)
 	if first {
-		db.log.Error("stored row is damaged, restart to check and restore the store", "error", err)
+		db.log.Error("stored row is damaged", "error", err)
 	}
 }

@@ -30,7 +30,7 @@ func StepBack(ctx context.Context, path string, schema int, o Options) (aside st
 }
 
 func (op *opening) stepBack(before string, schema int) (aside string, err error) {
-	if err := op.check(before); err != nil {
+	if err := Check(op.ctx, before, op.o.Told); err != nil {
 		return "", err
 	}
 	if err := op.skipSequences(before); err != nil {
@@ -61,7 +61,7 @@ func (op *opening) dropAhead(schema int) error {
 		return err
 	}
 	for _, s := range snapshots {
-		if op.check(s.name) != nil {
+		if Check(op.ctx, s.name, nil) != nil {
 			continue // a repair does not choose it
 		}
 		db, err := openSound(s.name, op.o)

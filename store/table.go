@@ -133,3 +133,6 @@ func (t Table[T]) Len(tx *Tx) int {
 	}
 	return n
 }
+
+// Bucket is what a repair calls the table, as "table:bookings".
+func (t Table[T]) Bucket() string { return string(t.bucket) }

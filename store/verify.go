@@ -2,86 +2,88 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
-
-	"go.etcd.io/bbolt"
 )
 
-// Verify reads the whole file at path: its structure, the order of all keys, the checksum of every value, and then
-// bbolt's own check. It opens the file for reading only and changes nothing. The error wraps ErrDamaged if the file
-// is damaged, ErrNewerSchema if a newer version wrote it, ErrLocked if another process has it open.
-func Verify(path string) error {
-	file, err := os.Open(path)
+// Progress is told how many bytes of how many are done.
+type Progress func(done, total int64)
+
+// Verify is Check that nobody stops and nobody watches.
+func Verify(path string) error { return Check(context.Background(), path, nil) }
+
+// Check reads the whole file at path: its structure, the order of all keys and the checksum of every value. It opens
+// the file for reading only and changes nothing. It takes as long as the disk takes, and told, unless nil, is told how
+// far it is.
+//
+// The error wraps ErrDamaged if the file is damaged, and only then: ErrUnreadable if the disk did not deliver it,
+// ErrNewerSchema if a newer version wrote it, ErrLocked if another process has it open, ctx's error if that ended
+// first.
+//
+// Pages are read one by one and never mapped, so that damage is an error here. bbolt may panic, fault or loop on it:
+// no damaged file must come so far.
+func Check(ctx context.Context, path string, told Progress) error {
+	file, err := openShared(path)
+	if err == nil {
+		defer unlock(file)
+		err = checkFile(ctx, file, told)
+	}
 	if err != nil {
-		return err
-	}
-	defer unlock(file)
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("verify %s: %w", path, ErrLocked)
-	}
-	if err := verifyFile(file); err != nil {
-		return fmt.Errorf("verify %s: %w", path, err)
-	}
-	if !bothHeaders(file) {
-		return nil
-	}
-	if err := boltCheck(path); err != nil {
 		return fmt.Errorf("verify %s: %w", path, err)
 	}
 	return nil
 }
 
-// bothHeaders tells whether bbolt's check will take the header pages. A card that loses power while it writes one may
-// leave anything there; bbolt then opens the file by the other one and the next commit mends it, but its check fails.
-func bothHeaders(file io.ReaderAt) bool {
-	for i := range int64(2) {
-		raw := make([]byte, pageHeader)
-		if _, err := file.ReadAt(raw, i*pageSize); err != nil || little.Uint64(raw) != uint64(i) || little.Uint16(raw[8:]) != flagMeta {
-			return false
-		}
+// openShared opens a database for reading that nobody writes.
+func openShared(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return true
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(ErrLocked, file.Close())
+	}
+	return file, nil
 }
 
-// boltCheck lets bbolt confirm a file whose pages are known to be sound, so it has nothing to stumble over.
-func boltCheck(path string) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = damage("%v", r)
-		}
-	}()
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+// checkFile is Check of a file that is already open.
+func checkFile(ctx context.Context, file *os.File, told Progress) error {
+	size, err := sizeOf(file)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	return db.View(func(tx *bbolt.Tx) error {
-		var first error
-		for err := range tx.Check() {
-			if first == nil {
-				first = damage("%v", err)
-			}
-		}
-		return first
-	})
+	return verifyImage(counted{ctx, file, &tally{total: size, told: told}}, size)
 }
 
-// verifyFile is Verify without bbolt, for a file that is already open.
-func verifyFile(file *os.File) error {
+func sizeOf(file *os.File) (int64, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("not a regular file")
+		return 0, errors.New("not a regular file")
 	}
-	return verifyImage(file, info.Size())
+	return info.Size(), nil
+}
+
+// pageError is what a page means that could not be read: the file is too short, which is damage, or the disk did not
+// deliver it, which is none.
+func pageError(id uint64, err error) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return damage("page %d lies behind the end of the file", id)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return fmt.Errorf("page %d %w: %w", id, ErrUnreadable, err)
 }
 
 // verifyImage checks all pages in use and all values.
@@ -108,11 +110,16 @@ func (im *image) tree(id uint64, depth int, s span, visit visitor) error {
 
 func (im *image) page(p page, depth int, s span, visit visitor) error {
 	var prev []byte
+	end := p.firstByte()
 	for i := range p.count {
 		e, err := p.element(i)
 		if err != nil {
 			return err
 		}
+		if e.start != end {
+			return damage("page %d, element %d does not follow the one before it", p.id, i)
+		}
+		end = e.end()
 		if bytes.Compare(e.key, s.low) < 0 || i > 0 && bytes.Compare(e.key, prev) <= 0 || s.high != nil && bytes.Compare(e.key, s.high) >= 0 {
 			return damage("page %d, element %d is out of order", p.id, i)
 		}
@@ -126,7 +133,7 @@ func (im *image) page(p page, depth int, s span, visit visitor) error {
 			return err
 		}
 	}
-	return nil
+	return p.whole()
 }
 
 func (im *image) child(p page, i int, e element, depth int, high []byte, visit visitor) error {
@@ -150,7 +157,10 @@ func (im *image) topLevel(e element) error {
 	root, sequence := little.Uint64(e.value), little.Uint64(e.value[8:])
 	c := &rows{name: string(e.key), seed: seedOf(e.key), sequence: sequence}
 	if root != 0 {
-		return im.tree(root, rootLevels, span{}, c.visit)
+		if err := im.tree(root, rootLevels, span{}, c.visit); err != nil {
+			return err
+		}
+		return c.counted()
 	}
 	p, err := parsePage(0, e.value[bucketSize:])
 	if err != nil {
@@ -159,7 +169,10 @@ func (im *image) topLevel(e element) error {
 	if !p.leaf {
 		return damage("inline bucket %q is no leaf", e.key)
 	}
-	return im.page(p, rootLevels, span{}, c.visit)
+	if err := im.page(p, rootLevels, span{}, c.visit); err != nil {
+		return err
+	}
+	return c.counted()
 }
 
 // rows checks the rows of one bucket.
@@ -167,6 +180,18 @@ type rows struct {
 	name     string
 	seed     uint32
 	sequence uint64
+	last     uint64 // of a queue: the number of its last row
+	state    queueState
+}
+
+// counted refuses a queue whose last number is not that of its last row: nothing guards it where it lies. Numbers that
+// were skipped are noted.
+func (r *rows) counted() error {
+	skipped := slices.ContainsFunc(r.state.Gaps, func(g gap) bool { return g.At == r.sequence+1 })
+	if r.last > 0 && r.last != r.sequence && !skipped {
+		return damage("%s: the last number is %d, and its last row has %d", r.name, r.sequence, r.last)
+	}
+	return nil
 }
 
 func (r *rows) visit(e element) error {
@@ -181,6 +206,9 @@ func (r *rows) visit(e element) error {
 	case strings.HasPrefix(r.name, "queue:"):
 		if len(e.key) != 8 || binary.BigEndian.Uint64(e.key) > r.sequence {
 			return damage("%s: row %x is above the last number %d", r.name, e.key, r.sequence)
+		}
+		if r.last = binary.BigEndian.Uint64(e.key); r.last == 0 {
+			return json.Unmarshal(body, &r.state)
 		}
 	case r.name == metaName && string(e.key) == formatKey:
 		if string(body) != formatNow {

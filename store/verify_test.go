@@ -44,7 +44,6 @@ func TestEitherHeaderIsEnough(t *testing.T) {
 
 // pageOf writes a branch with one child for each one-letter key, or, without children, a leaf of empty buckets.
 func pageOf(id uint64, keys string, children ...uint64) []byte {
-	const room = 100 // bytes between the keys
 	data := make([]byte, pageSize)
 	little.PutUint64(data, id)
 	little.PutUint16(data[8:], flagLeaf)
@@ -52,9 +51,13 @@ func pageOf(id uint64, keys string, children ...uint64) []byte {
 		little.PutUint16(data[8:], flagBranch)
 	}
 	little.PutUint16(data[10:], uint16(len(keys)))
+	room := 1 // bytes from key to key
+	if len(children) == 0 {
+		room += bucketSize + pageHeader
+	}
 	for i := range len(keys) {
 		at := pageHeader + i*elementSize
-		raw, place := data[at:], 1000+i*room
+		raw, place := data[at:], pageHeader+len(keys)*elementSize+i*room
 		data[place] = keys[i]
 		if len(children) > 0 {
 			little.PutUint32(raw, uint32(place-at))

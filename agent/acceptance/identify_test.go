@@ -9,6 +9,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/acceptance"
 	"roomgate/agent/agenttest"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -62,7 +63,7 @@ func TestIdentifyRestores(t *testing.T) {
 			c.before(t, b)
 			time.Sleep(10 * time.Second)
 			was, _ := b.Status(agenttest.Borealis, c.deviceType, c.sub)
-			_, log, _ := b.LatestEvents(agent.EventFilter{Limit: 1})
+			_, log, _ := b.Events.Latest(eventlog.Filter{Limit: 1})
 			var shown []acceptance.Shown
 			err := room(t, b, agenttest.Borealis).Identify(t.Context(), c.deviceType, c.sub, func(s acceptance.Shown) { shown = append(shown, s) })
 			if err != nil || len(shown) != 1 || !strings.Contains(shown[0].What, c.what) {
@@ -73,7 +74,7 @@ func TestIdentifyRestores(t *testing.T) {
 			if was.Record != is.Record || !same(was.Details, is.Details) {
 				t.Errorf("%s %s was %+v %v and is %+v %v", c.deviceType, c.sub, was.Record, was.Details, is.Record, is.Details)
 			}
-			events, _, _ := b.Events(agent.EventFilter{After: log, Type: "commandCompleted", Limit: 100})
+			events, _, _ := b.Events.Find(eventlog.Filter{After: log, Type: "commandCompleted", Limit: 100})
 			if len(events) < 2 && c.deviceType != drivers.TypeCamera {
 				t.Errorf("%s %s: only %d events of it", c.deviceType, c.sub, len(events))
 			}

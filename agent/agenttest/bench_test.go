@@ -151,7 +151,7 @@ func openTransactions(b *testing.B) func(*testing.B) time.Duration {
 
 func order(id, action string) []byte {
 	data, _ := json.Marshal(map[string]any{"meeting_space_id": Borealis, "device_type": "lock", "action": action})
-	payload, _ := cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.command", Data: data}.Encode()
+	payload, _ := cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.command", Time: time.Now(), Data: data}.Encode()
 	return payload
 }
 

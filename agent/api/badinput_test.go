@@ -5,11 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"roomgate/agent/eventlog"
 	"strings"
 	"testing"
 	"time"
-
-	"roomgate/agent"
 )
 
 // badBodies are what no operation may take, with the status that it answers
@@ -59,7 +58,7 @@ func (b *building) inhabited(t *testing.T) *strings.Replacer {
 func TestEveryOperationRefusesBadBodies(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		fill := b.inhabited(t)
-		_, end, err := b.agent.LatestEvents(agent.EventFilter{Limit: 1})
+		_, end, err := b.agent.Events.Latest(eventlog.Filter{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +81,7 @@ func TestEveryOperationRefusesBadBodies(t *testing.T) {
 			t.Errorf("only %d were tried", tried)
 		}
 		time.Sleep(time.Second)
-		told, _, err := b.agent.Events(agent.EventFilter{After: end})
+		told, _, err := b.agent.Events.Find(eventlog.Filter{After: end})
 		if err != nil || len(told) > 0 {
 			t.Errorf("they made %d events, %v: %+v", len(told), err, told)
 		}

@@ -62,6 +62,13 @@ func inBuilding(t *testing.T, f func(t *testing.T, b *building), change ...func(
 // openBuilding starts a building, without its doors.
 func openBuilding(t testing.TB, change ...func(*config.Config)) *building {
 	b := prepare(t, change...)
+	b.run()
+	return b
+}
+
+// run moves the building until it ends, and returns once every device was
+// observed.
+func (b *building) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.agent.Run(ctx) }()
@@ -69,7 +76,7 @@ func openBuilding(t testing.TB, change ...func(*config.Config)) *building {
 	b.end = func() {
 		cancel()
 		if err := <-ended; err != nil {
-			t.Errorf("run ended with %v", err)
+			b.t.Errorf("run ended with %v", err)
 		}
 		end()
 	}
@@ -79,7 +86,6 @@ func openBuilding(t testing.TB, change ...func(*config.Config)) *building {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return b
 }
 
 // prepare opens a building that does not run. Its configuration may be

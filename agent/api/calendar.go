@@ -85,7 +85,7 @@ func calendarFeed(s *Server, c *call) error {
 	sum := sha256.Sum256(feed)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
 	c.w.Header().Set("ETag", tag)
-	if c.r.Header.Get("If-None-Match") == tag {
+	if held(c.r.Header["If-None-Match"], tag) {
 		c.begin(http.StatusNotModified, []string{"text/calendar"})
 		return nil
 	}

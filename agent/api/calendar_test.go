@@ -25,6 +25,14 @@ func TestCalendarFeed(t *testing.T) {
 		if again := b.net.do(t, "GET", feed.Response.Path, "", "If-None-Match: "+got.Header.Get("ETag")); again.StatusCode != 304 || again.body != "" {
 			t.Errorf("unchanged: %d %s", again.StatusCode, again.body)
 		}
+		for _, match := range []string{"W/" + got.Header.Get("ETag"), `"old", ` + got.Header.Get("ETag"), "*"} {
+			if again := b.net.do(t, "GET", feed.Response.Path, "", "If-None-Match: "+match); again.StatusCode != 304 || again.Header.Get("ETag") != got.Header.Get("ETag") {
+				t.Errorf("If-None-Match %s: %d %s", match, again.StatusCode, again.body)
+			}
+		}
+		if other := b.net.do(t, "GET", feed.Response.Path, "", `If-None-Match: "old", W/"older"`); other.StatusCode != 200 {
+			t.Errorf("another one: %d", other.StatusCode)
+		}
 		if gone := b.ask("DELETE", path+"/feed", ""); gone.StatusCode != 204 {
 			t.Errorf("revoked: %d %s", gone.StatusCode, gone.body)
 		}
@@ -43,14 +51,35 @@ func TestCalendarLink(t *testing.T) {
 			`{"url":"https://example.org/a","interval":1}`: "interval"} {
 			checkProblem(t, body, b.ask("POST", path, body), 422, "invalid", field)
 		}
-		linked := b.ask("POST", path, `{"url":"http://me:secret@127.0.0.1:1/hidden.ics"}`)
+		linked := b.ask("POST", path, `{"url":"http://me:secret@calendar.example/hidden.ics"}`)
 		if linked.StatusCode != 200 || strings.Contains(linked.body, "secret") || strings.Contains(linked.body, "hidden") {
 			t.Fatalf("linked: %d %s", linked.StatusCode, linked.body)
 		}
-		time.Sleep(time.Second) // nobody listens there
+		time.Sleep(time.Second) // there is no such host
 		if got := b.ask("DELETE", path, ""); !strings.Contains(got.body, `"url":""`) {
 			t.Errorf("unlinked: %s", got.body)
 		}
 		checkProblem(t, "elsewhere", b.ask("GET", "/meetingspace/nowhere/calendar", ""), 404, "not_found", "meeting_space_id")
+	})
+}
+
+// TestTenantsNameNoAddressInside: neither a calendar nor a webhook can be
+// registered at what only the gateway can reach.
+func TestTenantsNameNoAddressInside(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		o, err := b.agent.CreateOrganization(t.Context(), "", "Tenant")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, host := range []string{"127.0.0.1", "127.8.9.10:8080", "0.0.0.0", "[::1]", "[::]", "localhost", "LOCALHOST.", "a.localhost",
+			"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[2001:0:7f00:1::]",
+			"10.1.2.3", "172.16.0.1", "192.168.1.1", "[fd12::1]", "100.64.0.1", "169.254.169.254", "[fe80::1]", "[fd00:ec2::254]", "168.63.129.16",
+			"224.0.0.1", "[ff02::1]", "255.255.255.255", "93.184.216.34:0"} {
+			calendar := `{"url":"http://` + host + `/a.ics"}`
+			checkProblem(t, "calendar at "+host, b.ask("POST", "/meetingspace/"+aurora+"/calendar", calendar), 422, "invalid", "url")
+			checkProblem(t, "calendar at "+host, b.ask("PUT", "/v2.0/meeting-spaces/"+aurora+"/calendar", calendar), 422, "invalid", "url")
+			webhook := `{"organization_id":"` + o.ID + `","url":"https://` + host + `/in","events":["booking.created"]}`
+			checkProblem(t, "webhook at "+host, b.ask("POST", "/api/v1/webhooks", webhook), 422, "invalid", "url")
+		}
 	})
 }

@@ -10,12 +10,16 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"roomgate/agent"
 )
 
 const (
 	// maxBody bounds a JSON request.
 	maxBody = 64 << 10
+	// leastBody is how large a buffer is at first.
+	leastBody = 1 << 10
 	// keptBody is how large a buffer is kept for the next request.
 	keptBody = 8 << 10
 	// maxParams is how many values a path may hold.
@@ -31,12 +35,14 @@ type call struct {
 	params [maxParams]string // the values in the path, in order
 	status int               // 0 until answered
 	body   []byte
+	bodies *semaphore.Weighted // of the server, in bytes
+	held   int64               // of them
 
 	v2      bool     // the operation is of V2.0
 	wording *wording // its own, of V2.0
 }
 
-var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, 1<<10)} }}
+var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, leastBody)} }}
 
 func newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := calls.Get().(*call)
@@ -45,6 +51,9 @@ func newCall(w http.ResponseWriter, r *http.Request) *call {
 }
 
 func (c *call) release() {
+	if c.held > 0 {
+		c.bodies.Release(c.held)
+	}
 	body := c.body[:0]
 	if cap(body) > keptBody {
 		body = nil
@@ -139,7 +148,10 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 	body := c.body[:0]
 	for {
 		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
+			if err := c.grow(limit); err != nil {
+				return nil, err
+			}
+			body = c.body
 		}
 		n, err := c.r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -153,6 +165,23 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 			return nil, &agent.Error{Code: malformed, Message: "the body ended early: send the whole of it in time"}
 		}
 	}
+}
+
+// grow makes the body's buffer twice as large, at most one byte more than limit. What is
+// larger than a usual request is taken from a budget: many who send slowly could
+// else fill the memory with what they have sent so far.
+func (c *call) grow(limit int) error {
+	size := min(max(2*cap(c.body), leastBody), limit+1)
+	if more := int64(size - max(cap(c.body), keptBody)); more > 0 && c.bodies != nil {
+		if !c.bodies.TryAcquire(more) {
+			c.w.Header().Set("Connection", "close") // instead of reading on
+			c.w.Header().Set("Retry-After", "1")
+			return &agent.Error{Code: agent.Unavailable, Message: "too many large requests are just being read: try again in a second"}
+		}
+		c.held += more
+	}
+	c.body = append(make([]byte, 0, size), c.body...)
+	return nil
 }
 
 // tooLarge refuses a body, and ends the connection instead of reading on.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -32,7 +33,7 @@ var (
 
 // follow is a reader's place in the log.
 type follow struct {
-	filter agent.EventFilter
+	filter eventlog.Filter
 	who    agent.Principal
 	placed bool // filter.After says where; else the newest come first
 }
@@ -96,7 +97,7 @@ func (s *Server) place(f *follow, field, cursor string) error {
 	if err != nil {
 		return invalid(field, "is not a cursor: send next_cursor of an earlier answer")
 	}
-	_, end, err := s.agent.LatestEvents(agent.EventFilter{After: at, Limit: 1})
+	_, end, err := s.agent.Events.Latest(eventlog.Filter{After: at, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (s *Server) place(f *follow, field, cursor string) error {
 	return nil
 }
 
-func (s *Server) filter(q query, space string) (agent.EventFilter, error) {
-	f := agent.EventFilter{SpaceID: space, DeviceType: q.text("device_type"),
+func (s *Server) filter(q query, space string) (eventlog.Filter, error) {
+	f := eventlog.Filter{SpaceID: space, DeviceType: q.text("device_type"),
 		SubDevice: drivers.Canonical(q.text("sub_device")), Type: q.text("event_type")}
 	if space != "" {
 		if _, err := s.agent.StatusAll(space); err != nil {
@@ -131,7 +132,7 @@ func (s *Server) filter(q query, space string) (agent.EventFilter, error) {
 }
 
 // checkNames refuses a filter that could never match.
-func checkNames(f agent.EventFilter) error {
+func checkNames(f eventlog.Filter) error {
 	if f.DeviceType != "" {
 		if err := unknownType(f.DeviceType); err != nil {
 			return err
@@ -158,7 +159,7 @@ func isSubDevice(name string) bool {
 }
 
 // poll reads events, and waits for some if there are none.
-func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, error) {
+func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event, error) {
 	if wait > 0 && s.waiters.TryAcquire(1) { // else answered at once: still right, only less handy
 		defer s.waiters.Release(1)
 		patient(c.w, wait)
@@ -168,7 +169,7 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, er
 	ctx, cancel := context.WithTimeout(c.r.Context(), wait)
 	defer cancel()
 	for {
-		changed, access := s.agent.EventsChanged(), s.agent.AccessChanged()
+		changed, access := s.agent.Events.Changed(), s.agent.AccessChanged()
 		found, moved, err := s.next(f)
 		if err == nil && wait > 0 && s.ended(c.who) { // while it waited
 			return nil, unauthorized("", "the credential was withdrawn or has expired meanwhile: send another one")
@@ -190,11 +191,11 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]agent.Event, er
 // next reads the next events and moves on; moved is false at the log's end.
 // Whose a space is counts as it is now: it may have been given to somebody else
 // since the stream began.
-func (s *Server) next(f *follow) (found []agent.Event, moved bool, err error) {
+func (s *Server) next(f *follow) (found []eventlog.Event, moved bool, err error) {
 	f.filter.Spaces = s.agent.SpacesSeen(f.who)
-	read := s.agent.LatestEvents
+	read := s.agent.Events.Latest
 	if f.placed {
-		read = s.agent.Events
+		read = s.agent.Events.Find
 	}
 	found, next, err := read(f.filter)
 	if err != nil {
@@ -212,7 +213,7 @@ func patient(w http.ResponseWriter, wait time.Duration) {
 	_ = rc.SetWriteDeadline(time.Now().Add(wait + writeTimeout))
 }
 
-func (c *call) events(found []agent.Event, cursor uint64) error {
+func (c *call) events(found []eventlog.Event, cursor uint64) error {
 	if c.v2 {
 		return c.typedEvents(found, cursor)
 	}

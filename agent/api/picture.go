@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -16,8 +17,9 @@ import (
 const (
 	// maxPicture bounds an upload.
 	maxPicture = 4 << 20
-	// maxPixels bounds what has to be unpacked: a display of 3840 x 2160.
-	maxPixels = 3840 * 2160
+	// maxRepacked bounds a picture as it is kept: it is packed quickly, and
+	// somewhat larger than it came.
+	maxRepacked = 2 * maxPicture
 	// jpegQuality is that of JPEG pictures as they are kept.
 	jpegQuality = 90
 )
@@ -116,7 +118,7 @@ func (s *Server) expects(space string, order int64) error {
 }
 
 // readPicture reads a PNG or JPEG of a bounded size. What is in it counts, not
-// what the caller calls it. It is unpacked and packed anew, so that nothing is
+// what the caller calls it. It is unpacked and packed again, so that nothing is
 // kept but the picture: nothing hidden in it, before or behind it, that a viewer
 // might take for something else. That is done for one at a time, as it takes
 // the memory of a whole screen.
@@ -125,32 +127,48 @@ func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, format, err := image.DecodeConfig(bytes.NewReader(body))
-	if err != nil || format != "png" && format != "jpeg" {
+	size, err := drivers.MeasurePicture(body)
+	switch {
+	case errors.Is(err, drivers.ErrPictureLarge):
+		return nil, &agent.Error{Code: tooLarge, Message: "the picture " + err.Error()}
+	case err != nil:
 		return nil, &agent.Error{Code: unsupportedType, Message: "the body is neither PNG nor JPEG"}
-	}
-	if size.Width <= 0 || size.Height <= 0 || size.Width > maxPixels/size.Height {
-		return nil, &agent.Error{Code: tooLarge, Message: "the picture has too many pixels: send one of at most 3840 x 2160"}
 	}
 	if !s.pictures.TryAcquire(1) {
 		c.w.Header().Set("Retry-After", "1")
 		return nil, &agent.Error{Code: agent.Unavailable, Message: "another picture is just being read: try again in a second"}
 	}
 	defer s.pictures.Release(1)
-	return repack(body, format)
+	return repack(body, size.ContentType)
 }
 
-// repack unpacks a picture and packs it anew, without what is not a picture.
-func repack(body []byte, format string) (*drivers.Picture, error) {
+// repack unpacks a picture that was measured and packs it again, without what is
+// not a picture.
+func repack(body []byte, contentType string) (*drivers.Picture, error) {
 	picture, _, err := image.Decode(bytes.NewReader(body))
 	if err != nil {
-		return nil, &agent.Error{Code: unsupportedType, Message: "the body is a " + format + " that is damaged"}
+		return nil, &agent.Error{Code: unsupportedType, Message: "the body is a picture that is damaged"}
 	}
-	var out bytes.Buffer
-	if format == "png" {
+	var out packed
+	if contentType == "image/png" {
 		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, picture)
 	} else {
 		err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: jpegQuality})
 	}
-	return &drivers.Picture{ContentType: "image/" + format, Data: out.Bytes()}, err
+	if err != nil {
+		return nil, err
+	}
+	return &drivers.Picture{ContentType: contentType, Data: out}, nil
+}
+
+// packed is a picture as it is kept, of a bounded size.
+type packed []byte
+
+// Write refuses what is too much.
+func (p *packed) Write(b []byte) (int, error) {
+	if len(*p)+len(b) > maxRepacked {
+		return 0, &agent.Error{Code: tooLarge, Message: "the picture is larger than " + strconv.Itoa(maxRepacked>>20) + " MiB once packed: send one with less in it"}
+	}
+	*p = append(*p, b...)
+	return len(b), nil
 }

@@ -5,8 +5,14 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+
+	"roomgate/agent"
+	"roomgate/drivers"
 )
 
 // samePicture says whether two files show the same.
@@ -62,16 +68,93 @@ func TestScreenshotThatNobodyAskedFor(t *testing.T) {
 	})
 }
 
-// FuzzRepack: whatever is taken is a picture afterwards.
+// pngHead is a PNG of zeros; see the tests of drivers for all that it can be.
+func pngHead(t testing.TB, m image.Image) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// allocated is how many bytes f sets aside.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// repacking is what packing a picture takes besides unpacking it: the kept
+// picture as it grows, and the tables of a compressor.
+const repacking = 4*maxRepacked + 4<<20
+
+// TestPictureBombs: what takes more memory than a screen is refused before any
+// of it is set aside, with a key of the room display's kind.
+func TestPictureBombs(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		const path = "/meetingspace/" + borealis + "/screenshot"
+		for what, m := range map[string]image.Image{
+			"thin and deep": image.NewRGBA64(image.Rect(0, 0, 8294400, 1)),
+			"thin and high": image.NewGray(image.Rect(0, 0, 1, 2000000)),
+			"deep":          image.NewNRGBA64(image.Rect(0, 0, 3840, 2160)),
+		} {
+			bomb := pngHead(t, m)
+			var got answer
+			if took := allocated(func() { got = b.ask("POST", path, "Content-Type: image/png", bomb) }); took > 8<<20 {
+				t.Errorf("%s: %d bytes of it took %d MB to refuse", what, len(bomb), took>>20)
+			}
+			checkProblem(t, what, got, 413, "payload_too_large", "")
+		}
+		var got answer
+		whole := pngHead(t, image.NewNRGBA(image.Rect(0, 0, 3840, 2160)))
+		if took := allocated(func() { got = b.ask("POST", path, "Content-Type: image/png", whole) }); took > drivers.MaxUnpacked+repacking || got.StatusCode != 200 {
+			t.Errorf("a whole screen took %d MB: %d %s", took>>20, got.StatusCode, got.body)
+		}
+	})
+}
+
+// TestPicturesArePackedWithinBounds: what does not pack well is not kept whole.
+func TestPicturesArePackedWithinBounds(t *testing.T) {
+	m := image.NewNRGBA(image.Rect(0, 0, 2000, 1500))
+	_, _ = rand.NewChaCha8([32]byte{}).Read(m.Pix)
+	var body bytes.Buffer
+	if err := png.Encode(&body, m); err != nil {
+		t.Fatal(err)
+	}
+	if took := allocated(func() {
+		if _, err := repack(body.Bytes(), "image/png"); agent.AsError(err) == nil || agent.AsError(err).Code != tooLarge {
+			t.Errorf("%d bytes: %v", body.Len(), err)
+		}
+	}); took > drivers.MaxUnpacked+repacking {
+		t.Errorf("it took %d MB", took>>20)
+	}
+}
+
+// FuzzRepack: whatever is taken is a picture afterwards, and takes no more
+// memory than its head says.
 func FuzzRepack(f *testing.F) {
 	f.Add([]byte("\x89PNG\r\n\x1a\n"))
 	f.Add([]byte("\xff\xd8\xff"))
+	f.Add([]byte(pngHead(f, image.NewGray16(image.Rect(0, 0, 30, 20)))))
+	f.Add([]byte(pngHead(f, image.NewPaletted(image.Rect(0, 0, 300, 1), color.Palette{color.Black}))))
+	var photo bytes.Buffer
+	if err := jpeg.Encode(&photo, image.NewRGBA(image.Rect(0, 0, 40, 24)), nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(photo.Bytes())
 	f.Fuzz(func(t *testing.T, body []byte) {
-		size, format, err := image.DecodeConfig(bytes.NewReader(body))
-		if err != nil || size.Width*size.Height > 1<<16 {
+		size, err := drivers.MeasurePicture(body)
+		if err != nil || size.Memory > 1<<20 {
 			return
 		}
-		p, err := repack(body, format)
+		var p *drivers.Picture
+		took := allocated(func() { p, err = repack(body, size.ContentType) })
+		if took > uint64(size.Memory)+12<<20 {
+			t.Errorf("%+v took %d MB", size, took>>20)
+		}
 		if err != nil {
 			return
 		}

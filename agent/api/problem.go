@@ -13,7 +13,6 @@ const (
 	methodNotAllowed agent.Code = "method_not_allowed"     // Allow names the right ones
 	tooLarge         agent.Code = "payload_too_large"      // the body
 	unsupportedType  agent.Code = "unsupported_media_type" // the body's type
-	busy             agent.Code = "busy"                   // too many streams
 )
 
 // kind is how a code looks over HTTP.
@@ -42,7 +41,7 @@ var kinds = map[agent.Code]kind{
 	tooLarge:           {http.StatusRequestEntityTooLarge, "The body is too large"},
 	unsupportedType:    {http.StatusUnsupportedMediaType, "The body has the wrong type"},
 	agent.TooMany:      {http.StatusTooManyRequests, "Too many requests"},
-	busy:               {http.StatusServiceUnavailable, "Too many streams are open"},
+	agent.Busy:         {http.StatusServiceUnavailable, "There are too many already"},
 }
 
 // kindOf never fails: a code without a row is our own mistake.

@@ -38,11 +38,16 @@ type Server struct {
 	tries    *tries
 	waiters  *semaphore.Weighted // streams and long polls
 	pictures *semaphore.Weighted // one is unpacked at a time
+	bodies   *semaphore.Weighted // bytes of large requests that are being read
 	counts   counts
 }
 
 // maxWaiters bounds the streams and long polls that are open at one time.
 const maxWaiters = 256
+
+// maxBodies bounds what all requests together have sent so far beyond keptBody of
+// each, in bytes.
+const maxBodies = 24 << 20
 
 // New returns a server of o.Agent.
 func New(o Options) *Server {
@@ -60,6 +65,7 @@ func New(o Options) *Server {
 		tries:    newTries(),
 		waiters:  semaphore.NewWeighted(maxWaiters),
 		pictures: semaphore.NewWeighted(1),
+		bodies:   semaphore.NewWeighted(maxBodies),
 	}
 }
 
@@ -80,6 +86,7 @@ type door struct {
 // ServeHTTP finds the operation, asks for the credential, and answers.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := newCall(w, r)
+	c.bodies = d.server.bodies
 	defer d.leave(c)
 	if err := d.serve(c); err != nil {
 		c.fail(d.server.log, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/eventlog"
 )
 
 const (
@@ -35,7 +36,7 @@ func (s *Server) stream(c *call, f follow) error {
 	}
 	if !s.waiters.TryAcquire(1) {
 		c.w.Header().Set("Retry-After", "10")
-		return &agent.Error{Code: busy, Message: "too many streams are open: close some, or poll"}
+		return &agent.Error{Code: agent.Busy, Message: "too many streams are open: close some, or poll"}
 	}
 	defer s.waiters.Release(1)
 	s.counts.streams.Add(1)
@@ -49,7 +50,7 @@ func (s *Server) stream(c *call, f follow) error {
 // begin places a stream that has no cursor.
 func (s *Server) begin(f *follow) (err error) {
 	if !f.placed && f.filter.Since.IsZero() {
-		_, f.filter.After, err = s.agent.LatestEvents(agent.EventFilter{Limit: 1})
+		_, f.filter.After, err = s.agent.Events.Latest(eventlog.Filter{Limit: 1})
 	}
 	f.placed, f.filter.Limit = true, maxLimit
 	return err
@@ -57,7 +58,7 @@ func (s *Server) begin(f *follow) (err error) {
 
 // pump sends what there is, or waits; it is false when the stream is over.
 func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
-	changed, access := s.agent.EventsChanged(), s.agent.AccessChanged()
+	changed, access := s.agent.Events.Changed(), s.agent.AccessChanged()
 	found, moved, err := s.next(f)
 	if err != nil {
 		c.fail(s.log, err)
@@ -115,7 +116,7 @@ func newEventWriter(c *call) *eventWriter {
 }
 
 // write sends events; it is false when the reader is gone or too slow.
-func (w *eventWriter) write(found []agent.Event) bool {
+func (w *eventWriter) write(found []eventlog.Event) bool {
 	for _, e := range found {
 		w.buffer.WriteString("id: ")
 		w.buffer.Write(strconv.AppendUint(w.buffer.AvailableBuffer(), e.Cursor, 10))

@@ -12,6 +12,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/agenttest"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 )
 
@@ -88,7 +89,7 @@ func TestSpaceThatIsGivenAway(t *testing.T) {
 		s := New(Options{Agent: b.Agent, Version: "test"})
 		const other = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac7"
 		readers := map[string]*follow{}
-		_, end, err := b.LatestEvents(agent.EventFilter{Limit: 1})
+		_, end, err := b.Events.Latest(eventlog.Filter{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

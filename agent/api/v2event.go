@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"roomgate/agent"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -21,7 +21,7 @@ type typedEvent struct {
 	Details    map[string]json.RawMessage `json:"details"`
 }
 
-func newTypedEvent(e agent.Event) typedEvent {
+func newTypedEvent(e eventlog.Event) typedEvent {
 	var record struct {
 		Details map[string]json.RawMessage `json:"details"`
 	}
@@ -53,7 +53,7 @@ func newTypedEvent(e agent.Event) typedEvent {
 func cursorOf(at uint64) string { return strconv.FormatUint(at, 10) }
 
 // record is an event as the version has it.
-func (c *call) record(e agent.Event) json.RawMessage {
+func (c *call) record(e eventlog.Event) json.RawMessage {
 	if !c.v2 {
 		return e.Record
 	}
@@ -63,7 +63,7 @@ func (c *call) record(e agent.Event) json.RawMessage {
 
 // typedEvents answers with a page of events. There may always be more to come,
 // so there is always a cursor.
-func (c *call) typedEvents(found []agent.Event, cursor uint64) error {
+func (c *call) typedEvents(found []eventlog.Event, cursor uint64) error {
 	p := page[json.RawMessage]{make([]json.RawMessage, len(found)), maybe(cursorOf(cursor))}
 	for i, e := range found {
 		p.Items[i] = c.record(e)

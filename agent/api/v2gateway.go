@@ -11,10 +11,12 @@ type timedGateway struct {
 type timedClock struct {
 	Now     moment `json:"now"`
 	Trusted bool   `json:"trusted"`
+	Reason  string `json:"reason,omitempty"`
+	JumpS   int64  `json:"jump_s,omitempty"`
 }
 
 func newTimedGateway(g gatewayAnswer) timedGateway {
-	t := timedGateway{gatewayAnswer: g, Clock: timedClock{moment(g.Clock.Now), g.Clock.Trusted}}
+	t := timedGateway{gatewayAnswer: g, Clock: timedClock{moment(g.Clock.Now), g.Clock.Trusted, g.Clock.Reason, g.Clock.JumpS}}
 	if g.OutboxHours >= 0 {
 		t.OutboxHours = &g.OutboxHours
 	}

@@ -1,6 +1,9 @@
 package booking
 
-import "time"
+import (
+	"roomgate/agent/problem"
+	"time"
+)
 
 // New makes a booking of what was asked for. The id, the space, the source and
 // the texts are the caller's; a walk-up is in the room already.
@@ -80,14 +83,14 @@ func (b Booking) moved(was Booking, r Rules, now time.Time) error {
 	}
 	begun := was.State == CheckedIn || !now.Before(was.Start)
 	if begun && !b.Start.Equal(was.Start) {
-		return &Problem{Kind: NotNow, Field: "start_time", Message: "cannot be moved: the meeting has begun"}
+		return problem.New(problem.NotNow, "start_time", "cannot be moved: the meeting has begun")
 	}
 	if !begun {
 		return r.times(b, now)
 	}
 	switch {
 	case was.State == CheckedIn && b.End.Before(was.End):
-		return &Problem{Kind: NotNow, Field: "end_time", Message: "cannot be made earlier while the meeting runs: end it when it is over"}
+		return problem.New(problem.NotNow, "end_time", "cannot be made earlier while the meeting runs: end it when it is over")
 	case !b.End.After(now):
 		return invalid("end_time", "is past: end the booking instead")
 	}
@@ -107,7 +110,7 @@ func (b Booking) Cancel(now time.Time) (Booking, error) {
 	case !b.Live():
 		return b, notNow("the booking is %s and cannot be cancelled", b.State)
 	}
-	b.State = Cancelled
+	b.State, b.Reason = Cancelled, "" // one from before is no reason for this
 	return b.touched(now), nil
 }
 

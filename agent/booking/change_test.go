@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"roomgate/agent/problem"
 	"testing"
 	"time"
 )
@@ -71,7 +72,7 @@ func TestChange(t *testing.T) {
 	}
 	for _, s := range over {
 		_, err := meeting(s).Change(Edit{Title: ptr("x")}, Default(), at(9, 0))
-		problem(t, err, NotNow, "")
+		refused(t, err, problem.NotNow, "")
 	}
 }
 
@@ -158,7 +159,7 @@ func TestExtend(t *testing.T) {
 	}
 	for _, s := range over {
 		_, err := meeting(s).Extend(at(11, 15), r, at(10, 50))
-		problem(t, err, NotNow, "")
+		refused(t, err, problem.NotNow, "")
 	}
 }
 
@@ -172,7 +173,7 @@ func TestExtendStopsAtTheNextMeeting(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.Free(longer.Start, longer.End, b.ID)
-	problem(t, err, Taken, "start_time")
+	refused(t, err, problem.Conflict, "start_time")
 	text(t, err, "start_time is not free: the space is booked 2026-03-02 11:00 to 12:00 UTC")
 	if err := s.Free(b.Start, b.End, b.ID); err != nil {
 		t.Fatalf("a booking is in its own way: %v", err)
@@ -218,7 +219,7 @@ func TestEndAndCancel(t *testing.T) {
 	for _, s := range over {
 		if s != Ended {
 			_, err := meeting(s).EndNow(at(10, 30))
-			problem(t, err, NotNow, "")
+			refused(t, err, problem.NotNow, "")
 		}
 		if s != Cancelled {
 			_, err := meeting(s).Cancel(at(10, 30))

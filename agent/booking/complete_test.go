@@ -2,6 +2,7 @@ package booking
 
 import (
 	"encoding/json"
+	"roomgate/agent/problem"
 	"testing"
 	"time"
 )
@@ -30,7 +31,7 @@ func TestComplete(t *testing.T) {
 	} {
 		b := want
 		spoil(&b)
-		problem(t, b.Complete(7, at(8, 0)), Invalid, field)
+		refused(t, b.Complete(7, at(8, 0)), problem.Invalid, field)
 	}
 	b = want
 	b.End = b.Start.Add(-time.Minute)

@@ -22,6 +22,12 @@ type Marks struct {
 	// For is the start to which they belong: a meeting that was moved while the
 	// link was down begins once more. Zero: to any.
 	For time.Time `json:"for,omitzero"`
+	// Calendar is when the external calendar last said that the booking is;
+	// zero: it is of none, or of a version that did not note it.
+	Calendar Interval `json:"calendar,omitzero"`
+	// Returned says that the booking came back with its calendar, and that the
+	// cloud may not have heard so: a snapshot without it is no decision yet.
+	Returned bool `json:"returned,omitempty"`
 }
 
 // Took returns the marks of b with one more step.
@@ -40,7 +46,7 @@ func (m Marks) Took(s Step, b Booking) Marks {
 // of are the marks that count for b as it stands.
 func (m Marks) of(b Booking) Marks {
 	if !m.For.IsZero() && !m.For.Equal(b.Start) {
-		return Marks{}
+		return Marks{Calendar: m.Calendar, Returned: m.Returned}
 	}
 	return m
 }
@@ -56,7 +62,7 @@ func (b Booking) Due(m Marks, r Rules) (Step, time.Time) {
 		}
 	}
 	if b.State == Booked && r.CheckIn && r.Release > 0 {
-		from := b.graceFrom()
+		from := b.graceFrom(r)
 		take(Release, from.Add(r.Release))
 		if !m.Warned && r.Warn > 0 && r.Warn < r.Release {
 			take(Warn, from.Add(r.Warn))
@@ -69,12 +75,16 @@ func (b Booking) Due(m Marks, r Rules) (Step, time.Time) {
 }
 
 // graceFrom is when the time to check in begins to run: who books a meeting
-// that has begun has as long as others.
-func (b Booking) graceFrom() time.Time {
-	if b.CreatedAt.After(b.Start) {
-		return b.CreatedAt
+// that has begun has as long as others, and time that nobody lived through, as
+// the power was off or the clock was set, is no time to check in.
+func (b Booking) graceFrom(r Rules) time.Time {
+	from := b.Start
+	for _, t := range []time.Time{b.CreatedAt, r.Awake} {
+		if t.After(from) {
+			from = t
+		}
 	}
-	return b.Start
+	return from
 }
 
 // ReleaseAt is when the time is given back unless somebody checks in; false
@@ -83,6 +93,6 @@ func (b Booking) ReleaseAt(r Rules) (time.Time, bool) {
 	if b.State != Booked || !r.CheckIn || r.Release == 0 {
 		return time.Time{}, false
 	}
-	at := b.graceFrom().Add(r.Release)
+	at := b.graceFrom(r).Add(r.Release)
 	return at, at.Before(b.End)
 }

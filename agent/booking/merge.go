@@ -18,7 +18,8 @@ import (
 //
 //  1. how far it has come: a meeting that took place and ended, then one that
 //     is checked in, then one that was cancelled, then all others. What happened
-//     in the room is never taken back by a message from elsewhere;
+//     in the room is never taken back by a message from elsewhere. Cancelled is
+//     final if somebody decided it, not if a calendar was without it (Left);
 //  2. of two that are checked in, the later end: an extension stands against an
 //     edit that did not know of it;
 //  3. the later revision;
@@ -67,7 +68,7 @@ func (b Booking) stage() int {
 		return stageTookPlace
 	case b.State == CheckedIn:
 		return stagePresent
-	case b.State == Cancelled:
+	case b.State == Cancelled && !b.Left():
 		return stageCancelled
 	}
 	return stagePlan

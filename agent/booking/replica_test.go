@@ -72,6 +72,18 @@ func (r *replica) change(f func(Booking) (Booking, error)) []Booking {
 	return r.put(after)
 }
 
+// comeBack books what has left its calendar again.
+func (r *replica) comeBack(now time.Time) (all []Booking) {
+	for _, b := range r.records() {
+		if b.Left() {
+			after := b.Return(r.plan, now)
+			r.told[b.ID] = r.told[b.ID] || after.State == Displaced
+			all = append(all, r.put(after)...)
+		}
+	}
+	return all
+}
+
 func (r *replica) put(all ...Booking) []Booking {
 	r.plan.Put(all...)
 	r.disjoint()

@@ -50,12 +50,16 @@ func settle(group []*Booking) (losers []Booking) {
 			kept.insert(Interval{b.Start, b.End})
 			continue
 		}
-		b.State = Displaced
-		b.Reason = "another booking has the right to the room: " + span(busy.Start, busy.End)
+		b.yield(busy)
 		b.Revision++ // and the time of the change stays, for it is the same on both sides
 		losers = append(losers, b)
 	}
 	return losers
+}
+
+// yield gives way to the booking of that time.
+func (b *Booking) yield(to Interval) {
+	b.State, b.Reason = Displaced, "another booking has the right to the room: "+span(to.Start, to.End)
 }
 
 // settlePresent cuts meetings that are checked in where the next one begins.

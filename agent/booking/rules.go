@@ -23,6 +23,9 @@ type Rules struct {
 	// Warn after it the room reminds, Release after it the time is given back.
 	CheckIn              bool
 	Opens, Warn, Release time.Duration
+	// Awake is since when people can check in, as the gateway runs and its clock
+	// was not set. Who has to show up has all the time from then. Zero: always.
+	Awake time.Time
 	// Empty after a check-in for so long, the rest is given back; 0: never.
 	Empty time.Duration
 }
@@ -68,10 +71,24 @@ func (r Rules) times(b Booking, now time.Time) error {
 
 // lengths judges the length of a booking, also of one that was prolonged.
 func (r Rules) lengths(b Booking) error {
-	if length := b.End.Sub(b.Start); length > r.Longest {
-		return invalid("end_time", "makes it %s long: at most %s", short(length), short(r.Longest))
+	length := b.End.Sub(b.Start)
+	if length <= r.Longest || r.beginsDay(b.Start) && r.beginsDay(b.End) && r.onClocks(b) <= r.Longest {
+		return nil
 	}
-	return nil
+	return invalid("end_time", "makes it %s long: at most %s", short(length), short(r.Longest))
+}
+
+// beginsDay says that a day at the space begins at t.
+func (r Rules) beginsDay(t time.Time) bool {
+	return t.In(r.Zone).Day() != t.Add(-time.Nanosecond).In(r.Zone).Day()
+}
+
+// onClocks is how long a booking is by the clocks at the space: a day on which
+// they are set back has 24 hours there, and takes 25.
+func (r Rules) onClocks(b Booking) time.Duration {
+	_, before := b.Start.In(r.Zone).Zone()
+	_, after := b.End.In(r.Zone).Zone()
+	return b.End.Sub(b.Start) + time.Duration(after-before)*time.Second
 }
 
 // ahead is how far in the future a walk-up may begin: whoever asks may have a

@@ -1,7 +1,7 @@
 package booking
 
 import (
-	"errors"
+	"roomgate/agent/problem"
 	"testing"
 	"time"
 )
@@ -25,15 +25,15 @@ func rulesIn(z *time.Location, changes ...func(*Rules)) Rules {
 	return r
 }
 
-// problem wants a Problem of that kind that names that field.
-func problem(t *testing.T, err error, kind Kind, field string) {
+// refused wants an error with that code that names that field.
+func refused(t *testing.T, err error, code problem.Code, field string) {
 	t.Helper()
-	var p *Problem
-	if !errors.As(err, &p) {
-		t.Fatalf("got %v, want a problem of the kind %s", err, kind)
+	p := problem.As(err)
+	if p == nil {
+		t.Fatalf("got %v, want an error with the code %s", err, code)
 	}
-	if p.Kind != kind || p.Field != field {
-		t.Fatalf("got %s with field %q (%v), want %s with %q", p.Kind, p.Field, err, kind, field)
+	if p.Code != code || p.Field != field {
+		t.Fatalf("got %s with field %q (%v), want %s with %q", p.Code, p.Field, err, code, field)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestNewJudgesTheTexts(t *testing.T) {
 	} {
 		b.Start, b.End = at, at.Add(time.Hour)
 		_, err := New(b, Default(), monday)
-		problem(t, err, Invalid, field)
+		refused(t, err, problem.Invalid, field)
 	}
 }
 
@@ -215,5 +215,36 @@ func TestShort(t *testing.T) {
 func TestSpan(t *testing.T) {
 	if got := span(at(10, 0), at(34, 30)); got != "2026-03-02 10:00 to 2026-03-03 10:30 UTC" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestAWholeDayCanBeBooked: also one on which clocks are set.
+func TestAWholeDayCanBeBooked(t *testing.T) {
+	r := Default()
+	r.Zone = zone(t, "Europe/Berlin")
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r.Horizon = 400 * 24 * time.Hour
+	for _, c := range []struct {
+		month   time.Month
+		day     int
+		hours   float64 // that it takes
+		longest time.Duration
+		after   time.Duration // that is booked beyond
+		ok      bool
+	}{
+		{time.March, 28, 24, 24 * time.Hour, 0, true}, {time.March, 29, 23, 24 * time.Hour, 0, true}, {time.October, 25, 25, 24 * time.Hour, 0, true},
+		{time.October, 25, 25, 24 * time.Hour, 15 * time.Minute, false}, {time.March, 28, 24, 24 * time.Hour, 15 * time.Minute, false},
+		{time.October, 25, 25, 23 * time.Hour, 0, false}, {time.October, 25, 25, 25 * time.Hour, 0, true},
+	} {
+		start := time.Date(2026, c.month, c.day, 0, 0, 0, 0, r.Zone)
+		end := time.Date(2026, c.month, c.day+1, 0, 0, 0, 0, r.Zone)
+		if got := end.Sub(start).Hours(); got != c.hours {
+			t.Fatalf("%s %d has %v hours", c.month, c.day, got)
+		}
+		r.Longest = c.longest
+		_, err := New(Booking{ID: "m", SpaceID: "room", Source: Local, Start: start, End: end.Add(c.after)}, r, now)
+		if (err == nil) != c.ok {
+			t.Errorf("%s %d and %s, at most %s: %v", c.month, c.day, c.after, c.longest, err)
+		}
 	}
 }

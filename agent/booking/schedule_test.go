@@ -2,6 +2,7 @@ package booking
 
 import (
 	"fmt"
+	"roomgate/agent/problem"
 	"slices"
 	"sync"
 	"testing"
@@ -73,7 +74,7 @@ func TestScheduleIsItsModel(t *testing.T) {
 					t.Fatalf("free says %v, and there stands %+v", err, busy)
 				}
 				if taken {
-					if p := err.(*Problem); !p.Busy.Start.Equal(busy.Start) || !p.Busy.End.Equal(busy.End) {
+					if p := problem.As(err); !p.Busy.Start.Equal(busy.Start) || !p.Busy.End.Equal(busy.End) {
 						t.Fatalf("free names %+v, and there stands %+v", p.Busy, busy)
 					}
 				}

@@ -78,9 +78,21 @@ func (w *world) id() string {
 // inBuilding is one thing that happens in the building.
 func (w *world) inBuilding() {
 	b, now := w.building, w.now
-	switch rapid.SampledFrom([]string{"create", "create", "walk-up", "check-in", "check-in", "extend", "edit", "end", "cancel", "release", "time"}).Draw(w.t, "building") {
+	switch rapid.SampledFrom([]string{"create", "create", "walk-up", "check-in", "check-in", "extend", "edit", "end", "cancel", "release", "time",
+		"calendar", "leave", "return"}).Draw(w.t, "building") {
 	case "create":
 		w.sendUp(b.create(w.id(), Local, now))
+	case "calendar":
+		w.sendUp(b.create(w.id(), Calendar, now))
+	case "leave":
+		w.sendUp(b.change(func(x Booking) (Booking, error) {
+			if x.Source != Calendar || x.State != Booked {
+				return x, nil
+			}
+			return x.Leave(now), nil
+		}))
+	case "return":
+		w.sendUp(b.comeBack(now))
 	case "walk-up":
 		w.sendUp(b.create(w.id(), WalkUp, now))
 	case "check-in":

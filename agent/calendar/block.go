@@ -37,6 +37,7 @@ type scanner struct {
 	want    string
 	emit    func(*block) error
 	problem func(string)
+	endless func(*block) // told of a component that never ended; nil: nobody is
 
 	calendar  bool // inside VCALENDAR
 	seen      bool // one VCALENDAR began
@@ -50,6 +51,10 @@ type scanner struct {
 // emit returns.
 func scan(body []byte, want string, problem func(string), emit func(*block) error) error {
 	s := scanner{want: want, emit: emit, problem: problem}
+	return s.scan(body)
+}
+
+func (s *scanner) scan(body []byte) error {
 	in := lines{rest: body}
 	keep := func(line []byte) bool { return wanted[nameOf(line)] }
 	for {
@@ -160,6 +165,9 @@ func (s *scanner) end(name string) error {
 func (s *scanner) lost() {
 	if s.component != "" && s.component == s.want {
 		s.problem("a " + strings.ToLower(s.want) + " has no end and was left out")
+		if s.endless != nil {
+			s.endless(&s.current)
+		}
 	}
 	s.component = ""
 }

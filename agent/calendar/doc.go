@@ -13,6 +13,9 @@
 //     are counted on the wall clock and the rest is exact (3.8.5.3).
 //   - A date-time event without an end, or with an end at its start, takes no
 //     time and is left out. A date event without an end is one day.
+//   - A time without a zone beside a DTSTART that has one is of that zone.
+//   - Rules that come round more often than daily are refused: the first
+//     occurrence counts, and the event is one that was not read whole.
 //   - DTSTART belongs to a series also if the rule does not yield it, and
 //     counts as the first of COUNT.
 //   - EXDATE is stronger than a changed occurrence with the same

@@ -58,6 +58,7 @@ func (e *event) newer(o *event) bool {
 type reader struct {
 	zones    *zones
 	problem  func(uid, text string)
+	said     *problems // nil: nobody asks which events are lost
 	allDates int
 }
 
@@ -72,28 +73,17 @@ type draft struct {
 	modified string
 	err      error
 	notes    []string // faults that the event survives
+	lessened bool     // one of them costs occurrences
 }
 
-// event reads a block; nil means that it was a problem, or takes no time.
+// event reads a block; nil means that it was a problem.
 func (r *reader) event(b *block) *event {
-	d := draft{}
-	for _, line := range b.lines {
-		p, err := readProperty(line)
-		if err == nil {
-			err = r.property(&d, p)
-		}
-		if err != nil {
-			d.fail(strings.ToLower(nameOf(line)), err)
-		}
-	}
-	if b.cut != "" {
-		d.fail(strings.ToLower(b.cut), fmt.Errorf("the line is longer than %d bytes", maxLine))
-	}
-	if d.uid == "" {
-		d.uid = madeUID(&d.event)
-	}
+	d := r.draft(b)
 	if d.err == nil {
 		d.err = d.settle()
+	}
+	if d.err != nil || d.lessened {
+		r.said.lost(d.uid)
 	}
 	if d.err != nil {
 		r.problem(d.uid, d.err.Error()+"; the event was left out")
@@ -110,6 +100,27 @@ func (r *reader) event(b *block) *event {
 	return &d.event
 }
 
+// draft reads the lines of a block.
+func (r *reader) draft(b *block) *draft {
+	d := &draft{}
+	for _, line := range b.lines {
+		p, err := readProperty(line)
+		if err == nil {
+			err = r.property(d, p)
+		}
+		if err != nil {
+			d.fail(strings.ToLower(nameOf(line)), err)
+		}
+	}
+	if b.cut != "" {
+		d.fail(strings.ToLower(b.cut), fmt.Errorf("the line is longer than %d bytes", maxLine))
+	}
+	if d.uid == "" {
+		d.uid = madeUID(&d.event)
+	}
+	return d
+}
+
 // fail takes a fault: the event cannot live with one in its time or identity.
 // With another it stays, because a room that is used must not look free.
 func (d *draft) fail(field string, err error) {
@@ -120,6 +131,7 @@ func (d *draft) fail(field string, err error) {
 			d.err = err
 		}
 	default:
+		d.lessened = d.lessened || field == "rrule" || field == "rdate" || field == ""
 		if len(d.notes) < 5 {
 			d.notes = append(d.notes, err.Error())
 		}
@@ -207,7 +219,9 @@ func (r *reader) moment(p property, value string) (moment, error) {
 	if tzid := p.param("TZID"); tzid != "" && len(value) > 8 {
 		local = r.zones.find(tzid)
 	}
-	return parseMoment(value, local, r.zones.fallback)
+	m, err := parseMoment(value, local, r.zones.fallback)
+	m.floats = p.param("TZID") == "" && !m.date && !strings.HasSuffix(strings.ToUpper(value), "Z")
+	return m, err
 }
 
 // dates reads the list of an RDATE or EXDATE: dates, times, or periods.
@@ -259,6 +273,7 @@ func (d *draft) settle() error {
 		return errors.New("dtstart is missing")
 	}
 	d.allDay = d.allDay || d.start.date
+	d.anchor()
 	var err error
 	switch {
 	case d.end != nil:
@@ -274,6 +289,25 @@ func (d *draft) settle() error {
 		d.length.days = 1
 	}
 	return nil
+}
+
+// anchor lends the zone of the start to times without one: who writes them so
+// means that zone, or it is the same.
+func (d *draft) anchor() {
+	lend := func(m *moment) {
+		if m.floats && !d.start.date {
+			m.zone = d.start.zone
+		}
+	}
+	if d.end != nil {
+		lend(d.end)
+	}
+	for i := range d.extra {
+		lend(&d.extra[i].start)
+	}
+	for i := range d.except {
+		lend(&d.except[i])
+	}
 }
 
 var errEnd = errors.New("it is before the start")

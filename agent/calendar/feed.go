@@ -11,25 +11,29 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 const (
 	defaultInterval = 5 * time.Minute
-	defaultTimeout  = 30 * time.Second
+	timeout         = 30 * time.Second
 	firstBackOff    = time.Minute
 	longestBackOff  = time.Hour
 	longestRetry    = 6 * time.Hour // of a Retry-After; a wrong one must not end a feed
 	maxRedirects    = 3
+	// maxHeld is how much of a calendar is held, packed, until it is fetched
+	// again: ten times as much unpacked. There is one for each room.
+	maxHeld = 1 << 20 // bytes
 )
 
 // Feed is an external calendar that is fetched again and again. Set the
 // fields before the first use; the methods may be called from any goroutine.
 //
-// The feed goes wherever its URL and the redirects lead. A caller who takes
-// URLs from people gives a Client whose dialer refuses what they must not reach.
+// The feed goes wherever its Client lets it.
 type Feed struct {
 	URL      string         // http or https; user:password@ is sent as basic authentication and never shown
-	Client   *http.Client   // nil: one that gives up after 30 s
+	Client   *http.Client   // as NewClient makes it
 	Zone     *time.Location // of floating and all-day times; nil: UTC
 	Interval time.Duration  // between fetches that succeed; 0: 5 min
 
@@ -52,6 +56,7 @@ type held struct {
 type Result struct {
 	Occurrences []Occurrence
 	Problems    []string // what could not be understood, see Parse
+	Unread      []string // UIDs of events of which at least a part was left out
 	Unchanged   bool     // the calendar is the one of the fetch before
 }
 
@@ -90,7 +95,7 @@ func (f *Feed) fetch(ctx context.Context, old held, from, to time.Time) (Result,
 		return Result{}, old, err
 	}
 	wrap := func(err error) error {
-		return &FetchError{URL: Redacted(f.URL), Status: http.StatusOK, Message: err.Error(), Err: err}
+		return f.failure(got.inside, http.StatusOK, err.Error(), err)
 	}
 	if got.unchanged {
 		result, err := old.expand(f.Zone, from, to)
@@ -103,7 +108,7 @@ func (f *Feed) fetch(ctx context.Context, old held, from, to time.Time) (Result,
 	}
 	sum := sha256.Sum256(got.body)
 	same := old.packed != nil && sum == old.sum
-	occurrences, problems, err := parse(got.body, f.Zone, from, to)
+	result, err := parse(got.body, f.Zone, from, to)
 	if err != nil {
 		return Result{}, old, wrap(err)
 	}
@@ -111,7 +116,11 @@ func (f *Feed) fetch(ctx context.Context, old held, from, to time.Time) (Result,
 	if !same {
 		now.packed = pack(got.body)
 	}
-	return Result{Occurrences: occurrences, Problems: problems, Unchanged: same}, now, nil
+	if len(now.packed) > maxHeld { // it is fetched whole each time
+		now = held{}
+	}
+	result.Unchanged = same
+	return result, now, nil
 }
 
 // Expand works the calendar of the last good fetch out for another window,
@@ -133,8 +142,11 @@ func (h held) expand(zone *time.Location, from, to time.Time) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	occurrences, problems, err := Parse(r, zone, from, to)
-	return Result{Occurrences: occurrences, Problems: problems}, err
+	body, err := io.ReadAll(r) // it was bounded when it was packed
+	if err != nil {
+		return Result{}, err
+	}
+	return parse(body, zone, from, to)
 }
 
 // pack compresses a calendar to a tenth: a gateway holds one for each room.
@@ -191,7 +203,7 @@ func (f *Feed) failed(ctx context.Context, err error) {
 // readBody reads at most maxBytes, also of what a small answer unpacks to.
 func readBody(resp *http.Response) ([]byte, error) {
 	r := io.Reader(resp.Body)
-	if resp.Header.Get("Content-Encoding") == "gzip" { // sent unasked; otherwise it is undone already
+	if resp.Header.Get("Content-Encoding") == "gzip" { // undone here, where what it unpacks to is bounded
 		packed, err := gzip.NewReader(r)
 		if err != nil {
 			return nil, err
@@ -199,7 +211,7 @@ func readBody(resp *http.Response) ([]byte, error) {
 		r = packed
 	}
 	body, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err == nil && len(body) > maxBytes {
+	if errors.Is(err, outgoing.ErrTooLarge) || err == nil && len(body) > maxBytes {
 		err = ErrTooLarge
 	}
 	return body, err

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/outgoing"
+
 	"go.uber.org/goleak"
 )
 
@@ -143,8 +145,8 @@ func TestFetchErrors(t *testing.T) {
 		{name: "endless redirects", part: "more than 3", handler: func(w http.ResponseWriter, r *http.Request) {
 			hops.Add(1)
 			http.Redirect(w, r, "/again", http.StatusFound)
-		}, is: errRedirect},
-		{name: "redirect to a file", part: "not http", handler: redirect("file:///etc/passwd"), is: errRedirect},
+		}, is: outgoing.ErrRedirect},
+		{name: "redirect to a file", part: "not http", handler: redirect("file:///etc/passwd"), is: outgoing.ErrRedirect},
 		{name: "too large", part: "32 MiB", is: ErrTooLarge, handler: func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "BEGIN:VCALENDAR\r\n")
 			chunk := bytes.Repeat([]byte("X-FILL:0123456789\r\n"), 1<<14)
@@ -206,7 +208,7 @@ func TestFetchDowngrade(t *testing.T) {
 		return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {"http://example.org/token"}}, Body: http.NoBody}, nil
 	})}}
 	_, err := feed.Fetch(t.Context(), january, february)
-	if !errors.Is(err, errRedirect) || !strings.Contains(err.Error(), "from https to http") || strings.Contains(err.Error(), "token") {
+	if !errors.Is(err, outgoing.ErrRedirect) || !strings.Contains(err.Error(), "from https to http") || strings.Contains(err.Error(), "token") {
 		t.Errorf("%v", err)
 	}
 }
@@ -215,7 +217,7 @@ func TestFetchNobodyThere(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	address := s.URL
 	s.Close()
-	feed := &Feed{URL: address}
+	feed := &Feed{URL: address, Client: NewClient(outgoing.Policy{Anywhere: true})}
 	_, err := feed.Fetch(t.Context(), january, february)
 	if err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("%v", err)

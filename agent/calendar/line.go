@@ -10,6 +10,7 @@ import (
 
 const (
 	maxLine   = 64 << 10 // bytes of one unfolded line; a year of EXDATEs is 6 KiB
+	maxName   = 128      // bytes of a name; no property of interest has a third of that
 	maxParams = 64       // separators before the value; the parser takes quadratic time in them
 )
 
@@ -128,7 +129,11 @@ func (l *lines) next(keep func(line []byte) bool) (line []byte, cut, ok bool) {
 	if !l.folded() {
 		return line, len(line) > maxLine, true
 	}
-	wanted, joined := keep(line), false
+	joined := false
+	for l.folded() && len(line) < maxName && !bytes.ContainsAny(line, ":;") { // it is folded in its name
+		line, joined = append(bytes.Clone(line), l.physical()[1:]...), true
+	}
+	wanted := keep(line)
 	for l.folded() {
 		more := l.physical()[1:]
 		if !wanted || len(line)+len(more) > maxLine {

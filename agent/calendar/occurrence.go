@@ -1,6 +1,9 @@
 package calendar
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Person is who arranged a meeting. Either field may be empty.
 type Person struct {
@@ -26,5 +29,15 @@ func (o Occurrence) ExternalID() string {
 	if o.Recurrence.IsZero() {
 		return o.UID
 	}
-	return o.UID + "/" + o.Recurrence.UTC().Format("20060102T150405Z")
+	return o.UID + "/" + o.Recurrence.UTC().Format(utcFormat)
+}
+
+// UIDOf is the UID in an ExternalID.
+func UIDOf(external string) string {
+	if i := strings.LastIndexByte(external, '/'); i >= 0 {
+		if _, err := time.Parse(utcFormat, external[i+1:]); err == nil {
+			return external[:i]
+		}
+	}
+	return external
 }

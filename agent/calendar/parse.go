@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,31 +39,32 @@ func Parse(r io.Reader, zone *time.Location, from, to time.Time) (occurrences []
 	if len(body) > maxBytes {
 		return nil, nil, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, maxBytes>>20)
 	}
-	return parse(body, zone, from, to)
+	result, err := parse(body, zone, from, to)
+	return result.Occurrences, result.Problems, err
 }
 
-func parse(body []byte, loc *time.Location, from, to time.Time) ([]Occurrence, []string, error) {
+func parse(body []byte, loc *time.Location, from, to time.Time) (Result, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if loc == nil {
 		loc = time.UTC
 	}
 	var said problems
-	x := &expansion{from: from, to: to, floating: located{loc}, problem: said.event}
+	x := &expansion{from: from, to: to, floating: located{loc}, said: &said, problem: said.event}
 	if loc == time.UTC {
 		x.floating = utc
 	}
-	names, err := x.readZones(body, &said)
+	names, err := x.readZones(body)
 	if err != nil {
-		return nil, nil, err
+		return Result{}, err
 	}
-	all, order, err := x.readEvents(body, names, &said)
+	all, order, err := x.readEvents(body, names)
 	if err != nil {
-		return nil, nil, err
+		return Result{}, err
 	}
 	for _, uid := range order {
 		x.run(all[uid])
 		if x.full {
-			return nil, nil, fmt.Errorf("%w: more than %d occurrences from %s to %s", ErrTooLarge,
+			return Result{}, fmt.Errorf("%w: more than %d occurrences from %s to %s", ErrTooLarge,
 				maxOccurrences, from.Format(time.DateOnly), to.Format(time.DateOnly))
 		}
 	}
@@ -72,21 +74,21 @@ func parse(body []byte, loc *time.Location, from, to time.Time) ([]Occurrence, [
 		}
 		return strings.Compare(a.UID, b.UID)
 	})
-	return x.found, said.list(), nil
+	return Result{Occurrences: x.found, Problems: said.list(), Unread: slices.Sorted(maps.Keys(said.unread))}, nil
 }
 
 // readZones collects the VTIMEZONEs first, because events may come before them.
-func (x *expansion) readZones(body []byte, said *problems) (*zones, error) {
+func (x *expansion) readZones(body []byte) (*zones, error) {
 	names := &zones{
 		fallback: x.floating,
 		defined:  map[string]*block{},
 		known:    map[string]zone{},
-		problem:  said.add,
+		problem:  x.said.add,
 	}
 	// Two years more than the window, for the offsets around its end.
 	until := x.to.UTC().AddDate(2, 0, 0)
 	names.build = func(b *block) (zone, error) { return x.buildZone(b, until) }
-	err := scan(body, "VTIMEZONE", said.add, func(b *block) error {
+	err := scan(body, "VTIMEZONE", x.said.add, func(b *block) error {
 		id := textOf(b, "TZID")
 		if id == "" || names.defined[id] != nil || len(names.defined) >= maxZones {
 			return nil
@@ -99,10 +101,10 @@ func (x *expansion) readZones(body []byte, said *problems) (*zones, error) {
 	return names, err
 }
 
-func (x *expansion) readEvents(body []byte, names *zones, said *problems) (map[string]*series, []string, error) {
+func (x *expansion) readEvents(body []byte, names *zones) (map[string]*series, []string, error) {
 	all, order, n := map[string]*series{}, []string(nil), 0
-	r := &reader{zones: names, problem: said.event}
-	err := scan(body, "VEVENT", said.add, func(b *block) error {
+	r := &reader{zones: names, problem: x.problem, said: x.said}
+	s := scanner{want: "VEVENT", problem: x.said.add, emit: func(b *block) error {
 		if n++; n > maxEvents {
 			return fmt.Errorf("%w: more than %d events", ErrTooLarge, maxEvents)
 		}
@@ -110,7 +112,8 @@ func (x *expansion) readEvents(body []byte, names *zones, said *problems) (map[s
 			order = x.add(all, order, ev)
 		}
 		return nil
-	})
+	}, endless: func(b *block) { x.said.lost(r.draft(b).uid) }}
+	err := s.scan(body)
 	return all, order, err
 }
 
@@ -129,8 +132,9 @@ func notCalendar(line []byte) error {
 
 // problems collects messages, and counts those beyond the bound.
 type problems struct {
-	said []string
-	more int
+	said   []string
+	more   int
+	unread map[string]bool // UIDs of events of which a part was left out
 }
 
 func (p *problems) add(text string) {
@@ -145,6 +149,17 @@ func (p *problems) add(text string) {
 }
 
 func (p *problems) event(uid, text string) { p.add("event " + quote(uid) + ": " + text) }
+
+// lost notes that an event is there although not all of it could be read.
+func (p *problems) lost(uid string) {
+	if p == nil {
+		return
+	}
+	if p.unread == nil {
+		p.unread = map[string]bool{}
+	}
+	p.unread[uid] = true
+}
 
 func (p *problems) list() []string {
 	if p.more > 0 {

@@ -231,3 +231,25 @@ func TestNotACalendar(t *testing.T) {
 		})
 	}
 }
+
+// TestLinesAreFoldedAnywhere: RFC 5545, 3.1 lets a line be folded between any
+// two characters, also in its name or right after it.
+func TestLinesAreFoldedAnywhere(t *testing.T) {
+	plain := calendarOf(eventOf("UID:fold@example", "DTSTART;TZID=Europe/Berlin:20260113T090000", "DTEND;TZID=Europe/Berlin:20260113T100000",
+		"SUMMARY:Folded", "EXDATE:20260213T080000Z"))
+	want, problems, err := Parse(strings.NewReader(plain), nil, january, february)
+	if err != nil || len(problems) > 0 || len(want) != 1 {
+		t.Fatal(want, problems, err)
+	}
+	for i := 1; i < len(plain); i++ {
+		if strings.ContainsAny(plain[i-1:i+1], "\r\n") {
+			continue
+		}
+		for _, fold := range []string{"\r\n ", "\n\t", "\r\n \r\n "} {
+			got, problems, err := Parse(strings.NewReader(plain[:i]+fold+plain[i:]), nil, january, february)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil || len(problems) > 0 {
+				t.Fatalf("folded before %q: %s %v %v", plain[i:min(i+20, len(plain))], diff, problems, err)
+			}
+		}
+	}
+}

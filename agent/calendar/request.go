@@ -8,9 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 // FetchError says why a calendar could not be fetched. Its text is for a
@@ -25,8 +26,6 @@ type FetchError struct {
 
 func (e *FetchError) Error() string { return "calendar at " + e.URL + ": " + e.Message }
 func (e *FetchError) Unwrap() error { return e.Err }
-
-var errRedirect = errors.New("redirect refused")
 
 // Redacted is a calendar's URL as it may be shown: scheme and host. The path
 // stays hidden like the password, because a calendar's "secret address" is its
@@ -59,41 +58,58 @@ func CheckURL(raw string) error {
 	return nil
 }
 
+// failure is what is told of a fetch that failed. Of one from a network that is
+// not the business of whoever gave the URL it is one sentence, and the cause is
+// an *outgoing.Hidden.
+func (f *Feed) failure(inside bool, status int, message string, err error) *FetchError {
+	if !inside {
+		return &FetchError{URL: Redacted(f.URL), Status: status, Message: message, Err: err}
+	}
+	whole := (*url.Error)(nil)
+	switch {
+	case err == nil:
+		err = errors.New(message)
+	case errors.As(err, &whole): // its own text holds the URL
+		err = whole.Err
+	}
+	return &FetchError{URL: Redacted(f.URL), Message: "it " + outgoing.Unreachable, Err: &outgoing.Hidden{Err: err}}
+}
+
 // answer is a calendar as it came, or the word that it is the same.
 type answer struct {
+	inside         bool // see outgoing.Inside
 	body           []byte
 	etag, modified string
 	unchanged      bool
 }
 
 func (f *Feed) get(ctx context.Context, old held) (answer, error) {
-	fail := func(message string, err error) (answer, error) {
-		return answer{}, &FetchError{URL: Redacted(f.URL), Message: message, Err: err}
-	}
 	req, err := f.request(ctx, old)
 	if err != nil {
-		return fail(err.Error(), nil)
+		return answer{}, f.failure(false, 0, err.Error(), nil)
 	}
 	resp, err := f.client().Do(req)
+	inside := resp != nil && outgoing.Inside(resp) // there is one beside the error of a redirect
 	if err != nil {
-		return fail(explain(err), err)
+		return answer{}, f.failure(inside, 0, explain(err), err)
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotModified && old.packed != nil:
-		return answer{unchanged: true}, nil
+		return answer{inside: inside, unchanged: true}, nil
 	case resp.StatusCode != http.StatusOK:
-		return answer{}, &FetchError{URL: Redacted(f.URL), Status: resp.StatusCode,
-			Message: explainStatus(resp.StatusCode), RetryAfter: retryAfter(resp.Header)}
+		e := f.failure(inside, resp.StatusCode, explainStatus(resp.StatusCode), nil)
+		e.RetryAfter = retryAfter(resp.Header)
+		return answer{}, e
 	}
 	body, err := readBody(resp)
 	if errors.Is(err, ErrTooLarge) {
-		return fail(fmt.Sprintf("%v: more than %d MiB", err, maxBytes>>20), err)
+		return answer{}, f.failure(inside, 0, fmt.Sprintf("%v: more than %d MiB", err, maxBytes>>20), err)
 	}
 	if err != nil {
-		return fail("the answer broke off: "+explain(err), err)
+		return answer{}, f.failure(inside, 0, "the answer broke off: "+explain(err), err)
 	}
-	return answer{body: body, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}, nil
+	return answer{inside: inside, body: body, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified")}, nil
 }
 
 func (f *Feed) request(ctx context.Context, old held) (*http.Request, error) {
@@ -115,6 +131,7 @@ func (f *Feed) request(ctx context.Context, old held) (*http.Request, error) {
 		req.SetBasicAuth(user.Username(), password)
 	}
 	req.Header.Set("User-Agent", "Roomgate")
+	req.Header.Set("Accept-Encoding", "gzip") // see readBody
 	req.Header.Set("Accept", "text/calendar, */*;q=0.1")
 	if old.packed != nil && old.etag != "" {
 		req.Header.Set("If-None-Match", old.etag)
@@ -125,41 +142,34 @@ func (f *Feed) request(ctx context.Context, old held) (*http.Request, error) {
 	return req, nil
 }
 
+// NewClient returns the client that calendars are fetched with, from where the
+// policy allows.
+func NewClient(p outgoing.Policy) *http.Client {
+	return outgoing.New(outgoing.Options{Policy: p, Timeout: timeout, MaxBody: maxBytes})
+}
+
 // client is a copy with the feed's own rules for redirects.
 func (f *Feed) client() *http.Client {
-	c := http.Client{Timeout: defaultTimeout}
-	if f.Client != nil {
-		c = *f.Client
-	}
-	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		switch last := via[len(via)-1].URL; {
-		case len(via) > maxRedirects:
-			return fmt.Errorf("%w: more than %d of them", errRedirect, maxRedirects)
-		case CheckURL(req.URL.String()) != nil:
-			return fmt.Errorf("%w: it leads to an address that is not http or https", errRedirect)
-		case last.Scheme == "https" && req.URL.Scheme == "http":
-			return fmt.Errorf("%w: it leads from https to http", errRedirect)
-		}
-		// The server may not choose a password, nor learn where we came from.
-		req.URL.User = nil
-		req.Header.Del("Referer")
-		return nil
-	}
+	c := *f.Client
+	c.CheckRedirect = outgoing.Redirects(maxRedirects)
 	return &c
 }
 
 // explain puts a failure of the network in words. The error's own text is not
 // used where it could repeat the URL.
 func explain(err error) string {
+	var hidden *outgoing.Hidden
 	var lookup *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var op *net.OpError
 	switch {
-	case errors.Is(err, errRedirect):
+	case errors.As(err, &hidden):
+		return "it " + hidden.Error()
+	case errors.Is(err, outgoing.ErrRedirect):
 		if u := (*url.Error)(nil); errors.As(err, &u) {
 			return u.Err.Error()
 		}
-		return errRedirect.Error()
+		return outgoing.ErrRedirect.Error()
 	case errors.Is(err, context.Canceled):
 		return "the fetch was cancelled"
 	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
@@ -192,19 +202,11 @@ func explainStatus(status int) string {
 	return text
 }
 
-// retryAfter reads Retry-After, seconds or a date (RFC 9110, 10.2.3).
+// retryAfter reads Retry-After.
 func retryAfter(h http.Header) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.Atoi(value); err == nil {
-		return time.Duration(min(max(n, 0), int(longestRetry/time.Second))) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
 	now := time.Now()
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date // the server's clock made the date; ours may be off
 	}
-	return min(max(0, at.Sub(now)), longestRetry)
+	return min(outgoing.RetryAfter(h.Get("Retry-After"), now), longestRetry)
 }

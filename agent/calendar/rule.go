@@ -58,6 +58,7 @@ func (e *expander) walls(text string, start moment, lower, upper time.Time) (wal
 		return nil, err
 	}
 	r.option.Dtstart = start.wall
+	r.mend(start)
 	forwarded := r.forward(lower)
 	set, err := rrule.NewRRule(r.option)
 	if err != nil {
@@ -68,6 +69,9 @@ func (e *expander) walls(text string, start moment, lower, upper time.Time) (wal
 	}
 	count := 0
 	take := func(wall time.Time) (more bool) {
+		if wall.Before(start.wall) {
+			return true // of the week in which the series begins
+		}
 		if count++; r.count > 0 && count > r.count || ended(wall) || wall.After(upper) {
 			return false
 		}
@@ -114,7 +118,7 @@ func readRule(text string) (rule, error) {
 	parts := make([]string, 0, 8)
 	frequency := ""
 	for _, part := range strings.Split(strings.ToUpper(strings.TrimSpace(text)), ";") {
-		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		key, value, _ := strings.Cut(strings.Join(strings.Fields(part), ""), "=") // some write "BYDAY=MO, TU"
 		if key == "" || strings.HasPrefix(key, "X-") {
 			continue
 		}
@@ -270,7 +274,6 @@ func (r *rule) writeOut(d time.Time) {
 	case rrule.MONTHLY:
 		o.Bymonthday = []int{d.Day()}
 	case rrule.WEEKLY:
-		week := []rrule.Weekday{rrule.SU, rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA}
-		o.Byweekday = []rrule.Weekday{week[d.Weekday()]}
+		o.Byweekday = []rrule.Weekday{weekdayOf(d)}
 	}
 }

@@ -19,6 +19,7 @@ type expansion struct {
 	from, to time.Time
 	floating zone
 	problem  func(uid, text string)
+	said     *problems // nil: nobody asks which events are lost
 	found    []Occurrence
 	full     bool // there is more than maxOccurrences
 }
@@ -143,6 +144,7 @@ func (x *expansion) originals(m *event, onward []onwards) []period {
 			x.full = true
 		} else if err != nil {
 			x.problem(m.uid, "rrule: "+err.Error()+"; only the first occurrence counts")
+			x.said.lost(m.uid)
 			walls = []time.Time{m.start.wall} // what is certain
 		}
 		for _, w := range walls {

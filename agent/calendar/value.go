@@ -17,6 +17,8 @@ type moment struct {
 	wall time.Time // digits, carried in UTC; midnight for a date
 	zone zone
 	date bool
+	// floats says that it was written without a zone, so that zone is the room's.
+	floats bool
 }
 
 func (m moment) instant() time.Time { return instant(m.zone, m.wall) }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 // Entry is one use of the room in the feed that Write makes.
 type Entry struct {
 	UID        string // required; the same as long as the booking lives
-	Sequence   int    // revision, grows with every change
+	Sequence   int64  // revision, grows with every change; 0 to 2147483647 (RFC 5545, 3.3.8)
 	Start, End time.Time
 	Title      string
 	Status     string    // CONFIRMED or CANCELLED
@@ -33,7 +34,7 @@ const utcFormat = "20060102T150405Z"
 // field that cannot be written, or is the writer's.
 func Write(w io.Writer, name string, entries []Entry) error {
 	for i, e := range entries {
-		if err := e.check(); err != nil {
+		if err := e.Check(); err != nil {
 			return fmt.Errorf("entry %d (%s): %w", i, quote(e.UID), err)
 		}
 	}
@@ -55,7 +56,8 @@ func Write(w io.Writer, name string, entries []Entry) error {
 	return out.Flush()
 }
 
-func (e *Entry) check() error {
+// Check names the field that Write cannot write.
+func (e *Entry) Check() error {
 	switch {
 	case e.UID == "" || title(strings.TrimSpace(e.UID)) != e.UID || strings.Contains(e.UID, "\n"):
 		return fmt.Errorf("uid: it is missing, longer than %d bytes, or holds what is not text", maxTitle)
@@ -65,8 +67,8 @@ func (e *Entry) check() error {
 		return fmt.Errorf("start: only the years 1 to 9999 can be written")
 	case e.Status != "CONFIRMED" && e.Status != "CANCELLED":
 		return fmt.Errorf("status: %s is not CONFIRMED or CANCELLED", quote(e.Status))
-	case e.Sequence < 0:
-		return fmt.Errorf("sequence: it is negative")
+	case e.Sequence < 0 || e.Sequence > math.MaxInt32:
+		return fmt.Errorf("sequence: it is not from 0 to 2147483647")
 	}
 	return nil
 }
@@ -83,7 +85,7 @@ func (e *Entry) write(line func(string)) {
 	line("LAST-MODIFIED:" + stamp)
 	line("DTSTART:" + e.Start.UTC().Format(utcFormat))
 	line("DTEND:" + e.End.UTC().Format(utcFormat))
-	line("SEQUENCE:" + strconv.Itoa(e.Sequence))
+	line("SEQUENCE:" + strconv.FormatInt(e.Sequence, 10))
 	line("STATUS:" + e.Status)
 	line("SUMMARY:" + text(e.Title))
 	if who := e.organizer(); who != "" {

@@ -127,7 +127,7 @@ func drawText(t *rapid.T, label string) string {
 func drawEntry(t *rapid.T, uid string) Entry {
 	start := onDay("2026-01-01").Add(time.Duration(rapid.IntRange(0, 300*24*3600).Draw(t, "start")) * time.Second)
 	return Entry{
-		UID: uid, Sequence: rapid.IntRange(0, 1000).Draw(t, "sequence"),
+		UID: uid, Sequence: rapid.Int64Range(0, 1000).Draw(t, "sequence"),
 		Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 48*3600).Draw(t, "length")) * time.Second),
 		Title: drawText(t, "title"), Status: rapid.SampledFrom([]string{"CONFIRMED", "CANCELLED"}).Draw(t, "status"),
 		Updated:   start.Add(-time.Hour),
@@ -150,7 +150,7 @@ func TestWrittenIsRead(t *testing.T) {
 			entries = append(entries, e)
 			if e.Status == "CONFIRMED" {
 				name := strings.TrimSpace(strings.ReplaceAll(shown(e.Organizer.Name), `\`, "/"))
-				want[uid] = Occurrence{UID: uid, Start: e.Start, End: e.End, Title: shown(e.Title), Sequence: e.Sequence,
+				want[uid] = Occurrence{UID: uid, Start: e.Start, End: e.End, Title: shown(e.Title), Sequence: int(e.Sequence),
 					Organizer: Person{Name: name, Email: e.Organizer.Email}}
 			}
 		}

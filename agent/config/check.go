@@ -13,6 +13,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones must be known on a board without the package
 
+	"roomgate/cloud/filter"
 	"roomgate/drivers"
 )
 
@@ -124,7 +125,10 @@ func (r *reader) broker(b Broker) {
 		if (u.Password == "") == (u.PasswordFile == "") {
 			r.refuse(key+".password", "or password_file: want exactly one of the two")
 		}
+		r.filters(key+".publish", u.Publish)
+		r.filters(key+".subscribe", u.Subscribe)
 	}
+	r.together("broker.tls.certificate", b.TLS.Certificate, "broker.tls.key", b.TLS.Key)
 	h := b.HomeAssistant
 	switch {
 	case h.Publish && b.Listen == "":
@@ -135,6 +139,16 @@ func (r *reader) broker(b Broker) {
 		r.refuse("broker.home_assistant.doors", "is true and orders are not taken: set commands")
 	case !idPattern.MatchString(h.Prefix):
 		r.refuse("broker.home_assistant.prefix", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(h.Prefix))
+	}
+}
+
+// filters refuses what is no list of topic filters.
+func (r *reader) filters(key string, all []string) {
+	span(r, key, len(all), 0, 256)
+	for i, f := range all {
+		if !filter.Valid(f) {
+			r.refuse(fmt.Sprintf("%s[%d]", key, i), "is %q: want a topic, + for any one level, # at the end for all below", short(f))
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ package config
 import (
 	"time"
 
+	"roomgate/agent/clock"
 	"roomgate/drivers"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	Update Update `yaml:"update"`
 	// Webhooks says where notifications may go.
 	Webhooks Webhooks `yaml:"webhooks"`
+	// Calendars says where linked calendars may be.
+	Calendars Calendars `yaml:"calendars"`
 	// Push is where messages to mobile devices go besides the cloud, Messages
 	// which of them the building sends by itself.
 	Push     Push     `yaml:"push"`
@@ -101,7 +104,9 @@ const (
 // that there is none.
 type Broker struct {
 	Listen string `yaml:"listen"`
-	Users  []User `yaml:"users"`
+	// TLS is required of every client of Listen, if it is set.
+	TLS   TLS    `yaml:"tls"`
+	Users []User `yaml:"users"`
 	// HomeAssistant says what one at the room broker is told, and may do.
 	HomeAssistant HomeAssistant `yaml:"home_assistant"`
 }
@@ -110,8 +115,8 @@ type Broker struct {
 type HomeAssistant struct {
 	// Publish tells of the building's devices and their states.
 	Publish bool `yaml:"publish"`
-	// Commands takes orders, as may then be given by whoever may publish at
-	// the broker; Doors takes those to doors too.
+	// Commands takes orders, as may then be given by whoever may publish to
+	// their topics; Doors takes those to doors too.
 	Commands bool `yaml:"commands"`
 	Doors    bool `yaml:"doors"`
 	// Prefix is Home Assistant's discovery prefix.
@@ -123,6 +128,11 @@ type User struct {
 	Name         string         `yaml:"name"`
 	Password     drivers.Secret `yaml:"password"`
 	PasswordFile string         `yaml:"password_file"`
+	// Publish and Subscribe are MQTT topic filters of what it may say and hear.
+	// Nil: its own name and all below, and what the devices of the building that
+	// it speaks for need; see the package roombroker.
+	Publish   []string `yaml:"publish"`
+	Subscribe []string `yaml:"subscribe"`
 }
 
 // Clock says when the wall clock is believed.
@@ -132,9 +142,9 @@ type Clock struct {
 
 // The choices of Clock.Trust.
 const (
-	TrustAuto   = "auto"   // once the system says that it is synchronized
-	TrustAlways = "always" // from the start
-	TrustNever  = "never"  // not at all
+	TrustAuto   = clock.Auto
+	TrustAlways = clock.Always
+	TrustNever  = clock.Never
 )
 
 // Store is the budget of the database.
@@ -145,15 +155,6 @@ type Store struct {
 	MaxSize Size `yaml:"max_size"`
 	// Events is how many events the log keeps before it drops the oldest.
 	Events int `yaml:"events"`
-}
-
-// Webhooks says where notifications may go besides https in the internet.
-// Loopback, link-local and metadata addresses are never reached.
-type Webhooks struct {
-	// AllowPrivate lets them go to 10/8, 172.16/12, 192.168/16 and fc00::/7.
-	AllowPrivate bool `yaml:"allow_private"`
-	// AllowHTTP lets them go without TLS, readable to whoever is on the way.
-	AllowHTTP bool `yaml:"allow_http"`
 }
 
 // Space is a meeting space with the devices in it. The names of its fields are

@@ -36,6 +36,9 @@ func (c *Config) Lay(parts ...Part) ([]Space, error) {
 		l.lay(p)
 	}
 	l.reader.spaces(l.spaces)
+	for i := range l.spaces {
+		l.spaces[i].Calendar.Added = i >= len(c.Spaces) || l.spaces[i].Calendar.URL != c.Spaces[i].Calendar.URL
+	}
 	if len(l.problems) == 0 {
 		return l.spaces, nil
 	}

@@ -57,6 +57,9 @@ type Follow struct {
 type Calendar struct {
 	URL      string        `yaml:"url"`      // http or https, of an iCalendar feed
 	Interval time.Duration `yaml:"interval"` // between two looks
+	// Added says that the URL is not the configuration file's: the cloud has
+	// laid it over that.
+	Added bool `yaml:"-"`
 }
 
 // scheduleDefaults fills what has to do with bookings.

@@ -29,17 +29,26 @@ func (r *reader) update(u Update) {
 	span(r, "update.trial", u.Trial, time.Second, time.Hour)
 }
 
-// DataIn is the data folder that a configuration file names, or the default. It
-// takes any file, for a program that may be older than the file.
-func DataIn(path string) string {
+// Basics are what a program has to know before it may become another one.
+type Basics struct {
+	Data string   // the data folder
+	Keys []string // update.keys, as they stand there
+}
+
+// BasicsIn reads the basics of a configuration file, or the defaults. It takes any
+// file, for a program that may be older than the file.
+func BasicsIn(path string) Basics {
 	var c struct {
-		Data string `yaml:"data"`
+		Data   string `yaml:"data"`
+		Update struct {
+			Keys []string `yaml:"keys"`
+		} `yaml:"update"`
 	}
 	if text, err := os.ReadFile(path); err == nil && len(text) <= maxFile {
 		_ = yaml.Unmarshal(text, &c) // what cannot be read names nothing
 	}
 	if c.Data == "" {
-		return Default().Data
+		c.Data = Default().Data
 	}
-	return c.Data
+	return Basics{c.Data, c.Update.Keys}
 }

@@ -76,6 +76,9 @@ func certificates(_ context.Context, x *examination) (found []Finding) {
 	if h.Certificate != "" {
 		found = append(found, x.certificate("http.tls", h.Certificate, h.Key, true))
 	}
+	if b := x.Config.Broker.TLS; b.Certificate != "" {
+		found = append(found, x.certificate("broker.tls", b.Certificate, b.Key, true))
+	}
 	if c.ClientCertificate != "" {
 		found = append(found, x.certificate("cloud.client_certificate", c.ClientCertificate, c.ClientKey, false))
 	}

@@ -83,6 +83,13 @@ func TestClock(t *testing.T) {
 	x.time(now, true).is(t, "good", OK, "synchronized")
 	x.time(now, false).is(t, "alone", Warn, "not believed")
 	x.time(time.Unix(100, 0), false).is(t, "1970", Fail, "is past")
+	x.Building = &Building{Health: agent.Health{Clock: agent.HealthClock{Now: now, Trusted: true}}}
+	x.time(now, false).is(t, "offline for a day", Warn, "still believed")
+	for jump, words := range map[int64]string{87600 * 3600: "87600 h ahead of", -48 * 3600: "48 h behind"} {
+		x.Building.Clock = agent.HealthClock{Now: now, Reason: "jumped", JumpS: jump}
+		x.time(now, true).is(t, words, Fail, words)
+	}
+	x.Building = nil
 	c := config.Default()
 	c.Clock.Trust = config.TrustAlways
 	x.Config = &c
@@ -328,4 +335,20 @@ func TestDataFolder(t *testing.T) {
 	dataFolder(t.Context(), x)[0].is(t, "open", Warn, "chmod 700")
 	x.user = user{name: "roomgate", id: 4711}
 	dataFolder(t.Context(), x)[0].is(t, "not ours", Fail, "chown")
+}
+
+func TestRoomUsers(t *testing.T) {
+	c := config.Default()
+	x := &examination{Options: Options{Config: &c}}
+	c.Broker.Listen = "127.0.0.1:0"
+	if found := roomUsers(t.Context(), x); found != nil {
+		t.Errorf("%v without users", found)
+	}
+	c.Broker.Users = []config.User{{Name: "hub"}}
+	roomUsers(t.Context(), x)[0].is(t, "no list", Warn, `no list of topics`)
+	if fix := roomUsers(t.Context(), x)[0].Fix; fix != `write into it publish: ["hub/#"], subscribe: ["hub/#"]` {
+		t.Error(fix)
+	}
+	c.Broker.Users[0].Publish, c.Broker.Users[0].Subscribe = []string{"hub/#"}, []string{}
+	roomUsers(t.Context(), x)[0].is(t, "a list", OK, "1 user")
 }

@@ -2,10 +2,10 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	trust "roomgate/agent/clock"
 	"roomgate/agent/config"
 )
 
@@ -15,35 +15,41 @@ var builtAfter = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 // clock examines the wall clock and whether something keeps it while the power
 // is off.
 func clock(_ context.Context, x *examination) []Finding {
-	return []Finding{x.time(time.Now(), x.synchronized()), x.rtc()}
-}
-
-// synchronized asks the kernel, and timesyncd's mark for kernels that are
-// disciplined without telling (adjtimex(2), systemd-timesyncd(8)).
-func (x *examination) synchronized() bool {
-	var t unix.Timex
-	if state, err := unix.Adjtimex(&t); err == nil && state != unix.TIME_ERROR {
-		return true
-	}
-	_, marked := x.exists("run/systemd/timesync/synchronized")
-	return marked
+	return []Finding{x.time(time.Now(), trust.Synchronized()), x.rtc()}
 }
 
 func (x *examination) time(now time.Time, synchronized bool) Finding {
 	const name = "clock"
+	const server = "name a time server in /etc/systemd/timesyncd.conf, and see timedatectl timesync-status"
 	seen := now.UTC().Format(time.RFC3339)
-	trusted := x.Config != nil && x.Config.Clock.Trust == config.TrustAlways
+	always := x.Config != nil && x.Config.Clock.Trust == config.TrustAlways
 	switch {
+	case x.Building != nil && x.Building.Clock.JumpS != 0:
+		return x.jumped(name)
 	case now.Before(builtAfter):
 		return fail(name, seen+", which is past", "connect the network, see timedatectl, or set the time with date -s")
 	case synchronized:
 		return good(name, "%s, synchronized", seen)
-	case trusted:
+	case always:
 		return warn(name, seen+", not synchronized, and believed because clock.trust is always",
 			"set clock.trust to auto unless the board has a good clock of its own")
+	case x.Building != nil && x.Building.Clock.Trusted:
+		return warn(name, seen+", not synchronized for hours, and still believed as nobody has set it since", server)
 	}
 	return warn(name, seen+", not synchronized: it is not believed, and what depends on the time waits",
-		"name a time server in /etc/systemd/timesyncd.conf, and see timedatectl timesync-status")
+		server+"; where there is none, set the time and confirm it: roomgate clock confirm")
+}
+
+// jumped is a clock that differs from what the running gateway has lived through.
+func (x *examination) jumped(name string) Finding {
+	c := x.Building.Clock
+	hours, way := c.JumpS/3600, "ahead of"
+	if hours < 0 {
+		hours, way = -hours, "behind"
+	}
+	return fail(name, fmt.Sprintf("%s, %d h %s the time that the gateway has lived through: it is not believed, no booking is released, ended or forgotten",
+		c.Now.UTC().Format(time.RFC3339), hours, way),
+		"if it is wrong, correct it (timedatectl); if it is right, confirm it: roomgate clock confirm")
 }
 
 func (x *examination) rtc() Finding {

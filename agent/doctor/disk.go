@@ -138,3 +138,30 @@ func (x *examination) fastCommit(m mount) bool {
 	magic := binary.LittleEndian.Uint16(block[0x38:])
 	return magic == 0xef53 && binary.LittleEndian.Uint32(block[0x5c:])&0x400 != 0
 }
+
+// database says what a repair has found, until somebody has looked, and whether it is damaged again.
+func database(_ context.Context, x *examination) []Finding {
+	const name = "database"
+	var r *agent.HealthRepair
+	if x.Building != nil {
+		r = x.Building.StoreRepair
+	}
+	if r == nil {
+		return nil
+	}
+	seen := fmt.Sprintf("it was damaged and repaired on %s: %s as they were, %s of an earlier state, %s unreadable", r.At.Format("2006-01-02 15:04"),
+		count(r.Rows, "row"), count(r.Older, "row"), count(r.Lost, "row"))
+	switch {
+	case r.Headless:
+		seen += "; the last changes before it may be missing anywhere"
+	case r.Unknown > 0:
+		seen += "; others may be missing from " + strings.Join(r.Tables, ", ")
+	case len(r.Tables) > 0:
+		seen += "; not whole: " + strings.Join(r.Tables, ", ")
+	}
+	todo := "look whether bookings, keys and codes are right, then roomgate store confirm; a card that damages data wears out: replace it"
+	if r.SetAside != "" {
+		todo = "see what is in the old file with roomgate store read " + r.SetAside + ", " + todo
+	}
+	return one(fail(name, seen, todo))
+}

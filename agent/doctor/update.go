@@ -26,6 +26,8 @@ func updates(_ context.Context, x *examination) []Finding {
 	switch {
 	case s.Damaged != "":
 		return one(warn(name, seen, "install a release again with roomgate update BUNDLE: that writes the note anew"))
+	case len(s.NotStarted) > 0:
+		return one(warn(name, seen, "install its bundle once more, or a newer one, signed with a key that the package or update.keys names: roomgate update BUNDLE"))
 	case s.Fetch != nil && s.Fetch.Problem != "":
 		return one(warn(name, seen, "see that the building's firewall lets https to that address pass, or bring the bundle on a stick: roomgate update BUNDLE"))
 	case s.Failed != nil:
@@ -49,7 +51,7 @@ func (x *examination) updateStatus() (update.Status, bool) {
 	if _, err := os.Stat(filepath.Join(x.Config.Data, update.Dir)); err != nil {
 		return update.Status{}, false // none was ever installed, or that is not for us to see
 	}
-	s := update.New(x.Config.Data, "", agent.Schema).Status()
+	s := update.New(x.Config.Data, "", agent.Schema, nil).Status()
 	s.Keys = 1 // the gateway knows
 	return s, true
 }

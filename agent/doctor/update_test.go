@@ -36,6 +36,8 @@ func TestUpdates(t *testing.T) {
 		"old from afar": {update.Status{Refused: &update.Refusal{Cause: update.Old, Reason: "old", URL: "https://x/y"}}, Warn, "old", "newer release"},
 		"no room":       {update.Status{Refused: &update.Refusal{Cause: update.DiskFull, Reason: "full", URL: "https://x/y"}}, Warn, "full", "free space"},
 		"torn":          {update.Status{Refused: &update.Refusal{Cause: update.Corrupt, Reason: "torn", URL: "https://x/y"}}, Warn, "torn", "on a stick"},
+		"not started":   {update.Status{Running: "1.0.0", NotStarted: []update.NotStarted{{Version: "1.2.0", Reason: "no signature is kept beside it"}}}, Warn, "running 1.0.0, the package; 1.2.0 is not started: no signature is kept beside it", "roomgate update BUNDLE"},
+		"next start":    {update.Status{Running: "1.2.0", Release: true, NotStarted: []update.NotStarted{{Version: "1.2.0", Reason: "who signed?"}}}, Warn, "running 1.2.0; 1.2.0 cannot be verified for another start: who signed?", "update.keys"},
 		"lost note":     {update.Status{Damaged: "it cannot be read"}, Warn, "it cannot be read", "roomgate update BUNDLE"},
 	} {
 		found := updates(t.Context(), &examination{Options: Options{Building: &Building{Update: &c.status}}})

@@ -1,7 +1,7 @@
 package message
 
 import (
-	"fmt"
+	"roomgate/agent/problem"
 	"time"
 )
 
@@ -37,15 +37,6 @@ func (c Channel) Ends(state State, reason string, now time.Time) Channel {
 	return c
 }
 
-// Problem is a value that cannot be accepted, in words that may be shown.
-type Problem struct {
-	Field   string // of the request
-	Message string // what is wrong with it, what to do next
-}
-
-// Error is the field and the message.
-func (p *Problem) Error() string { return p.Field + " " + p.Message }
-
 func wrong(field, format string, args ...any) error {
-	return &Problem{Field: field, Message: fmt.Sprintf(format, args...)}
+	return problem.New(problem.Invalid, field, format, args...)
 }

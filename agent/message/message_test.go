@@ -2,6 +2,7 @@ package message
 
 import (
 	"errors"
+	"roomgate/agent/problem"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestRequestIsChecked(t *testing.T) {
 	} {
 		r := good()
 		spoil(&r)
-		var p *Problem
+		var p *problem.Error
 		if err := r.Check(); !errors.As(err, &p) || p.Field != strings.TrimSpace(field) {
 			t.Errorf("%s: %v", field, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"roomgate/agent/webhook"
+	"roomgate/agent/outgoing"
 )
 
 // Kind is what an answer means for what waits.
@@ -56,7 +56,7 @@ func judge(resp *http.Response, body []byte, now time.Time) Answer {
 	default:
 		a.Kind = Never
 	}
-	a.RetryAfter = webhook.RetryAfter(resp.Header.Get("Retry-After"), now)
+	a.RetryAfter = outgoing.RetryAfter(resp.Header.Get("Retry-After"), now)
 	a.Error = fmt.Sprintf("it answered %d%s", a.Status, said(body))
 	return a
 }

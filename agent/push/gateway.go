@@ -3,14 +3,14 @@ package push
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 const (
@@ -18,7 +18,6 @@ const (
 	Timeout = 10 * time.Second
 	// maxAnswer is how much of an answer is read, in bytes.
 	maxAnswer = 4 << 10
-	maxHeader = 64 << 10 // bytes
 	userAgent = "Roomgate-Push/1"
 )
 
@@ -53,26 +52,14 @@ type Gateway struct {
 func New(url string, token func() (string, error), client *http.Client) *Gateway {
 	g := &Gateway{strings.TrimRight(url, "/"), token, *client}
 	g.client.Jar, g.client.Timeout = nil, 0
-	g.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	g.client.CheckRedirect = outgoing.Redirects(0)
 	return g
 }
 
-// NewClient returns the client that a gateway is reached with. The authorities
-// are those of the system if nil.
+// NewClient returns the client that a gateway is reached with, wherever the
+// configuration says that it is. The authorities are those of the system if nil.
 func NewClient(authorities *x509.CertPool) *http.Client {
-	dialer := &net.Dialer{Timeout: Timeout, KeepAlive: -1}
-	return &http.Client{Transport: &http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2:      true,
-		TLSHandshakeTimeout:    Timeout,
-		ResponseHeaderTimeout:  Timeout,
-		MaxResponseHeaderBytes: maxHeader,
-		MaxConnsPerHost:        2,
-		MaxIdleConnsPerHost:    1,
-		IdleConnTimeout:        30 * time.Second,
-		DisableCompression:     true, // a small answer must not unpack to a large one
-	}}
+	return outgoing.New(outgoing.Options{Policy: outgoing.Policy{Anywhere: true}, Timeout: Timeout, MaxBody: maxAnswer, Authorities: authorities})
 }
 
 // Close lets the connections go that nobody uses.

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"errors"
+	"roomgate/agent/problem"
 	"runtime"
 	"strings"
 	"testing"
@@ -113,7 +114,7 @@ func TestRefusedConditions(t *testing.T) {
 		if want == "" {
 			continue // only that it comes back
 		}
-		var p *Problem
+		var p *problem.Error
 		if !errors.As(err, &p) || p.Field != "condition" || !strings.Contains(p.Message, want) {
 			t.Errorf("%.60s: %v, want %s", source, err, want)
 		}

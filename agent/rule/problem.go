@@ -1,16 +1,8 @@
 package rule
 
-import "fmt"
+import "roomgate/agent/problem"
 
-// Problem is why a rule was refused, in words that may be shown.
-type Problem struct {
-	Field   string // at fault, as "trigger.time" or "actions[0].action"
-	Message string
-}
-
-// Error is the field and the message.
-func (p *Problem) Error() string { return p.Field + " " + p.Message }
-
+// wrong refuses a field, as "trigger.time" or "actions[0].action".
 func wrong(field, format string, args ...any) error {
-	return &Problem{Field: field, Message: fmt.Sprintf(format, args...)}
+	return problem.New(problem.Invalid, field, format, args...)
 }

@@ -84,7 +84,10 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 	if errors.As(err, &problems) {
 		return nil, blame(name, over, p, base, problems)
 	}
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	return p, p.listed(o)
 }
 
 // blame gives problems the places of the answers that made them. What stood in

@@ -52,10 +52,11 @@ type Manifest struct {
 // read yet.
 type Bundle struct {
 	Manifest
-	raw  *bufio.Reader
-	zip  *gzip.Reader
-	tar  *tar.Reader
-	read bool
+	signed []byte // the signature, and behind it the manifest as it came
+	raw    *bufio.Reader
+	zip    *gzip.Reader
+	tar    *tar.Reader
+	read   bool
 }
 
 // Open reads the head of a bundle and verifies its signature against each key.
@@ -82,6 +83,7 @@ func Open(r io.Reader, keys []ed25519.PublicKey) (*Bundle, error) {
 	if !signed(manifest, signature, keys) {
 		return nil, refuse(WrongKey, "the bundle is signed by none of the keys that this gateway knows: get it from who runs this gateway, or add the key to update.keys")
 	}
+	b.signed = append(signature, manifest...)
 	b.Manifest, err = readManifest(manifest)
 	return b, err
 }

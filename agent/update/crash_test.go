@@ -2,6 +2,7 @@ package update
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -163,7 +164,7 @@ func cut(t *testing.T, root *node, way int) *Releases {
 	t.Helper()
 	data := t.TempDir()
 	lay(t, root, data, way)
-	r := New(data, "1.0.0", 1)
+	r := New(data, "1.0.0", 1, bothKeys())
 	r.disk = hastyDisk{}
 	return r
 }
@@ -179,6 +180,7 @@ var life = []struct {
 	{"start", starts("1.1.0"), "1.0.0"},
 	{"confirm", func(_ *testing.T, r *Releases) error { return r.as("1.1.0").Confirm() }, "1.1.0"},
 	{"told", func(_ *testing.T, r *Releases) error { return r.as("1.1.0").Told(1) }, "1.1.0"},
+	{"sign 1.1.0 again", func(t *testing.T, r *Releases) error { return r.as("1.1.0").resign(t) }, "1.1.0"},
 	{"install 1.2.0", func(t *testing.T, r *Releases) error { return r.as("1.1.0").take(t, "1.2.0") }, "1.1.0"},
 	{"install 1.3.0 in its place", func(t *testing.T, r *Releases) error { return r.as("1.1.0").take(t, "1.3.0") }, "1.1.0"},
 	{"begin", func(_ *testing.T, r *Releases) error { return r.as("1.1.0").Begin(false) }, "1.1.0"},
@@ -198,6 +200,20 @@ var life = []struct {
 	{"install 1.6.0", func(t *testing.T, r *Releases) error { return r.as("1.5.0").take(t, "1.6.0") }, "1.5.0"},
 }
 
+// bothKeys are those of a gateway that is changing from one to the other.
+func bothKeys() []ed25519.PublicKey {
+	return append(vendorKeys(), stranger.Public().(ed25519.PublicKey))
+}
+
+// resign takes the bundle of the release that runs, signed with another key.
+func (r *Releases) resign(t *testing.T) error {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, Write(&b, manifestOf(r.Running), binaryOf(r.Running), stranger))
+	_, err := r.Install(t.Context(), &b, Install{})
+	return err
+}
+
 func starts(want string) func(*testing.T, *Releases) error {
 	return func(t *testing.T, r *Releases) error { r.wantStart(t, want); return nil }
 }
@@ -208,7 +224,7 @@ func starts(want string) func(*testing.T, *Releases) error {
 func TestPowerCut(t *testing.T) {
 	data := t.TempDir()
 	disk := &recorder{root: data}
-	r := New(data, "1.0.0", 1)
+	r := New(data, "1.0.0", 1, bothKeys())
 	r.disk = disk
 	total, tried := 0, 0
 	first := cut(t, folder(), 0).start(t)

@@ -19,6 +19,8 @@ const (
 	noteFile = "download.json" // of which bundle
 )
 
+const maxNote = 32 << 10 // bytes: an address and a validator, each byte of which JSON may write as six
+
 // Body is what a server sends of a bundle.
 type Body struct {
 	io.ReadCloser
@@ -50,7 +52,7 @@ func (r *Releases) partPath() string { return filepath.Join(r.Dir, partFile) }
 
 // halfway returns the download of an address, and how much of it has arrived.
 func (r *Releases) halfway(url string) (d download, size int64) {
-	text, err := os.ReadFile(filepath.Join(r.Dir, noteFile))
+	text, err := readSmall(filepath.Join(r.Dir, noteFile), maxNote)
 	if err != nil || json.Unmarshal(text, &d) != nil || d.URL != url {
 		return download{URL: url}, 0
 	}
@@ -67,7 +69,7 @@ func (r *Releases) arrived(f *Fetching) *Fetching {
 		return nil
 	}
 	now := *f
-	if text, err := os.ReadFile(filepath.Join(r.Dir, noteFile)); err == nil {
+	if text, err := readSmall(filepath.Join(r.Dir, noteFile), maxNote); err == nil {
 		var d download
 		_ = json.Unmarshal(text, &d) // else nothing is known of it
 		if info, err := os.Stat(r.partPath()); err == nil && place(d.URL) == f.URL {
@@ -150,7 +152,7 @@ func (u *Runner) roomFor(body Body, have int64) error {
 
 // takeBrought installs what has arrived.
 func (u *Runner) takeBrought(ctx context.Context) (Release, error) {
-	f, err := os.Open(u.partPath())
+	f, _, err := openRegular(u.partPath())
 	if err != nil {
 		return Release{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/url"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 const (
@@ -105,7 +107,7 @@ func (u *Runner) later(want string, before int64, problem error) {
 	u.retry.wait = min(max(2*u.retry.wait, firstRetry), lastRetry)
 	u.retry.at = time.Now().Add(u.retry.wait)
 	u.fetching.Store(&Fetching{URL: place(want), Problem: problem.Error()})
-	u.Log.Warn("the update that the cloud wants cannot be fetched, it is tried again", "url", place(want), "in", u.retry.wait, "error", problem)
+	u.Log.Warn("the update that the cloud wants cannot be fetched, it is tried again", "url", place(want), "in", u.retry.wait, "error", problem, "reason", outgoing.Reason(problem))
 }
 
 // forget removes what has arrived of another bundle than the one that is wanted.

@@ -2,14 +2,12 @@ package update
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -21,12 +19,11 @@ const spare = 32 << 20
 
 // Install is what Releases.Install goes by.
 type Install struct {
-	Keys []ed25519.PublicKey
 	// Again takes a release that was tried and given up.
 	Again bool
-	// Probe starts the unpacked binary to see that it can and is what the
+	// Probe starts the verified program to see that it can and is what the
 	// manifest says; nil: it is believed.
-	Probe func(ctx context.Context, path string, m Manifest) error
+	Probe func(ctx context.Context, p *Program, m Manifest) error
 }
 
 // Install verifies a bundle and unpacks it beside what runs. Its trial begins
@@ -37,14 +34,19 @@ func (r *Releases) Install(ctx context.Context, bundle io.Reader, o Install) (on
 		return one, refuse(Busy, "another update is just being installed: wait for it")
 	}
 	defer r.installing.Unlock()
-	b, err := Open(bundle, o.Keys)
+	b, err := Open(bundle, r.Keys)
 	if err != nil {
 		return one, err
 	}
 	s := r.State()
-	one = Release{b.Version, b.Schema, b.Size, b.SHA256}
-	if s.Next != nil && *s.Next == one {
-		return one, nil
+	one = b.release()
+	if waits := s.Next != nil && *s.Next == one; waits || r.isMe(s, one) {
+		if !r.hasSignature(b) {
+			return one, full(r.sign(b))
+		}
+		if waits {
+			return one, nil
+		}
 	}
 	if err := r.acceptable(b.Manifest, s, o.Again); err != nil {
 		return one, err
@@ -63,13 +65,19 @@ func (r *Releases) Install(ctx context.Context, bundle io.Reader, o Install) (on
 	}))
 }
 
+// isMe says whether this program was started as that release.
+func (r *Releases) isMe(s State, one Release) bool {
+	return r.Release && one.Version == Canonical(r.Running) && slices.Contains(s.known(), one)
+}
+
 // acceptable says why a release is not for this gateway, now or ever.
 func (r *Releases) acceptable(m Manifest, s State, again bool) error {
+	fits := m.fits()
 	switch {
 	case s.Trial != nil:
 		return refuse(Busy, "%s is on trial: wait until it has proved itself or was given up", s.Trial.Version)
-	case m.OS != runtime.GOOS || m.Arch != runtime.GOARCH:
-		return refuse(OtherMachine, "the bundle is for %.20s/%.20s and this is %s/%s: get the one for this machine", m.OS, m.Arch, runtime.GOOS, runtime.GOARCH)
+	case fits != nil:
+		return fits
 	case m.Schema < r.Schema:
 		return refuse(OldSchema, "%s writes the database in schema %d and schema %d is in use, which it could not read: get a newer release", m.Version, m.Schema, r.Schema)
 	case Compare(m.Version, r.Running) <= 0:
@@ -114,36 +122,47 @@ func (r *Releases) keepRunning() error {
 			kept = one
 		}
 	}
-	if s.Current == kept && s.Previous == nil && s.Next == nil && damaged == nil {
+	if s.Current == kept && s.Previous == nil && s.Next == nil && s.NotStarted == nil && damaged == nil {
 		return nil
 	}
-	s.Current, s.Previous, s.Next, s.NextAt = kept, nil, nil, nil
+	s.Current, s.Previous, s.Next, s.NextAt, s.NotStarted = kept, nil, nil, nil, nil
 	return r.write(stateFile, s)
 }
 
 func (r *Releases) part(one Release) string { return filepath.Join(r.Dir, one.Version+".part") }
 
 // unpack makes the folder of a release appear whole or not at all.
-func (r *Releases) unpack(ctx context.Context, b *Bundle, probe func(context.Context, string, Manifest) error) error {
-	one := Release{Version: b.Version}
-	part := r.part(one)
-	path := filepath.Join(part, binaryName)
-	if err := r.disk.Mkdir(part); err != nil {
+func (r *Releases) unpack(ctx context.Context, b *Bundle, probe func(context.Context, *Program, Manifest) error) error {
+	part := r.part(b.release())
+	if err := errors.Join(r.disk.RemoveAll(part), r.disk.Mkdir(part)); err != nil {
 		return err
 	}
+	path := filepath.Join(part, binaryName)
 	f, err := r.disk.Create(path, 0o700)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.Unpack(f), f.Sync(), f.Close(), r.disk.SyncDir(part)); err != nil {
+	if err := errors.Join(b.Unpack(f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := writeWhole(r.disk, filepath.Join(part, signedFile), b.signed); err != nil {
 		return err
 	}
 	if probe != nil {
-		if err := probe(ctx, path, b.Manifest); err != nil {
+		if err := r.probe(ctx, path, b.Manifest, probe); err != nil {
 			return err
 		}
 	}
 	return errors.Join(r.disk.Rename(part, filepath.Join(r.Dir, b.Version)), r.disk.SyncDir(r.Dir))
+}
+
+// probe tries what is on the disk as a start would.
+func (r *Releases) probe(ctx context.Context, path string, m Manifest, probe func(context.Context, *Program, Manifest) error) error {
+	p, err := load(path, m)
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe(ctx, p, m), p.Close())
 }
 
 // Prune removes what an interrupted update or a release that was given up has

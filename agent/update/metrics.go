@@ -24,6 +24,8 @@ func (u Status) WriteMetrics(w io.Writer) {
 	}
 	family("damaged", "1 if the note of which release runs was lost.")
 	fmt.Fprintf(w, "roomgate_update_damaged %d\n", number(u.Damaged != ""))
+	family("not_started", "Confirmed releases that the last start passed over, and this one if the next start would.")
+	fmt.Fprintf(w, "roomgate_update_not_started %d\n", len(u.NotStarted))
 	if u.Fetch == nil {
 		u.Fetch = &Fetching{}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,9 +58,10 @@ func TestUpdateReturnsByItself(t *testing.T) {
 		}, "the cloud was not reached"},
 		{"its file is damaged", func(t *testing.T, r *Releases) { damage(t, r, "1.2.0") }, "checksum differs"},
 		{"its file is cut", func(t *testing.T, r *Releases) { must(t, os.Truncate(filepath.Join(r.Dir, "1.2.0", binaryName), 9)) }, "has 9 bytes"},
-		{"its file is gone", func(t *testing.T, r *Releases) { must(t, os.RemoveAll(filepath.Join(r.Dir, "1.2.0"))) }, "no such file"},
+		{"its file is gone", func(t *testing.T, r *Releases) { must(t, os.Remove(filepath.Join(r.Dir, "1.2.0", binaryName))) }, "no such file"},
+		{"its folder is gone", func(t *testing.T, r *Releases) { must(t, os.RemoveAll(filepath.Join(r.Dir, "1.2.0"))) }, "no signature is kept"},
 		{"the system does not start it", func(t *testing.T, r *Releases) {
-			must(t, r.Unstartable(r.State().Trial.Release, unix.ENOEXEC))
+			must(t, r.Unstartable(r.State().Trial.Version, unix.ENOEXEC))
 		}, "exec format error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,7 +80,7 @@ func TestUpdateReturnsByItself(t *testing.T) {
 			if err := r.take(t, "1.2.0"); err == nil || !strings.Contains(err.Error(), "given up") {
 				t.Errorf("taken again by itself: %v", err)
 			}
-			_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, "1.2.0")), Install{Keys: vendorKeys(), Again: true})
+			_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, "1.2.0")), Install{Again: true})
 			must(t, err)
 			must(t, r.Begin(true))
 			r.wantStart(t, "1.2.0")
@@ -132,7 +134,7 @@ func TestUpdateIsRefused(t *testing.T) {
 			r.Schema = c.schema
 			before, err := os.ReadFile(filepath.Join(r.Dir, stateFile))
 			must(t, err)
-			_, err = r.Install(t.Context(), bytes.NewReader(c.bundle), Install{Keys: vendorKeys()})
+			_, err = r.Install(t.Context(), bytes.NewReader(c.bundle), Install{})
 			if !errors.As(err, new(*Refused)) || !containsAny(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
@@ -219,13 +221,13 @@ func TestDamagedState(t *testing.T) {
 
 func TestProbeRefuses(t *testing.T) {
 	r := newReleases(t)
-	probe := func(_ context.Context, path string, m Manifest) error {
-		if data, err := os.ReadFile(path); err != nil || !bytes.Equal(data, binaryOf(m.Version)) {
+	probe := func(_ context.Context, p *Program, m Manifest) error {
+		if data, err := io.ReadAll(io.NewSectionReader(p.file, 0, MaxBinary)); err != nil || !bytes.Equal(data, binaryOf(m.Version)) {
 			t.Errorf("probed something else: %v", err)
 		}
 		return refuse(Unfit, "it does not start")
 	}
-	_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, "1.1.0")), Install{Keys: vendorKeys(), Probe: probe})
+	_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, "1.1.0")), Install{Probe: probe})
 	if err == nil || err.Error() != "it does not start" || r.folders(t) != "" {
 		t.Errorf("got %v, on the disk %q", err, r.folders(t))
 	}
@@ -309,7 +311,7 @@ func TestDatabaseStepsBack(t *testing.T) {
 	fail := func(schema int) *Releases {
 		r := confirmed(t, "1.1.0")
 		r.Schema = schema
-		_, err := r.Install(t.Context(), bytes.NewReader(bundleOf(t, newer)), Install{Keys: vendorKeys()})
+		_, err := r.Install(t.Context(), bytes.NewReader(bundleOf(t, newer)), Install{})
 		must(t, err)
 		must(t, r.Begin(false))
 		r.wantStart(t, "1.2.0", "1.2.0", "1.2.0", "1.1.0")

@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -75,13 +77,13 @@ func must(t *testing.T, err error) {
 // install takes a bundle of that version into the releases that version runs from.
 func (r *Releases) take(t *testing.T, version string) error {
 	t.Helper()
-	_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, version)), Install{Keys: vendorKeys()})
+	_, err := r.Install(t.Context(), bytes.NewReader(bundle(t, version)), Install{})
 	return err
 }
 
 // as is what a program of another version sees.
 func (r *Releases) as(version string) *Releases {
-	return &Releases{Dir: r.Dir, Running: version, Schema: r.Schema, disk: r.disk}
+	return &Releases{Dir: r.Dir, Running: version, Schema: r.Schema, Keys: r.Keys, Release: Canonical(version) != "1.0.0", disk: r.disk}
 }
 
 // start does what the packaged binary 1.0.0 does, and returns which version runs
@@ -92,8 +94,8 @@ func (r *Releases) start(t *testing.T) string {
 	if one == nil {
 		return "1.0.0"
 	}
-	data, err := os.ReadFile(r.Path(*one))
-	if err != nil || !bytes.Equal(data, binaryOf(one.Version)) {
+	data, err := io.ReadAll(io.NewSectionReader(one.file, 0, MaxBinary))
+	if err = errors.Join(err, one.Close()); err != nil || !bytes.Equal(data, binaryOf(one.Version)) {
 		t.Fatalf("%s was chosen and is not whole: %v", one.Version, err)
 	}
 	return one.Version
@@ -120,7 +122,7 @@ func (r *Releases) folders(t *testing.T) string {
 }
 
 func newReleases(t *testing.T) *Releases {
-	r := New(t.TempDir(), "1.0.0", 1)
+	r := New(t.TempDir(), "1.0.0", 1, vendorKeys())
 	r.disk = hastyDisk{}
 	return r
 }

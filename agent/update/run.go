@@ -104,7 +104,7 @@ func (u *Runner) Run(ctx context.Context) error {
 func (u *Runner) begin(ctx context.Context) {
 	next := u.State().Next
 	if err := u.Begin(u.Gateway.Online()); err != nil {
-		u.Log.Error("the update cannot begin, it is tried again", "error", err)
+		u.Log.Error("the update cannot begin", "error", err)
 		return
 	}
 	u.Log.Info("ending to start a release on trial", "release", next.Version)

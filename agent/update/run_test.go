@@ -25,10 +25,10 @@ type house struct {
 	events       []string
 	served       map[string][]byte // bundles by their addresses
 	fetched      int
-	broken       bool                                          // the line breaks after 9000 bytes
-	tag          string                                        // of what is served; empty: none can go on
-	from         []int64                                       // offsets that were served
-	probe        func(context.Context, string, Manifest) error // of a new binary
+	broken       bool                                            // the line breaks after 9000 bytes
+	tag          string                                          // of what is served; empty: none can go on
+	from         []int64                                         // offsets that were served
+	probe        func(context.Context, *Program, Manifest) error // of a new binary
 }
 
 func (h *house) Ready() error       { h.Lock(); defer h.Unlock(); return h.ready }
@@ -94,7 +94,6 @@ func run(t *testing.T, r *Releases, h *house) *running {
 	t.Cleanup(stop)
 	g := &running{house: h, ended: make(chan error, 1), stop: stop}
 	g.Runner = NewRunner(r, h, PaceOf(5*time.Minute), slog.New(slog.DiscardHandler), stop)
-	g.Taking.Keys = vendorKeys()
 	g.Fetch, g.Taking.Probe = h.fetch, h.probe
 	go func() { g.ended <- g.Run(ctx) }()
 	return g

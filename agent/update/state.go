@@ -9,12 +9,19 @@
 // proves itself is confirmed. After MaxTries starts without that, or as soon as
 // it gives up by itself, the one before runs again. What decides is one small
 // file that is replaced whole, so that a power cut at any step leaves the state
-// before the step or after it; a release is complete, synced and verified before
-// that file names it, and verified again before each start.
+// before the step or after it; a release is complete and synced before that file
+// names it.
+//
+// Nothing in that folder is believed, for the user that the gateway runs as can
+// write it: what starts is verified at each start against the keys of the package
+// and of its configuration, and version, architecture and schema are those that
+// were signed. The state can only say which of several signed releases is meant,
+// and what is not newer than the package never is.
 //
 //	DATA/releases/state.json         which release runs, and which is on trial
 //	DATA/releases/state.good         the same as of the last confirmation, should the first be lost
 //	DATA/releases/1.4.0/roomgate     a release
+//	DATA/releases/1.4.0/manifest.signed  its signature and manifest
 //	DATA/releases/1.5.0.part/        one in the making, worthless
 package update
 
@@ -23,8 +30,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -40,6 +47,10 @@ const MaxTries = 3
 
 // maxNews bounds the news that nobody has fetched; the oldest go.
 const maxNews = 8
+
+// maxState bounds the state, in bytes: news and refusals, each with an address and a
+// reason, every byte of which JSON may write as six.
+const maxState = 256 << 10
 
 // Release is a binary that was unpacked and verified.
 type Release struct {
@@ -63,6 +74,12 @@ type Failure struct {
 	Release
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"` // by a clock that may have been wrong
+}
+
+// NotStarted is a confirmed release that the last start passed over.
+type NotStarted struct {
+	Version string `json:"version"`
+	Reason  string `json:"reason"`
 }
 
 // News is what became of an update and has not been told yet.
@@ -89,23 +106,36 @@ const (
 // State is which release runs. The packaged binary reads what a later release
 // has written: fields may be added, and never change their meaning.
 type State struct {
-	Current  *Release   `json:"current,omitempty"`  // confirmed; nil: the packaged one
-	Previous *Release   `json:"previous,omitempty"` // confirmed before it
-	Next     *Release   `json:"next,omitempty"`     // waits for its trial
-	NextAt   *time.Time `json:"next_at,omitempty"`  // since then
-	Trial    *Trial     `json:"trial,omitempty"`
-	Back     int        `json:"back,omitempty"`    // schema that the database has to go back to first; 0: none
-	Newest   string     `json:"newest,omitempty"`  // ever confirmed; nothing older is taken
-	Failed   *Failure   `json:"failed,omitempty"`  // the last one
-	Refused  *Refusal   `json:"refused,omitempty"` // the last one
-	Asked    string     `json:"asked,omitempty"`   // the URL that the cloud named last, dealt with
-	News     []News     `json:"news,omitempty"`    // oldest first
+	Current    *Release     `json:"current,omitempty"`  // confirmed; nil: the packaged one
+	Previous   *Release     `json:"previous,omitempty"` // confirmed before it
+	Next       *Release     `json:"next,omitempty"`     // waits for its trial
+	NextAt     *time.Time   `json:"next_at,omitempty"`  // since then
+	Trial      *Trial       `json:"trial,omitempty"`
+	Back       int          `json:"back,omitempty"`        // schema that the database has to go back to first; 0: none
+	Newest     string       `json:"newest,omitempty"`      // ever confirmed; nothing older is taken
+	NotStarted []NotStarted `json:"not_started,omitempty"` // at the last start, the newest first
+	Failed     *Failure     `json:"failed,omitempty"`      // the last one
+	Refused    *Refusal     `json:"refused,omitempty"`     // the last one
+	Asked      string       `json:"asked,omitempty"`       // the URL that the cloud named last, dealt with
+	News       []News       `json:"news,omitempty"`        // oldest first
+
+	floor string // the older one that the last confirmation kept; nothing older starts
 }
 
 // tell adds news.
 func (s *State) tell(n News) {
 	s.News = append(s.News, n)
 	s.News = s.News[max(0, len(s.News)-maxNews):]
+}
+
+// notStarted keeps which releases were not started, and tells those that are new.
+func (s *State) notStarted(all []NotStarted) {
+	for _, n := range all {
+		if !slices.Contains(s.NotStarted, n) {
+			s.tell(News{Event: Damaged, Version: n.Version, Reason: n.Reason})
+		}
+	}
+	s.NotStarted = all
 }
 
 // fail gives the trial up.
@@ -132,21 +162,40 @@ func (s *State) known() (all []Release) {
 }
 
 // read returns the state. One that is lost is replaced by that of the last
-// confirmation; the error then says so, and the state is good.
+// confirmation; the error then says so, and the state is good. What that one says
+// of how new the kept releases are holds in any case.
 func (r *Releases) read() (s State, err error) {
-	s, err = readState(filepath.Join(r.Dir, stateFile))
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
 	good, goodErr := readState(filepath.Join(r.Dir, goodFile))
-	if goodErr != nil && !errors.Is(goodErr, fs.ErrNotExist) {
-		err = errors.Join(err, goodErr)
+	s, err = readState(filepath.Join(r.Dir, stateFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err != nil:
+		if goodErr != nil && !errors.Is(goodErr, fs.ErrNotExist) {
+			err = errors.Join(err, goodErr)
+		}
+		s, err = good, fmt.Errorf("which release runs cannot be read, that of the last confirmation is taken: %w", err)
 	}
-	return good, fmt.Errorf("which release runs cannot be read, that of the last confirmation is taken: %w", err)
+	s.floor = good.oldest()
+	if Compare(s.Newest, good.Newest) < 0 {
+		s.Newest = good.Newest
+	}
+	return s, err
+}
+
+// oldest is the version of the older of the confirmed releases, or "".
+func (s State) oldest() string {
+	switch {
+	case s.Previous != nil:
+		return s.Previous.Version
+	case s.Current != nil:
+		return s.Current.Version
+	}
+	return ""
 }
 
 func readState(path string) (s State, err error) {
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path, maxState)
 	if err != nil {
 		return State{}, err
 	}
@@ -154,9 +203,12 @@ func readState(path string) (s State, err error) {
 		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, one := range s.known() {
-		if Canonical(one.Version) != one.Version { // it names a folder
+		if one.Version == "" || Canonical(one.Version) != one.Version { // it names a folder
 			return State{}, fmt.Errorf("%s: %.70q is no version", path, one.Version)
 		}
+	}
+	if s.Previous != nil && s.Current == nil || s.Trial != nil && s.Trial.Tries < 0 {
+		return State{}, fmt.Errorf("%s: this is no state that a gateway writes", path)
 	}
 	return s, nil
 }

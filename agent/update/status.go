@@ -2,6 +2,7 @@ package update
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,8 +19,11 @@ type Status struct {
 	Trial   *Trial     `json:"trial,omitempty"`   // under way
 	Failed  *Failure   `json:"failed,omitempty"`  // the last one that was given up, until one proves itself
 	Refused *Refusal   `json:"refused,omitempty"` // the last bundle that was not taken, until one is
-	Damaged string     `json:"damaged,omitempty"` // what is wrong with the note of all this
-	Keys    int        `json:"keys"`              // that bundles may be signed with
+	// NotStarted are confirmed releases that the last start passed over, and this
+	// one if the next start would.
+	NotStarted []NotStarted `json:"not_started,omitempty"`
+	Damaged    string       `json:"damaged,omitempty"` // what is wrong with the note of all this
+	Keys       int          `json:"keys"`              // that bundles may be signed with
 }
 
 // Status returns how updates stand, as far as the disk tells.
@@ -27,7 +31,7 @@ func (r *Releases) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, err := r.read()
-	u := Status{Running: r.Running, Trial: s.Trial, Failed: s.Failed, Refused: s.Refused}
+	u := Status{Running: r.Running, Trial: s.Trial, Failed: s.Failed, Refused: s.Refused, NotStarted: r.passedOver(s)}
 	if err != nil {
 		u.Damaged = err.Error()
 	}
@@ -37,7 +41,7 @@ func (r *Releases) Status() Status {
 		case one == nil:
 		case one.Version == running:
 			u.Release = true
-		case u.Other == "":
+		case u.Other == "" && !u.passedOver(one.Version):
 			u.Other = one.Version
 		}
 	}
@@ -48,10 +52,26 @@ func (r *Releases) Status() Status {
 	return u
 }
 
+// passedOver are the confirmed releases that do not start, and why.
+func (r *Releases) passedOver(s State) []NotStarted {
+	running := Canonical(r.Running)
+	if !r.Release || slices.ContainsFunc(s.NotStarted, func(n NotStarted) bool { return n.Version == running }) {
+		return s.NotStarted
+	}
+	if _, err := r.manifest(running); err != nil { // the program that started this one did not ask, or had another key
+		return append(s.NotStarted, NotStarted{running, err.Error()})
+	}
+	return s.NotStarted
+}
+
+func (u Status) passedOver(version string) bool {
+	return slices.ContainsFunc(u.NotStarted, func(n NotStarted) bool { return n.Version == version })
+}
+
 // Status returns how updates stand.
 func (u *Runner) Status() Status {
 	s := u.Releases.Status()
-	s.Keys, s.Fetch = len(u.Taking.Keys), u.arrived(u.fetching.Load())
+	s.Keys, s.Fetch = len(u.Releases.Keys), u.arrived(u.fetching.Load())
 	if s.Next != "" {
 		s.Waits = u.Gateway.UpdateBusy()
 	}
@@ -88,6 +108,9 @@ func (u Status) Lines() []string {
 	if f := u.Refused; f != nil {
 		all = append(all, "the last bundle was not taken: "+f.seen())
 	}
+	for _, n := range u.NotStarted {
+		all = append(all, n.line(u.Running))
+	}
 	if u.Damaged != "" {
 		all = append(all, u.Damaged)
 	}
@@ -95,6 +118,15 @@ func (u Status) Lines() []string {
 		all = append(all, "no update is taken: set update.keys in the configuration")
 	}
 	return all
+}
+
+// line says it for people, of whom the release of that version runs.
+func (n NotStarted) line(running string) string {
+	reason := strings.ReplaceAll(n.Reason, "\n", ", ")
+	if n.Version == Canonical(running) {
+		return fmt.Sprintf("%s cannot be verified for another start: %s", n.Version, reason)
+	}
+	return fmt.Sprintf("%s is not started: %s", n.Version, reason)
 }
 
 // seen is the reason, and from where the bundle was.

@@ -106,7 +106,7 @@ func TestRefusalThatPasses(t *testing.T) {
 		h := &house{url: "https://cloud.example/new", busy: "a meeting", served: map[string][]byte{"https://cloud.example/new": bundle(t, "1.2.0")}}
 		var full atomic.Bool
 		full.Store(true)
-		h.probe = func(context.Context, string, Manifest) error {
+		h.probe = func(context.Context, *Program, Manifest) error {
 			if full.Load() {
 				return refuse(DiskFull, "the disk is full")
 			}

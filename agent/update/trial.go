@@ -1,19 +1,34 @@
 package update
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Begin lets the next start be the trial of the release that was installed.
-// online says whether the cloud is reached now, and so has to be reached then.
+// online says whether the cloud is reached now, and so has to be reached then. A
+// release that is not as it was signed is given up, and the error says so: no
+// gateway ends for what would not start.
 func (r *Releases) Begin(online bool) error {
-	return r.change(func(s *State) error {
+	var forged error
+	err := r.change(func(s *State) error {
 		if s.Next == nil {
 			return errors.New("no release waits for its trial")
 		}
+		one, err := r.verify(s.Next.Version, 0)
+		if err != nil {
+			forged = fmt.Errorf("release %s is given up: %w", s.Next.Version, err)
+			s.notStarted(append(s.NotStarted, NotStarted{s.Next.Version, err.Error()}))
+			s.Next, s.NextAt = nil, nil
+			return nil
+		}
+		defer one.Close()
 		s.Trial = &Trial{Release: *s.Next, From: r.Running, FromSchema: r.Schema, Online: online}
 		s.Next, s.NextAt = nil, nil
 		s.tell(News{Event: Begun, Version: s.Trial.Version, From: r.Running})
 		return nil
 	})
+	return errors.Join(err, forged)
 }
 
 // OnTrial returns the trial that this program is, nil if it is none.

@@ -8,23 +8,32 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
-)
 
-// longestRetryAfter bounds how long a receiver can make us wait: as long as the
-// schedule's last step, so that a wrong value ends nothing.
-const longestRetryAfter = 24 * time.Hour
+	"roomgate/agent/outgoing"
+)
 
 // Answer is what came of one attempt.
 type Answer struct {
 	Status     int           // of HTTP; 0: none came
 	RetryAfter time.Duration // asked for with 429 or 503, at most 24 h
 	Error      string        // why it did not succeed, for a person
+	Detail     string        // what Error hides, for the log of the gateway; empty: nothing
 	Offline    bool          // it never left: the gateway has no network or no DNS
 	Took       time.Duration
+	// Waited is how long the notification has waited in a gateway that ran: what
+	// never left is given up by time that was lived through.
+	Waited time.Duration
+}
+
+// attempt is what is told of it.
+func (a Answer) attempt(now time.Time) Attempt {
+	told := Attempt{At: stamp(now.Add(-a.Took)), Error: a.Error}
+	if a.Detail == "" { // else how soon and with what it was answered is hidden too
+		told.Status, told.TookMS = a.Status, a.Took.Milliseconds()
+	}
+	return told
 }
 
 // Success says whether the receiver has taken the notification: any 2xx.
@@ -46,43 +55,41 @@ func judge(resp *http.Response, now time.Time) Answer {
 		a.Error = fmt.Sprintf("the receiver answered %d", a.Status)
 	}
 	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
-		a.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), now)
+		a.RetryAfter = outgoing.RetryAfter(resp.Header.Get("Retry-After"), now)
+	}
+	if outgoing.Inside(resp) && !a.Success() && !a.Gone() {
+		a.Error, a.Detail = unreachable, a.Error
 	}
 	return a
 }
 
-// RetryAfter reads the header (RFC 9110, 10.2.3): seconds or a date. What
-// cannot be read, or is over, is 0; none is beyond 24 h.
-func RetryAfter(text string, now time.Time) time.Duration {
-	text = strings.TrimSpace(text)
-	if seconds, err := strconv.ParseUint(text, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(seconds, uint64(longestRetryAfter/time.Second))) * time.Second
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	return min(max(0, at.Sub(now)), longestRetryAfter)
+// unreachable is all that is told of a receiver in a network that is not the
+// business of whoever registered it.
+const unreachable = "the receiver " + outgoing.Unreachable
+
+// noNetwork says whether an attempt has not left the gateway.
+func noNetwork(err error) bool {
+	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.ENETDOWN)
 }
 
-// failed words an attempt without an answer. The words name no inner address
-// but one that was refused, and nothing of what the other side has said.
+// failed words an attempt without an answer. The words name no address and
+// nothing of what the other side has said.
 func failed(err error) Answer {
 	var (
-		address *AddressError
+		hidden  *outgoing.Hidden
 		dns     *net.DNSError
 		verify  *tls.CertificateVerificationError
 		unknown x509.UnknownAuthorityError
 		timeout net.Error
 	)
 	switch {
-	case errors.As(err, &address):
-		return Answer{Error: "the url " + address.Error()}
+	case errors.As(err, &hidden):
+		return Answer{Error: unreachable, Detail: hidden.Err.Error(), Offline: noNetwork(err)}
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return Answer{Error: "the receiver's host name is not known"}
 	case errors.As(err, &dns):
 		return Answer{Error: "the receiver's host name cannot be looked up now", Offline: true}
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.ENETDOWN):
+	case noNetwork(err):
 		return Answer{Error: "the gateway has no network to the receiver", Offline: true}
 	case errors.As(err, &unknown), errors.As(err, &verify):
 		return Answer{Error: "the receiver's certificate is not trusted"}

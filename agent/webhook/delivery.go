@@ -3,6 +3,8 @@ package webhook
 import (
 	"encoding/json"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 // schedule is the time before each retry, the platform's.
@@ -73,8 +75,7 @@ func (d Delivery) Again(now time.Time) Delivery {
 // After is the delivery after an attempt that ended now.
 func (d Delivery) After(a Answer, now time.Time) Delivery {
 	d.Count++
-	d.Attempts = append(append([]Attempt{}, d.Attempts[max(0, len(d.Attempts)-maxAttempts+1):]...),
-		Attempt{stamp(now.Add(-a.Took)), a.Status, a.Error, a.Took.Milliseconds()})
+	d.Attempts = append(append([]Attempt{}, d.Attempts[max(0, len(d.Attempts)-maxAttempts+1):]...), a.attempt(now))
 	if !a.Offline {
 		d.Tries++
 	}
@@ -82,12 +83,12 @@ func (d Delivery) After(a Answer, now time.Time) Delivery {
 	switch {
 	case a.Success():
 		d.State, d.DeliveredAt = Delivered, stamp(now)
-	case a.Gone(), d.Tries > len(schedule), a.Offline && now.Sub(d.QueuedAt) > longestOffline:
+	case a.Gone(), d.Tries > len(schedule), a.Offline && a.Waited > longestOffline:
 		d.State = Failed
 	case a.Offline:
 		d.NextAt = stamp(now.Add(offlinePause))
 	default:
-		d.NextAt = stamp(now.Add(max(schedule[d.Tries-1], min(a.RetryAfter, longestRetryAfter))))
+		d.NextAt = stamp(now.Add(max(schedule[d.Tries-1], min(a.RetryAfter, outgoing.LongestRetryAfter))))
 	}
 	return d
 }

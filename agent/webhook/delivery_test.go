@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -67,12 +66,15 @@ func TestNoNetworkIsNotTheReceiversFault(t *testing.T) {
 	d := NewDelivery("d", "w", BookingCreated, nil, noon)
 	now := noon
 	for now.Sub(noon) <= 7*24*time.Hour {
-		if d = d.After(Answer{Offline: true}, now); d.State != Pending || d.Tries != 0 {
+		if d = d.After(Answer{Offline: true, Waited: now.Sub(noon)}, now); d.State != Pending || d.Tries != 0 {
 			t.Fatalf("after %v: %s with %d tries", now.Sub(noon), d.State, d.Tries)
 		}
 		now = d.NextAt
 	}
-	if d = d.After(Answer{Offline: true}, now); d.State != Failed || len(d.Attempts) != maxAttempts {
+	if d = d.After(Answer{Offline: true, Waited: time.Hour}, now.AddDate(10, 0, 0)); d.State != Pending {
+		t.Errorf("by a clock that was set: %s", d.State)
+	}
+	if d = d.After(Answer{Offline: true, Waited: now.Sub(noon)}, now); d.State != Failed || len(d.Attempts) != maxAttempts {
 		t.Errorf("after %v: %s with %d attempts kept", now.Sub(noon), d.State, len(d.Attempts))
 	}
 }
@@ -117,30 +119,4 @@ func TestPause(t *testing.T) {
 			t.Errorf("after %d failures %v, want %v", c.failures, got, c.want)
 		}
 	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "-5": 0, "1.5": 0, "soon": 0,
-		"99999999999999999999999": 24 * time.Hour, "86401": 24 * time.Hour,
-		noon.Add(time.Hour).Format(http.TimeFormat):        time.Hour,
-		noon.Add(-time.Hour).Format(http.TimeFormat):       0,
-		noon.Add(1000 * time.Hour).Format(http.TimeFormat): 24 * time.Hour,
-		"Sun, 06 Nov 1994 08:49:37 GMT":                    0,
-		"9223372036854775807":                              24 * time.Hour,
-	} {
-		if got := RetryAfter(text, noon); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-}
-
-func FuzzRetryAfter(f *testing.F) {
-	f.Add("120")
-	f.Add("Sun, 06 Nov 2094 08:49:37 GMT")
-	f.Fuzz(func(t *testing.T, text string) {
-		if got := RetryAfter(text, noon); got < 0 || got > longestRetryAfter {
-			t.Errorf("%q: %v", text, got)
-		}
-	})
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 const (
@@ -15,7 +17,6 @@ const (
 	// connection. Nothing of it is kept, or a webhook could be used to read
 	// what only the gateway can reach.
 	maxAnswer = 4 << 10
-	maxHeader = 64 << 10 // bytes
 	userAgent = "Roomgate-Webhook/1"
 )
 
@@ -24,12 +25,17 @@ type Sender struct {
 	client http.Client
 }
 
+// NewClient returns the client that notifications are sent with.
+func NewClient(p outgoing.Policy) *http.Client {
+	return outgoing.New(outgoing.Options{Policy: p, Timeout: Timeout, MaxBody: maxAnswer})
+}
+
 // NewSender sends with a client as NewClient makes it. Redirects are never
 // followed and no cookies are kept, whatever the client says.
 func NewSender(c *http.Client) *Sender {
 	own := *c
 	own.Jar, own.Timeout = nil, 0
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	own.CheckRedirect = outgoing.Redirects(0)
 	return &Sender{own}
 }
 

@@ -3,6 +3,8 @@ package webhook
 import (
 	"slices"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 // State is where a webhook stands.
@@ -48,7 +50,7 @@ type Request struct {
 const maxOrganization = 200
 
 // New makes an active webhook of a request, and its secrets.
-func New(id string, r Request, p Policy, now time.Time) (Webhook, Secrets, error) {
+func New(id string, r Request, p outgoing.Policy, now time.Time) (Webhook, Secrets, error) {
 	if r.Secret == "" {
 		r.Secret = NewSecret()
 	}
@@ -63,14 +65,14 @@ func New(id string, r Request, p Policy, now time.Time) (Webhook, Secrets, error
 	return w, Secrets{Current: r.Secret}, nil
 }
 
-func (w Webhook) check(p Policy) error {
+func (w Webhook) check(p outgoing.Policy) error {
 	switch {
 	case w.OrganizationID == "":
 		return invalid("organization_id", "is missing: name the organization that is told")
 	case len(w.OrganizationID) > maxOrganization:
 		return invalid("organization_id", "is longer than %d bytes", maxOrganization)
 	}
-	if err := p.CheckURL(w.URL); err != nil {
+	if err := CheckURL(p, w.URL); err != nil {
 		return err
 	}
 	return checkEvents(w.Events)
@@ -84,7 +86,7 @@ type Change struct {
 }
 
 // With returns the changed webhook.
-func (w Webhook) With(c Change, p Policy, now time.Time) (Webhook, error) {
+func (w Webhook) With(c Change, p outgoing.Policy, now time.Time) (Webhook, error) {
 	out := w
 	if c.URL != nil {
 		out.URL = *c.URL

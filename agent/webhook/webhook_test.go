@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"roomgate/agent/problem"
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/outgoing"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -20,7 +23,7 @@ func request() Request {
 
 func wantField(t *testing.T, what string, err error, field string) {
 	t.Helper()
-	var p *Problem
+	var p *problem.Error
 	switch {
 	case field == "" && err != nil:
 		t.Errorf("%s: %v, want it taken", what, err)
@@ -56,7 +59,7 @@ func TestNewNamesTheFieldAtFault(t *testing.T) {
 	} {
 		r := request()
 		c.edit(&r)
-		w, s, err := New("id", r, Policy{}, noon)
+		w, s, err := New("id", r, outgoing.Policy{}, noon)
 		wantField(t, c.what, err, c.field)
 		if err == nil && (w.State != Active || s.Current == "") {
 			t.Errorf("%s: %+v, want an active webhook with a secret", c.what, w)
@@ -65,7 +68,7 @@ func TestNewNamesTheFieldAtFault(t *testing.T) {
 }
 
 func TestCheckURL(t *testing.T) {
-	open := Policy{AllowPrivate: true, AllowHTTP: true}
+	open := outgoing.Policy{AllowPrivate: true, AllowHTTP: true}
 	for _, c := range []struct {
 		url        string
 		strict, ok bool // taken by the strict policy, by the open one
@@ -120,25 +123,25 @@ func TestCheckURL(t *testing.T) {
 		{"https://%zz/", false, false},
 		{"\x00", false, false},
 	} {
-		for p, ok := range map[Policy]bool{{}: c.strict, open: c.ok} {
+		for p, ok := range map[outgoing.Policy]bool{{}: c.strict, open: c.ok} {
 			field := "url"
 			if ok {
 				field = ""
 			}
-			wantField(t, fmt.Sprintf("%s with %+v", c.url, p), p.CheckURL(c.url), field)
+			wantField(t, fmt.Sprintf("%s with %+v", c.url, p), CheckURL(p, c.url), field)
 		}
 	}
 }
 
 func TestWith(t *testing.T) {
-	w, _, err := New("id", request(), Policy{}, noon)
+	w, _, err := New("id", request(), outgoing.Policy{}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	url, bad, events := "https://other.example.com/", "ftp://x", []string{DeviceAlert}
 	active, disabled, failing := Active, Disabled, Failing
 	w.State, w.Reason = Failing, "down"
-	later, err := w.With(Change{URL: &url, Events: &events, State: &active}, Policy{}, noon.Add(time.Hour))
+	later, err := w.With(Change{URL: &url, Events: &events, State: &active}, outgoing.Policy{}, noon.Add(time.Hour))
 	if err != nil || later.URL != url || later.Events[0] != DeviceAlert || later.State != Active || later.Reason != "" ||
 		!later.UpdatedAt.Equal(noon.Add(time.Hour)) || !later.CreatedAt.Equal(noon) {
 		t.Errorf("changed to %+v, %v", later, err)
@@ -146,16 +149,16 @@ func TestWith(t *testing.T) {
 	if w.URL == url || w.Events[0] == DeviceAlert {
 		t.Errorf("the change reached the old one: %+v", w)
 	}
-	if off, err := w.With(Change{State: &disabled}, Policy{}, noon); err != nil || off.Wants(BookingCreated, "org") || off.Reason == "" {
+	if off, err := w.With(Change{State: &disabled}, outgoing.Policy{}, noon); err != nil || off.Wants(BookingCreated, "org") || off.Reason == "" {
 		t.Errorf("disabled: %+v, %v", off, err)
 	}
-	same, err := w.With(Change{State: &failing}, Policy{}, noon)
+	same, err := w.With(Change{State: &failing}, outgoing.Policy{}, noon)
 	if err != nil || same.Reason != "down" {
 		t.Errorf("said what is so: %+v, %v", same, err)
 	}
-	_, err = w.With(Change{URL: &bad}, Policy{}, noon)
+	_, err = w.With(Change{URL: &bad}, outgoing.Policy{}, noon)
 	wantField(t, "a bad url", err, "url")
-	_, err = later.With(Change{State: &failing}, Policy{}, noon)
+	_, err = later.With(Change{State: &failing}, outgoing.Policy{}, noon)
 	wantField(t, "set to failing", err, "state")
 }
 
@@ -173,7 +176,7 @@ func TestWants(t *testing.T) {
 
 func TestNothingShowsASecret(t *testing.T) {
 	r := request()
-	_, s, err := New("id", r, Policy{}, noon)
+	_, s, err := New("id", r, outgoing.Policy{}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +199,8 @@ func FuzzCheckURL(f *testing.F) {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, open bool) {
-		p := Policy{AllowPrivate: open, AllowHTTP: open}
-		if err := p.CheckURL(text); err != nil {
+		p := outgoing.Policy{AllowPrivate: open, AllowHTTP: open}
+		if err := CheckURL(p, text); err != nil {
 			wantField(t, text, err, "url")
 			return
 		}
@@ -217,9 +220,9 @@ func FuzzRecord(f *testing.F) {
 		if json.Unmarshal(text, &r) != nil {
 			return
 		}
-		w, s, err := New("id", r, Policy{}, noon)
+		w, s, err := New("id", r, outgoing.Policy{}, noon)
 		if err != nil {
-			var p *Problem
+			var p *problem.Error
 			if !errors.As(err, &p) || p.Field == "" || len(p.Message) > 500 {
 				t.Errorf("refused without a field or at length: %v", err)
 			}

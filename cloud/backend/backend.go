@@ -56,7 +56,9 @@ type Command struct {
 	Action         string          `json:"action"`
 	Value          json.RawMessage `json:"value,omitempty"`
 	ExpiresAt      time.Time       `json:"expires_at,omitzero"`
-	TTL            float64         `json:"ttl_s,omitempty"` // seconds from receipt
+	// TTL is in seconds from the message's time, 0.001 to 86400; 0: the gateway's
+	// usual. What unlocks may be at most a minute ahead, by either.
+	TTL float64 `json:"ttl_s,omitempty"`
 }
 
 // Backend is one session of a cloud backend.

@@ -83,7 +83,7 @@ func (b *Broker) admit(c net.Conn, from netip.Addr, local bool) (*conn, error) {
 	case !local && b.countFrom(from) >= b.o.MaxPerAddress:
 		return nil, fmt.Errorf("there are %d clients from this address already", b.o.MaxPerAddress)
 	}
-	wrapped := newConn(c, b.o.MaxPacket)
+	wrapped := newConn(c, b.o.MaxPacket, b.budget.share())
 	wrapped.local, wrapped.from = local, from
 	wrapped.flushes = &b.serving
 	b.conns[wrapped] = from
@@ -126,6 +126,7 @@ func (b *Broker) serve(c *conn, secure *tls.Config) (err error) {
 	defer b.yield(c)
 	err = b.server.EstablishConnection(listenerID, c)
 	b.forgetOverflow(c)
+	b.leave(c)
 	return err
 }
 

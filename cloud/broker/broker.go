@@ -9,9 +9,18 @@
 // client's session, and one subscriber that does not read stops everybody who
 // publishes to it. So connections are accepted, counted and bounded here, each
 // packet is checked before it is decoded, writes go to a buffer that never
-// blocks the router, and a client id belongs to one user. Retained messages
-// and sessions are counted. Nothing is stored on disk: the broker is a wire,
-// not a queue, and what must not be lost has its own outbox.
+// blocks the router, and a session belongs to one user. Nothing is stored on
+// disk: the broker is a wire, not a queue, and what must not be lost has its own
+// outbox.
+//
+// # Memory
+//
+// The bytes that wait for all clients together have one budget (Options.Budget):
+// queues of absent sessions, messages that are not acknowledged, writes that slow
+// clients have not taken, subscriptions, wills and retained messages, each with
+// what the router needs for it. Beyond it sessions are forgotten. Besides, each
+// of at most MaxClients connections has its buffers and one packet that it is
+// sending, and each of as many sessions some kilobytes.
 package broker
 
 import (
@@ -40,9 +49,10 @@ var ErrClosed = errors.New("broker is closed")
 
 // Options say who may connect where and do what.
 //
-// A client id belongs to its user: it is the user name itself, or begins with
-// the user name and a slash. A client without a password may have any id that
-// is no user's.
+// A client may have any client id but another user's name, or one that begins
+// with it and a slash. Each user has client ids of his own: the same one of
+// another user is another session. A keepalive of 0 or above 60 s is served as
+// 60 s.
 type Options struct {
 	// Listen is host:port; empty: no socket, only Serve.
 	Listen string
@@ -66,7 +76,11 @@ type Options struct {
 	MaxPerAddress int
 	// MaxPacket bounds a packet after CONNECT, in bytes; 0: 64 KiB.
 	MaxPacket int
-	Log       *slog.Logger // nil: slog.Default()
+	// Budget bounds what waits in the broker for all clients together, in bytes;
+	// 0: 8 MiB. Beyond it sessions are forgotten, those first that have been
+	// without their client longest. Half of it may be retained messages.
+	Budget int
+	Log    *slog.Logger // nil: slog.Default()
 }
 
 // The bounds that are not options.
@@ -76,11 +90,10 @@ const (
 	maxLevels        = 32       // of a topic
 	maxSubscriptions = 256      // of one client
 	maxRetained      = 4096     // messages
-	maxRetainedBytes = 16 << 20
-	maxPending       = 4 << 20 // bytes that wait for one client's socket
-	maxInflight      = 2048    // messages sent to one client and not acknowledged
-	maxKeepAlive     = 60      // seconds; a client must be heard of in 1.5 times this
-	maxClientID      = 128     // bytes
+	maxPending       = 2 << 20  // bytes that wait for one client's socket
+	maxInflight      = 2048     // messages sent to one client and not acknowledged
+	maxKeepAlive     = 60       // seconds; a client must be heard of in 1.5 times this
+	maxClientID      = 128      // bytes
 	connectTime      = 5 * time.Second
 	writeTime        = 5 * time.Second // for each piece of at most writePiece
 	writePiece       = 32 << 10
@@ -100,6 +113,8 @@ type Broker struct {
 	traffic  *semaphore.Weighted
 	numbers  atomic.Int64 // the last one given
 	guesses  guesses
+	budget   *budget
+	leavings atomic.Int64 // counts the sessions whose clients have left
 	log      *notes
 	queue    chan func() error
 	stop     chan struct{}
@@ -120,6 +135,7 @@ func Open(o Options) (*Broker, error) {
 	o.MaxClients = cmp.Or(o.MaxClients, 200)
 	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 8)
 	o.MaxPacket = cmp.Or(o.MaxPacket, 64<<10)
+	o.Budget = cmp.Or(o.Budget, 8<<20)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -130,7 +146,9 @@ func Open(o Options) (*Broker, error) {
 		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]netip.Addr{},
 		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ended: make(chan struct{}),
 		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
+		budget: newBudget(o.Budget),
 	}
+	b.retained = retained{of: b.budget, most: o.Budget / 2}
 	b.numbers.Store(firstNumber)
 	if o.Listen != "" {
 		var err error
@@ -235,11 +253,13 @@ func (b *Broker) publish(topic string, payload []byte, retain bool, qos byte) er
 // nobody is inside the gate for a message of our own.
 var nobody = new(mqtt.Client)
 
-// start brings up the router and the worker of Publish.
+// start brings up the router, the worker of Publish and the one that keeps the
+// budget.
 func (b *Broker) start() error {
 	if err := b.newServer(); err != nil {
 		return err
 	}
+	b.work.Go(b.relieve)
 	b.work.Go(func() {
 		for {
 			select {

@@ -156,7 +156,7 @@ func TestRetainedAreBounded(t *testing.T) {
 		for i := range 400 {
 			c.publish(3, fmt.Sprint("r/", i+1), big, true)
 		}
-		if b.retained.bytes > maxRetainedBytes {
+		if b.retained.bytes > b.o.Budget/2 {
 			t.Errorf("%d bytes are kept", b.retained.bytes)
 		}
 		_ = join(t, b, will(hello("w"), "r/will")).conn.Close()

@@ -39,16 +39,19 @@ type conn struct {
 	publishID, subscribeID uint16
 
 	queued atomic.Int32 // messages between the router and us
+	share  *share
+	left   atomic.Int64 // when the session lost this connection, in order; 0: it did not
 
 	mu       sync.Mutex
 	pending  []byte
+	waiting  int // bytes, those that are being written with them
 	flushing bool
 	closing  bool
 	overflow bool
 }
 
-func newConn(c net.Conn, maxPacket int) *conn {
-	w := &conn{Conn: c, raw: c, limit: max(maxPending, 2*maxPacket)}
+func newConn(c net.Conn, maxPacket int, s *share) *conn {
+	w := &conn{Conn: c, raw: c, limit: max(maxPending, 2*maxPacket), share: s}
 	w.frames = frame.NewReader(socket{w}, frame.FromClient(maxConnect, maxPacket, maxTopic))
 	_ = c.SetDeadline(time.Now().Add(connectTime))
 	return w
@@ -72,11 +75,12 @@ func (c *conn) Write(p []byte) (int, error) {
 	case c.closing:
 		return 0, net.ErrClosed
 	case len(c.pending)+len(p) > c.limit:
-		c.overflow, c.closing = true, true
-		_ = c.raw.Close()
+		c.overflow = true
+		c.end()
 		return 0, errOverflow
 	}
 	c.pending = append(c.pending, p...)
+	c.wait(len(p))
 	if !c.flushing {
 		c.flushing = true
 		c.flushes.Go(c.flush)
@@ -99,6 +103,7 @@ func (c *conn) flush() {
 				return
 			}
 			piece = piece[n:]
+			c.written(n)
 		}
 	}
 }
@@ -149,8 +154,28 @@ func (c *conn) Close() error {
 func (c *conn) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.end()
+}
+
+// end is cut for who holds the lock. What waits does so no more.
+func (c *conn) end() {
 	c.closing = true
 	_ = c.raw.Close()
+	c.pending = nil
+	c.wait(-c.waiting)
+}
+
+// wait counts bytes that wait to be written. The caller holds the lock.
+func (c *conn) wait(n int) {
+	c.waiting += n
+	c.share.add(n)
+}
+
+// written counts bytes that the connection has taken.
+func (c *conn) written(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait(-min(n, c.waiting)) // none wait after an end
 }
 
 func (c *conn) overflowed() bool {

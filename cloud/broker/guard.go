@@ -38,8 +38,9 @@ func (g *guard) ID() string { return "guard" }
 func (g *guard) Provides(moment byte) bool {
 	return slices.Contains([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablish, mqtt.OnSessionEstablished,
-		mqtt.OnACLCheck, mqtt.OnPacketRead, mqtt.OnPacketProcessed, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPublish,
-		mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnDisconnect, mqtt.OnRetainMessage, mqtt.OnRetainedExpired, mqtt.OnRetainPublished,
+		mqtt.OnACLCheck, mqtt.OnPacketRead, mqtt.OnPacketProcessed, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPublish, mqtt.OnPublished,
+		mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnQosComplete, mqtt.OnQosDropped, mqtt.OnSubscribed, mqtt.OnUnsubscribed,
+		mqtt.OnWill, mqtt.OnWillSent, mqtt.OnDisconnect, mqtt.OnRetainMessage, mqtt.OnRetainedExpired, mqtt.OnRetainPublished,
 	}, moment)
 }
 
@@ -67,7 +68,12 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) (err error) {
 	}
 	code, err := g.b.examine(c, cl, pk)
 	if err == nil {
+		cl.ID = session(c.user, cl.ID)
 		c.id = cl.ID
+		if k := cl.State.Keepalive; k == 0 || k > maxKeepAlive {
+			cl.State.Keepalive = maxKeepAlive // whoever is gone is noticed in time
+		}
+		c.share.add(int(pk.FixedHeader.Remaining)) // its will outlives the connection
 		return nil
 	}
 	g.b.log.warn("broker refused a client", "client", printable(cl.ID), "address", c.RemoteAddr(), "reason", err)
@@ -88,7 +94,7 @@ func (b *Broker) examine(c *conn, cl *mqtt.Client, pk packets.Packet) (packets.C
 	if pk.ProtocolVersion != 4 {
 		return packets.ErrUnsupportedProtocolVersion, errors.New("it does not speak MQTT 3.1.1")
 	}
-	if len(cl.ID) > maxClientID || cl.ID == mqtt.InlineClientId || !utf8.ValidString(cl.ID) {
+	if len(cl.ID) > maxClientID || !utf8.ValidString(cl.ID) {
 		return packets.ErrClientIdentifierNotValid, errors.New("its client id cannot be taken")
 	}
 	user, err := b.identify(c, pk)
@@ -96,20 +102,22 @@ func (b *Broker) examine(c *conn, cl *mqtt.Client, pk packets.Packet) (packets.C
 		return packets.ErrBadUsernameOrPassword, err
 	}
 	if !b.users.owns(user, cl.ID) {
-		return packets.ErrClientIdentifierNotValid, errors.New("its client id belongs to another user: use the user name, or begin with it and a slash")
+		return packets.ErrClientIdentifierNotValid, errors.New("its client id is another user's name, or begins with it and a slash: choose another")
 	}
 	c.user = user
 	if c.inside {
 		c.user = Inside
-	}
-	if k := pk.Connect.Keepalive; k == 0 || k > maxKeepAlive {
-		return packets.ErrBadUsernameOrPassword, fmt.Errorf("its keepalive is %d s, want 1 to %d", k, maxKeepAlive)
 	}
 	if w := cl.Properties.Will; w.Flag == 1 && (!validTopic(w.TopicName) || !b.allowed(c.user, w.TopicName, true)) {
 		return packets.ErrBadUsernameOrPassword, fmt.Errorf("its will is for %s, where it may not publish", printable(w.TopicName))
 	}
 	return packets.CodeSuccess, nil
 }
+
+// session is what the router calls the session of a user's client. Each user has
+// client ids of his own: two with the same one do not meet, so that nobody takes
+// a session over that is not his, nor keeps another from his id.
+func session(user, id string) string { return user + "/" + id }
 
 // identify returns the user of a CONNECT, empty for anonymous.
 func (b *Broker) identify(c *conn, pk packets.Packet) (string, error) {
@@ -139,9 +147,12 @@ func (g *guard) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	if old, known := g.b.server.Clients.Get(cl.ID); known {
 		g.b.pass(connOf(cl), allTraffic)
 		renumber(old)
+		if c := connOf(old); c != nil {
+			c.share.drop() // what it has is the new client's from now on
+		}
 		return
 	}
-	g.b.makeRoom()
+	g.b.makeRoom(connOf(cl))
 }
 
 // OnSessionEstablished marks the end of what an old session had waiting.
@@ -149,35 +160,19 @@ func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	if c := connOf(cl); c != nil {
 		c.established = true
 		g.b.yield(c)
+		subscribed(cl)
 	}
-}
-
-// makeRoom forgets the session that has waited longest for its client, if
-// there are as many waiting as there may be clients.
-func (b *Broker) makeRoom() {
-	if b.server.Clients.Len() <= 2*b.o.MaxClients {
-		return
-	}
-	var oldest *mqtt.Client
-	for _, cl := range b.server.Clients.GetAll() {
-		if cl.Closed() && !cl.Net.Inline && (oldest == nil || cl.StopTime() < oldest.StopTime()) {
-			oldest = cl
-		}
-	}
-	if oldest == nil {
-		return
-	}
-	oldest.ClearInflights()
-	b.server.UnsubscribeClient(oldest)
-	b.server.Clients.Delete(oldest.ID)
-	b.log.warn("broker forgot the oldest session without a client", "client", printable(oldest.ID))
 }
 
 // OnACLCheck is asked for each publish, subscription and delivery.
 func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) (ok bool) {
 	defer g.guarded("access")
 	c := connOf(cl)
-	return c != nil && g.b.allowed(c.user, topic, write)
+	ok = c != nil && g.b.allowed(c.user, topic, write)
+	if !ok && write {
+		g.b.log.warn("broker refused a message: its user may not publish there", "client", printable(cl.ID), "topic", printable(topic))
+	}
+	return ok
 }
 
 func (b *Broker) allowed(user, topic string, write bool) bool {
@@ -196,6 +191,9 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (_ packets.Pack
 	err = packets.ErrRejectPacket
 	defer g.guarded("read")
 	c := connOf(cl)
+	if c.share.ended() {
+		return pk, packets.ErrRejectPacket
+	}
 	switch pk.FixedHeader.Type {
 	case packets.Publish:
 		if !validTopic(pk.TopicName) {
@@ -248,7 +246,11 @@ func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packe
 // always emptied, since writing to a conn does not block.
 func (g *guard) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int) {
 	c := connOf(cl)
-	if c == nil || pk.FixedHeader.Type != packets.Publish {
+	if c == nil {
+		return
+	}
+	c.share.hold(pk.PacketID, cost(pk))
+	if pk.FixedHeader.Type != packets.Publish {
 		return
 	}
 	if !pk.FixedHeader.Dup {
@@ -259,6 +261,14 @@ func (g *guard) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int)
 	}
 	c.queued.Add(1)
 	for i := 0; i < 1000 && c.queued.Load() > busy; i++ {
+		runtime.Gosched()
+	}
+}
+
+// OnPublished is called when a message is queued for all subscribers. One of QoS
+// 0 is in no count until a connection has it, so those get their turn first.
+func (g *guard) OnPublished(_ *mqtt.Client, pk packets.Packet) {
+	if len(pk.Payload) > 1<<10 {
 		runtime.Gosched()
 	}
 }

@@ -2,22 +2,6 @@ package broker
 
 import "testing"
 
-func TestMatches(t *testing.T) {
-	for _, c := range []struct {
-		filter, topic string
-		want          bool
-	}{
-		{"a/b", "a/b", true}, {"a/b", "a", false}, {"a/b", "a/b/c", false}, {"a/b", "A/b", false},
-		{"a/+", "a/b", true}, {"a/+", "a", false}, {"a/+/c", "a/b/c", true}, {"a/+", "a/", true}, {"+", "/a", false},
-		{"a/#", "a/b/c", true}, {"a/#", "a", true}, {"a/#", "ab", false}, {"#", "a/b", true},
-		{"a/+/set/#", "a/b/set", true}, {"a/+/set/#", "a/set", false},
-	} {
-		if got := Matches(c.filter, c.topic); got != c.want {
-			t.Errorf("%s stands for %s: %t", c.filter, c.topic, got)
-		}
-	}
-}
-
 // TestInside: the process itself needs no password, and only it is Inside.
 func TestInside(t *testing.T) {
 	o := Options{Users: map[string]string{"bridge": "secret"}}

@@ -11,10 +11,12 @@ import (
 
 // A message on its way to its subscribers has one part of the traffic, a
 // session that comes back has all: the router (2.7.9) copies what waits for it
-// while messages still come in, so one is lost, or comes before older ones.
+// while messages still come in, so one is lost, or comes before older ones. There
+// are few parts, because a message is copied for each subscriber before anybody
+// notices that it is too much.
 const (
 	oneMessage int64 = 1
-	allTraffic int64 = 1 << 32
+	allTraffic int64 = 4
 )
 
 // firstNumber is above every number that renumber gives.

@@ -10,41 +10,119 @@ import (
 
 // retained counts what the router keeps for those who subscribe later.
 type retained struct {
+	of   *budget
+	most int // bytes
+
 	mu    sync.Mutex
-	sizes map[string]int // bytes by topic
+	kept  map[string]kept // by topic
+	tree  map[string]int  // topics at or below each level
+	bytes int
+	users map[string]int // bytes by who published them
+}
+
+// kept is one message that is kept.
+type kept struct {
+	user  string
 	bytes int
 }
 
-// fits says whether a message may be kept. One that replaces another of its
-// topic, and one that clears it, always may if the bytes allow.
-func (r *retained) fits(topic string, size int) bool {
+// fits says whether a message of a user may be kept. One that replaces another
+// of its topic, and one that clears it, may if the bytes allow. One user does
+// not get all of them; empty: it is the gateway's, which may.
+func (r *retained) fits(user, topic string, size int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old, known := r.sizes[topic]
-	return (known || size == 0 || len(r.sizes) < maxRetained) && r.bytes-old+size <= maxRetainedBytes
+	if size == 0 {
+		return true
+	}
+	old, known := r.kept[topic]
+	size += messageCost
+	if !known {
+		size += r.grows(topic)
+	}
+	own := r.users[user] + size
+	if old.user == user {
+		own -= old.bytes
+	}
+	return (known || len(r.kept) < maxRetained) && r.bytes-old.bytes+size <= r.most && (user == "" || own <= r.most/2)
+}
+
+// grows is what the levels of a topic cost that are not there yet.
+func (r *retained) grows(topic string) (size int) {
+	for level := range levels(topic) {
+		if r.tree[level] == 0 {
+			size += levelCost
+		}
+	}
+	return size
+}
+
+// levels yields the beginnings of a topic, one level longer each.
+func levels(topic string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := range topic {
+			if topic[i] == '/' && !yield(topic[:i]) {
+				return
+			}
+		}
+		yield(topic + "/")
+	}
 }
 
 // set counts a message; size 0 uncounts it.
-func (r *retained) set(topic string, size int) {
+func (r *retained) set(user, topic string, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.sizes == nil {
-		r.sizes = map[string]int{}
+	if r.kept == nil {
+		r.kept, r.tree, r.users = map[string]kept{}, map[string]int{}, map[string]int{}
 	}
-	r.bytes += size - r.sizes[topic]
-	if size == 0 {
-		delete(r.sizes, topic)
-		return
+	old, known := r.kept[topic]
+	switch {
+	case known && size == 0:
+		delete(r.kept, topic)
+		r.count(old.user, -old.bytes)
+		r.branch(topic, -1)
+	case known:
+		size += messageCost
+		r.kept[topic] = kept{user, size}
+		r.count(old.user, -old.bytes)
+		r.count(user, size)
+	case size > 0:
+		size += messageCost
+		r.kept[topic] = kept{user, size}
+		r.count(user, size)
+		r.branch(topic, 1)
 	}
-	r.sizes[topic] = size
 }
 
-// weight is what a message costs to keep: its name counts too.
+// branch counts a topic in the tree, or out of it.
+func (r *retained) branch(topic string, n int) {
+	for level := range levels(topic) {
+		before := r.tree[level]
+		if r.tree[level] += n; r.tree[level] == 0 {
+			delete(r.tree, level)
+		}
+		if before == 0 || before+n == 0 {
+			r.count("", n*levelCost)
+		}
+	}
+}
+
+func (r *retained) count(user string, n int) {
+	r.bytes += n
+	if r.users[user] += n; r.users[user] == 0 {
+		delete(r.users, user)
+	}
+	r.of.take(n)
+}
+
+// weight is what a message needs to be kept: its name counts twice, because the
+// router and we have it.
 func weight(topic string, payload []byte) int {
 	if len(payload) == 0 {
 		return 0
 	}
-	return len(topic) + len(payload)
+	return 2*len(topic) + len(payload)
 }
 
 // OnPublish lets a message that is too much to keep pass without being kept.
@@ -53,12 +131,19 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	return pk, nil
 }
 
+// nowhere is a topic that nobody may read. The router (2.7.9) sends a will
+// whatever we say, so one that is refused goes there.
+const nowhere = "$nowhere"
+
 // OnWill is OnPublish for a last will, which takes another way through the
-// router. Whether its topic is allowed was settled at CONNECT.
+// router. Its topic was allowed at CONNECT, and may be a door's since.
 func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	g.b.through(cl) // with a packet that ended the client
 	if c := connOf(cl); c != nil {
 		g.b.pass(c, oneMessage)
+	}
+	if c := connOf(cl); c != nil && !g.b.allowed(c.user, will.TopicName, true) { // any more
+		will.TopicName, will.Retain = nowhere, false
 	}
 	will.Retain = will.Retain && g.b.mayKeep(cl, will.TopicName, will.Payload)
 	if will.Retain {
@@ -68,7 +153,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 }
 
 func (b *Broker) mayKeep(cl *mqtt.Client, topic string, payload []byte) bool {
-	if b.retained.fits(topic, weight(topic, payload)) {
+	if b.retained.fits(ownerOf(cl), topic, weight(topic, payload)) {
 		return true
 	}
 	b.log.warn("broker keeps too many retained messages, passed one on without", "client", printable(cl.ID), "topic", topic)
@@ -78,11 +163,19 @@ func (b *Broker) mayKeep(cl *mqtt.Client, topic string, payload []byte) bool {
 // OnRetainMessage is called when a message is kept or cleared.
 func (g *guard) OnRetainMessage(cl *mqtt.Client, pk packets.Packet, _ int64) {
 	g.b.gate.leave(cl)
-	g.b.retained.set(pk.TopicName, weight(pk.TopicName, pk.Payload))
+	g.b.retained.set(ownerOf(cl), pk.TopicName, weight(pk.TopicName, pk.Payload))
+}
+
+// ownerOf is the user of a client, empty if that is this process.
+func ownerOf(cl *mqtt.Client) string {
+	if c := connOf(cl); c != nil && !c.inside {
+		return c.user
+	}
+	return ""
 }
 
 // OnRetainedExpired is called when a message is no longer kept.
-func (g *guard) OnRetainedExpired(topic string) { g.b.retained.set(topic, 0) }
+func (g *guard) OnRetainedExpired(topic string) { g.b.retained.set("", topic, 0) }
 
 // OnRetainPublished is called for each kept message that a new subscription
 // is given; it lets the client's queue empty itself.

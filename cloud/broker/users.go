@@ -103,15 +103,12 @@ func (u users) matches(stored, password string) bool {
 	return err == nil && subtle.ConstantTimeCompare(got, key) == 1
 }
 
-// owns says whether a client id is this user's; an anonymous client owns what
-// is no user's.
+// owns says whether a user, empty if anonymous, may have a client id: any that is
+// not another user's name and does not begin with one and a slash.
 func (u users) owns(user, id string) bool {
 	owner, _, _ := strings.Cut(id, "/")
-	if user != "" {
-		return owner == user
-	}
 	_, taken := u.stored[owner]
-	return !taken
+	return !taken || owner == user
 }
 
 // Wrong passwords per address: a burst, then one for each interval.

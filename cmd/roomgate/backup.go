@@ -192,13 +192,9 @@ func stoppedSource(file string, c *config.Config) source {
 			if err != nil {
 				return err
 			}
-			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, func(ctx context.Context, path string) error {
-				_, checked := p.wait("the database is checked")
-				defer checked()
-				return checkDatabase(ctx, path)
-			}, p.of("the database is read"))
+			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, store.Progress(p.of("the database is checked")), p.of("the database is read"))
 			if errors.Is(err, store.ErrDamaged) {
-				return fmt.Errorf("%w: start the gateway once, which restores its last good snapshot", err)
+				return fmt.Errorf("%w: start the gateway once, which repairs it", err)
 			}
 			return err
 		},

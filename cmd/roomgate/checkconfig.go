@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/config"
+	"roomgate/agent/roombroker"
 )
 
 func newCheckConfig() *cobra.Command {
@@ -36,7 +37,7 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	c, err := loadConfig(cmd)
 	var problems *config.Errors
 	if wantsJSON(cmd) && (err == nil || errors.As(err, &problems)) {
-		return errors.Join(printProblems(cmd, problems), err)
+		return errors.Join(printProblems(cmd, c, problems), err)
 	}
 	if err != nil {
 		return err
@@ -45,18 +46,45 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	for _, s := range c.Spaces {
 		devices += len(s.Devices)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid, %s with %s\n",
+	out := cmd.OutOrStdout()
+	_, err = fmt.Fprintf(out, "%s: valid, %s with %s\n",
 		configFile(cmd), count(len(c.Spaces), "meeting space"), count(devices, "device"))
+	for _, a := range adviceOn(c) {
+		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, a.Fix)
+		err = errors.Join(err, e)
+	}
 	return err
 }
 
-func printProblems(cmd *cobra.Command, problems *config.Errors) error {
+// configAdvice is something that holds and should be written in another way.
+type configAdvice struct {
+	Key     string `json:"key"`
+	Message string `json:"message"`
+	Fix     string `json:"fix"`
+}
+
+// adviceOn is what a valid configuration should say itself; c may be nil.
+func adviceOn(c *config.Config) []configAdvice {
+	all := []configAdvice{}
+	if c == nil || c.Broker.Listen == "" {
+		return all
+	}
+	for _, a := range roombroker.Of(c).Advice() {
+		all = append(all, configAdvice{a.Key, a.Seen, a.Fix})
+	}
+	return all
+}
+
+func printProblems(cmd *cobra.Command, c *config.Config, problems *config.Errors) error {
 	answer := struct {
 		File     string          `json:"file"`
 		Valid    bool            `json:"valid"`
 		Problems []configProblem `json:"problems"`
-	}{configFile(cmd), problems == nil, []configProblem{}}
-	if problems != nil {
+		Advice   []configAdvice  `json:"advice"`
+	}{configFile(cmd), problems == nil, []configProblem{}, []configAdvice{}}
+	if problems == nil {
+		answer.Advice = adviceOn(c)
+	} else {
 		for _, p := range problems.Problems {
 			answer.Problems = append(answer.Problems, configProblem(p))
 		}

@@ -32,6 +32,10 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if !cloud.ValidGateway(gateway) {
 		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
 	}
+	ttl, _ := cmd.Flags().GetDuration("ttl")
+	if ttl < time.Millisecond || ttl > 24*time.Hour {
+		return fail(exitUsage, "--ttl %v is out of range: want 1ms to 24h, and at most 1m to open a lock", ttl)
+	}
 	topics := cloud.Topics{Gateway: gateway}
 	l, err := dialCloud(cmd, topics.Up("receipt"), topics.Up("state", "+"))
 	if err != nil {
@@ -46,7 +50,6 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ttl, _ := cmd.Flags().GetDuration("ttl")
 	wait, _ := cmd.Flags().GetDuration("wait")
 	id, err := l.send(cmd.Context(), gateway, "command", backend.Command{MeetingSpaceID: space, DeviceType: args[2], SubDevice: o.SubDevice,
 		Action: o.Action, Value: o.Value, TTL: ttl.Seconds()})

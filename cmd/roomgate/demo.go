@@ -28,6 +28,8 @@ what the building sends. The drivers are the real ones, on simulated chips.
 Two more of the outside world are in it: https://receiver.demo/ takes webhook
 notifications, with /status/500 it answers that, and messages to mobile devices
 are shown by a stand-in push gateway. The log tells what both have got.
+With --allow-loopback webhooks and calendars may also be on this machine, then
+without TLS too.
 
 Without --data it starts afresh each time, where the other commands find it by
 themselves. With --data it keeps what it has, and the other commands want the
@@ -40,11 +42,16 @@ const (
 	demoCloudListen = "127.0.0.1:1884"
 )
 
+// allowLoopback is the flag that only a demo has: on a gateway, whoever may
+// register a webhook would be let in to what listens to this machine alone.
+const allowLoopback = "allow-loopback"
+
 func newDemo() *cobra.Command {
 	cmd := &cobra.Command{Use: "demo", Short: "run a simulated building with a stand-in cloud", Long: demoHelp,
 		Args: cobra.NoArgs, RunE: action(runDemo)}
 	gatewayFlags(cmd)
 	cmd.Flags().String("cloud-listen", demoCloudListen, withVariable("`HOST:PORT` of the stand-in cloud's broker", "cloud-listen"))
+	cmd.Flags().Bool(allowLoopback, false, withVariable("let webhooks and calendars reach this machine", allowLoopback))
 	return cmd
 }
 
@@ -77,7 +84,8 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if g.standIn != nil {
 		g.standIn.gateway = g.config.Gateway.ID
 	}
-	g.webhooks = receiverClient(g.config, g.log)
+	g.loopback = text(cmd, allowLoopback) == "true"
+	g.webhooks = receiverClient(g.config.Webhooks.Policy(g.loopback), g.log)
 	if g.config.Push.URL == "https://"+demoPush {
 		g.push = telephoneClient(g.log)
 	}

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"roomgate/agent/config"
+	"roomgate/agent/outgoing"
+	"roomgate/agent/push"
 	"roomgate/agent/webhook"
 )
 
@@ -49,8 +50,8 @@ func (d demoHost) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // receiverClient sends notifications, those to the stand-in receiver to it. A
 // path as /status/500 makes it answer that.
-func receiverClient(c *config.Config, log *slog.Logger) *http.Client {
-	outside := webhook.NewClient(webhook.Policy{AllowPrivate: c.Webhooks.AllowPrivate, AllowHTTP: c.Webhooks.AllowHTTP}).Transport
+func receiverClient(p outgoing.Policy, log *slog.Logger) *http.Client {
+	outside := webhook.NewClient(p).Transport
 	return &http.Client{Transport: demoHost{demoReceiver, outside, func(r *http.Request, body []byte) int {
 		var p webhook.Payload
 		_ = json.Unmarshal(body, &p) // it is shown as it is
@@ -65,7 +66,7 @@ func receiverClient(c *config.Config, log *slog.Logger) *http.Client {
 
 // telephoneClient sends messages to the stand-in push gateway.
 func telephoneClient(log *slog.Logger) *http.Client {
-	return &http.Client{Transport: demoHost{demoPush, http.DefaultTransport, func(r *http.Request, body []byte) int {
+	return &http.Client{Transport: demoHost{demoPush, push.NewClient(nil).Transport, func(r *http.Request, body []byte) int {
 		var m struct{ Topic, Title, Message string }
 		if err := json.Unmarshal(body, &m); r.Method != http.MethodPost || err != nil {
 			return http.StatusOK // somebody looks whether it is well

@@ -28,7 +28,7 @@ var settings = []setting{
 const dataUsage = "`DIR` of the gateway's data and control socket"
 
 // environment are the flags that a variable can stand in for.
-var environment = []string{"config", "data", "listen", "broker", "cloud", "gateway", "cloud-listen", "url", "key", "output"}
+var environment = []string{"config", "data", "listen", "broker", "cloud", "gateway", "cloud-listen", allowLoopback, "url", "key", "output"}
 
 // variable is a flag's name in the environment, as ROOMGATE_CLOUD_LISTEN.
 func variable(flag string) string {

@@ -18,7 +18,9 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/api"
+	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/update"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
 )
@@ -37,6 +39,7 @@ type gateway struct {
 	log           *slog.Logger
 	// simulated says that the buses lead to no hardware.
 	simulated bool
+	released  bool                           // was started as a release, not as the package
 	hardware  string                         // names this machine; empty: a demo, which has none
 	again     func() (*config.Config, error) // reads the configuration once more; nil: there is no file
 	file      string                         // that the configuration is from; empty: it is built in
@@ -45,6 +48,7 @@ type gateway struct {
 	wire      wire                           // to the cloud, in a demo
 	// webhooks and push reach what a demo has of them; nil: the network does.
 	webhooks, push *http.Client
+	loopback       bool // webhooks and calendars may reach this machine
 
 	agent   *agent.Agent
 	loops   []loop // end first
@@ -107,6 +111,8 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 func (g *gateway) extraDoors() map[string]http.Handler {
 	all := g.backupDoors()
 	all["POST /reload"] = http.HandlerFunc(g.takeReload)
+	all["POST /clock"] = http.HandlerFunc(g.takeClock)
+	all["POST /store/confirm"] = http.HandlerFunc(g.confirmRepair)
 	maps.Copy(all, g.extra)
 	return all
 }
@@ -130,7 +136,13 @@ func (g *gateway) openBroker(name, flag string, o broker.Options) (*broker.Broke
 	}
 	g.brokers = append(g.brokers, loop{name, b.Run})
 	g.closers = append(g.closers, b.Close)
-	g.say("%s listening on mqtt://%s", name, b.Addr())
+	scheme := "mqtt"
+	if o.TLS != nil {
+		scheme = "mqtts"
+	} else if !b.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		g.log.Warn(name+" is open to the network without tls, its passwords travel in the clear: set broker.tls", "address", b.Addr().String())
+	}
+	g.say("%s listening on %s://%s", name, scheme, b.Addr())
 	return b, nil
 }
 
@@ -173,14 +185,22 @@ func (g *gateway) listen() (net.Listener, error) {
 }
 
 func (g *gateway) openAgent(ctx context.Context) (err error) {
-	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Check: checkDatabase,
-		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, Simulated: g.simulated, Hardware: g.hardware, Log: g.log, Dial: g.dial(),
-		Webhooks: g.webhooks, Push: g.push})
+	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Told: g.checking(),
+		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, NotStarted: g.passedOver(), Simulated: g.simulated, Hardware: g.hardware, Machine: clock.This(), Log: g.log, Dial: g.dial(),
+		Webhooks: g.webhooks, Push: g.push, AllowLoopback: g.loopback})
 	if err != nil {
 		return err
 	}
 	g.closers = append(g.closers, g.agent.Close)
 	return nil
+}
+
+// passedOver are the releases that the start of this program passed over.
+func (g *gateway) passedOver() []update.NotStarted {
+	if g.end == nil {
+		return nil
+	}
+	return update.New(g.config.Data, version, agent.Schema, nil).State().NotStarted
 }
 
 // dial is how the cloud is reached; nil: as usual.

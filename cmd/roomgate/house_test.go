@@ -52,6 +52,16 @@ var arrows = []arrow{
 		why: "a driver takes a bus and does not know which board is below it"},
 	{from: []string{"drivers/..."}, to: []string{"roomgate/drivers/all"},
 		why: "the list of drivers is for those who open them"},
+	{from: []string{"agent/problem"}, to: []string{"roomgate/..."},
+		why: "every noun stands on it, so it stands on none"},
+	{from: []string{"agent/loop"}, to: []string{"roomgate/agent", "roomgate/drivers/...", "roomgate/store/...", "roomgate/cloud/..."},
+		why: "it waits for everybody and knows nobody"},
+	{from: []string{"agent/clock"}, to: []string{"roomgate/..."},
+		why: "it says what time it is, whatever for"},
+	{from: []string{"agent/eventlog"}, to: []string{"roomgate/agent", "roomgate/agent/config", "roomgate/drivers/...", "roomgate/cloud/..."},
+		why: "all that goes outward follows the log, and the log follows nothing"},
+	{from: []string{"agent/outgoing"}, to: []string{"roomgate/..."},
+		why: "the way out knows none of those who use it"},
 	{from: []string{"configs"}, to: []string{"roomgate/..."},
 		why: "the examples are files"},
 	{from: []string{"..."}, to: []string{"go.etcd.io/bbolt"}, but: []string{"store/..."},
@@ -129,6 +139,10 @@ func TestArrowsBite(t *testing.T) {
 		{"agent", "github.com/mochi-mqtt/server/v2", true},
 		{"agent", "roomgate/cmd/roomgate", true},
 		{"agent", "testing", true},
+		{"agent/problem", "roomgate/drivers", true},
+		{"agent/outgoing", "roomgate/agent/webhook", true},
+		{"agent/eventlog", "roomgate/agent", true},
+		{"agent/eventlog", "roomgate/agent/clock", false},
 	} {
 		found := slices.ContainsFunc(arrows, func(a arrow) bool { return len(a.wrong(c.from, []string{c.to})) > 0 })
 		if found != c.wrong {

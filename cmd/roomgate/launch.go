@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -27,13 +27,19 @@ func runRelease(cmd *cobra.Command, _ []string) error {
 		if err := launch(cmd, log); err != nil {
 			return err
 		}
-		return runGateway(cmd, log)
+		return runGateway(cmd, log, false)
 	}
 	if err := os.Unsetenv(releaseVariable); err != nil {
 		return err
 	}
-	onTrial := update.New(dataFolder(cmd), version, agent.Schema).OnTrial() != nil
-	err := runGateway(cmd, log)
+	nameProcess()
+	r := update.New(dataFolder(cmd), version, agent.Schema, nil)
+	r.Release = true
+	if err := r.Runs(); err != nil {
+		log.Warn("that this release runs cannot be noted", "error", err)
+	}
+	onTrial := r.OnTrial() != nil
+	err := runGateway(cmd, log, true)
 	var coded *fault
 	if onTrial && errors.As(err, &coded) && coded.code == exitConfig {
 		// systemd starts nothing again that ends so, and the release before is to run.
@@ -42,10 +48,15 @@ func runRelease(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
+// nameProcess shows this process by its name in ps and in the journal. The kernel
+// names one after the file that was executed, and that of a release is a number
+// (proc_pid_comm(5)).
+func nameProcess() { _ = os.WriteFile("/proc/self/comm", []byte("roomgate"), 0) } // else it keeps its number
+
 // launch becomes the release that is to run, if that is not this program. It goes
 // on with this one if there is none, or if the system starts none: the package
 // is the last resort. It must not stumble over a configuration that is newer than
-// the package, so it reads of it only where the data is.
+// the package, so it reads of it only where the data is and whose releases run.
 func launch(cmd *cobra.Command, log *slog.Logger) error {
 	data := dataFolder(cmd)
 	if _, err := os.Stat(filepath.Join(data, update.Dir)); err != nil {
@@ -57,36 +68,49 @@ func launch(cmd *cobra.Command, log *slog.Logger) error {
 		return err
 	}
 	defer lock.Close()
-	r := update.New(data, version, agent.Schema)
+	r := update.New(data, version, agent.Schema, trustedKeys(config.BasicsIn(configFile(cmd)).Keys, log))
 	for range 2 { // the one on trial, then the one before
 		one, err := r.Choose()
 		if err != nil {
-			log.Error("not everything is well with the releases", "error", err)
+			log.Error("not everything is well with the releases, see roomgate doctor", "error", err)
 		}
 		stepBack(cmd.Context(), r, data, one, log)
 		if one == nil {
 			return nil
 		}
 		log.Info("starting a release", "release", one.Version, "package", version)
-		err = syscall.Exec(r.Path(*one), os.Args, append(os.Environ(), releaseVariable+"="+one.Version))
+		err = one.Exec(os.Args, append(os.Environ(), releaseVariable+"="+one.Version))
 		log.Error("the system does not start the release", "release", one.Version, "error", err)
-		if err := r.Unstartable(*one, err); err != nil {
+		if err := r.Unstartable(one.Version, err); err != nil {
 			log.Error("that cannot be noted", "error", err)
 		}
 	}
 	return nil
 }
 
+// trustedKeys are the keys of the package and those of its configuration that it
+// can read. Nothing in the data folder is asked.
+func trustedKeys(configured []string, log *slog.Logger) (keys []ed25519.PublicKey) {
+	for _, text := range append([]string{updateKeys}, configured...) {
+		some, err := update.ParseKeys(text)
+		if err != nil {
+			log.Error("one of update.keys is not trusted", "error", err)
+		}
+		keys = append(keys, some...)
+	}
+	return keys
+}
+
 // stepBack brings the database back for a program that cannot read what a release
 // on trial has made of it. If that fails, that program says so and ends, and the
 // next start tries again.
-func stepBack(ctx context.Context, r *update.Releases, data string, one *update.Release, log *slog.Logger) {
+func stepBack(ctx context.Context, r *update.Releases, data string, one *update.Start, log *slog.Logger) {
 	knows := agent.Schema
 	if one != nil {
 		knows = one.Schema
 	}
 	err := r.StepBack(knows, func(schema int) (string, error) {
-		return store.StepBack(ctx, filepath.Join(data, agent.Database), schema, store.Options{Check: checkDatabase})
+		return store.StepBack(ctx, filepath.Join(data, agent.Database), schema, store.Options{})
 	})
 	if err != nil {
 		log.Error("the database cannot be brought back to what it was before the trial", "error", err)
@@ -97,7 +121,7 @@ func stepBack(ctx context.Context, r *update.Releases, data string, one *update.
 func dataFolder(cmd *cobra.Command) string {
 	data := text(cmd, "data")
 	if data == "" {
-		data = config.DataIn(configFile(cmd))
+		data = config.BasicsIn(configFile(cmd)).Data
 	}
 	if full, err := filepath.Abs(data); err == nil {
 		return full

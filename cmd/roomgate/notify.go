@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -73,5 +74,29 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return false
 	case <-time.After(d):
 		return true
+	}
+}
+
+// startPatience is for how long from now systemd is asked to wait for the start, each time the check of the database
+// has moved on: longer than a disk that still answers takes for the next piece.
+const startPatience = 2 * time.Minute
+
+// checking tells systemd, and the log, that the start goes on while the database is checked, however slow the disk is.
+func (g *gateway) checking() func(done, total int64) {
+	began := time.Now()
+	next := began.Add(time.Second)
+	logged := began
+	return func(done, total int64) {
+		now := time.Now()
+		if now.Before(next) {
+			return
+		}
+		next = now.Add(time.Second)
+		said := share("the database is checked", done, total)
+		g.tell(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d\nSTATUS=%s", startPatience.Microseconds(), said))
+		if now.Sub(logged) >= progressEveryLog {
+			logged = now
+			g.log.Info(said)
+		}
 	}
 }

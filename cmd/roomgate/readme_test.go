@@ -79,9 +79,10 @@ type runningDemo struct {
 	dir   string // where commands are typed
 	env   []string
 	ports map[string]string
+	pid   int
 }
 
-func startDemo(t *testing.T) *runningDemo {
+func startDemo(t *testing.T, more ...string) *runningDemo {
 	t.Helper()
 	dir := t.TempDir()
 	d := &runningDemo{out: filepath.Join(dir, "out"), dir: dir, ports: map[string]string{},
@@ -92,11 +93,13 @@ func startDemo(t *testing.T) *runningDemo {
 	}
 	defer out.Close()
 	var log bytes.Buffer
-	cmd := exec.Command("roomgate", "demo", "--listen", "127.0.0.1:0", "--broker", "127.0.0.1:0", "--cloud-listen", "127.0.0.1:0")
+	args := append([]string{"demo", "--listen", "127.0.0.1:0", "--broker", "127.0.0.1:0", "--cloud-listen", "127.0.0.1:0"}, more...)
+	cmd := exec.Command("roomgate", args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = d.env, out, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	d.pid = cmd.Process.Pid
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		if err := cmd.Wait(); err != nil {

@@ -181,7 +181,7 @@ func (r *restoring) replace() error {
 			p.Configuration(r.path, r.text)
 		}
 		life := agent.NewLife{NewKey: r.flag("new-key"), Another: text(r.cmd, "as") != ""}
-		if r.key, err = agent.Rekey(r.cmd.Context(), dir, life, checkDatabase); err != nil || r.text == nil {
+		if r.key, err = agent.Rekey(r.cmd.Context(), dir, life); err != nil || r.text == nil {
 			return err
 		}
 		return r.putFiles(o)

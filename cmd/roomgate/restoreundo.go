@@ -35,7 +35,7 @@ func (r *restoring) undo() error {
 		if err := oldConfiguration(p, before); err != nil {
 			return err
 		}
-		_, err := agent.Rekey(r.cmd.Context(), dir, agent.NewLife{}, checkDatabase)
+		_, err := agent.Rekey(r.cmd.Context(), dir, agent.NewLife{})
 		return err
 	})
 	if err != nil {

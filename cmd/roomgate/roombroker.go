@@ -1,10 +1,9 @@
 package main
 
 import (
+	"crypto/tls"
 	"net"
-	"slices"
 
-	"roomgate/agent"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
 )
@@ -12,17 +11,26 @@ import (
 // openRoomBroker starts the room broker, if there is to be one, and lets the
 // drivers reach it without a socket.
 func (g *gateway) openRoomBroker() error {
-	o := broker.Options{Listen: g.config.Broker.Listen, Users: map[string]string{}, Log: g.log.With("broker", "room"),
-		AllowAnonymousLoopback: len(g.config.Broker.Users) == 0, ACL: guard(agent.OwnRoomTopics(g.config.Gateway.ID), g.doors)}
+	c := g.config.Broker
+	o := broker.Options{Listen: c.Listen, Users: map[string]string{}, Log: g.log.With("broker", "room"),
+		AllowAnonymousLoopback: len(c.Users) == 0, ACL: g.mayAtRoomBroker}
 	if o.Listen == "" {
 		return nil
 	}
-	for _, u := range g.config.Broker.Users {
+	for _, u := range c.Users {
 		password, err := u.Password.Reveal(u.PasswordFile)
 		if err != nil {
 			return fail(exitConfig, "password of broker user %s: %w", u.Name, err)
 		}
 		o.Users[u.Name] = password
+	}
+	if c.TLS.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
+		if err != nil {
+			return fail(exitConfig, "broker.tls: %w", err)
+		}
+		// Boards in rooms know no later one.
+		o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	b, err := g.openBroker("room broker", "broker", o)
 	if err != nil {
@@ -41,22 +49,8 @@ func (g *gateway) openRoomBroker() error {
 	})
 }
 
-// doors are filters of the topics that open a door now.
-func (g *gateway) doors() []string {
-	if g.agent == nil { // nobody from outside is served before it is open
-		return nil
-	}
-	return g.agent.GuardedTopics()
-}
-
-// guard lets nobody but the gateway publish to topics of its own, in which it
-// speaks for itself, and to those that open a door.
-func guard(own []string, doors func() []string) func(user, topic string, write bool) bool {
-	return func(user, topic string, write bool) bool {
-		if !write || user == broker.Inside {
-			return true
-		}
-		matches := func(f string) bool { return broker.Matches(f, topic) }
-		return !slices.ContainsFunc(own, matches) && !slices.ContainsFunc(doors(), matches)
-	}
+// mayAtRoomBroker is the room broker's access list. The building may change at
+// any time. Nobody from outside is served before it is open.
+func (g *gateway) mayAtRoomBroker(user, topic string, write bool) bool {
+	return user == broker.Inside || g.agent != nil && g.agent.RoomAccess().May(user, topic, write)
 }

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
-	"roomgate/cloud/broker"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
+	"roomgate/drivers/session"
 	"roomgate/drivers/sim"
 )
 
@@ -90,32 +91,118 @@ func untilDone(t *testing.T, d drivers.Driver, action string) {
 	}
 }
 
-// TestGuard: a door is opened by nobody else.
-func TestGuard(t *testing.T) {
-	c, err := config.Parse("test.yaml", []byte(owned), all.All())
+const guests = `
+gateway: {id: test}
+broker:
+  listen: 127.0.0.1:0
+  users: [{name: zigbee2mqtt, password: secret}, {name: evil, password: secret}]
+spaces:
+  - id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01
+    name: Aurora
+    timezone: Europe/Berlin
+    devices:
+      - {id: door, type: lock, driver: lock-zigbee2mqtt, options: {topic: zigbee2mqtt/door, timeout: 2s}}
+`
+
+// atBroker is a client of the room broker, over the network. It runs until the
+// test ends.
+func atBroker(t *testing.T, address, user string, hear func(topic string), filters ...string) *session.Session {
+	t.Helper()
+	up := make(chan struct{}, 1)
+	s := session.New(session.Options{Peer: "broker", Address: address, ClientID: user + "/" + session.NewID(), Username: user,
+		Password: func() (string, error) { return "secret", nil }, Filters: filters, WriteTimeout: time.Second,
+		Up:      func() {},
+		Receive: func(topic string, _ []byte, _ bool) { hear(topic) },
+		Tend: func(ctx context.Context, _ func(context.Context) error) error {
+			select {
+			case up <- struct{}{}:
+			default:
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		Down: func(error) bool { return true }}, host.New())
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	select {
+	case <-up:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s is not at the broker", user)
+	}
+	return s
+}
+
+// TestAGuestSpeaksForNobody: a bolt that is stuck was not closed because another
+// user of the room broker says so. Without lists, as configurations were.
+func TestAGuestSpeaksForNobody(t *testing.T) {
+	c, err := config.Parse("test.yaml", []byte(guests), all.All())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := agent.Open(t.Context(), agent.Options{Config: c, Buses: host.New(), DataDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	acl := guard(agent.OwnRoomTopics("g"), (&gateway{agent: a}).doors)
-	for _, q := range []struct {
-		user, topic string
-		write, want bool
-	}{
-		{"bridge", "zigbee2mqtt/door/set", true, false},
-		{"", "zigbee2mqtt/door/set/state", true, false},
-		{"", "zigbee2mqtt/door/left/set", true, false},
-		{"", "zigbee2mqtt/door/set", false, true},
-		{broker.Inside, "zigbee2mqtt/door/set", true, true},
-		{"bridge", "zigbee2mqtt/door", true, true},
-		{"", "cmnd/lamp/POWER", true, true},
-	} {
-		if got := acl(q.user, q.topic, q.write); got != q.want {
-			t.Errorf("%+v: %t", q, got)
+	w := sim.NewWorld()
+	defer w.Close()
+	var said strings.Builder
+	c.Data = t.TempDir()
+	g := &gateway{config: c, buses: w, out: &said, log: slog.New(slog.DiscardHandler), simulated: true}
+	defer func() {
+		if err := g.close(); err != nil {
+			t.Error(err)
 		}
+	}()
+	if err := g.openRoomBroker(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.openAgent(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = g.brokers[0].run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	_, address, _ := strings.Cut(strings.TrimSpace(said.String()), "mqtt://")
+
+	asked := make(chan string, 100)
+	bridge := atBroker(t, address, "zigbee2mqtt", func(topic string) {
+		select {
+		case asked <- topic:
+		default:
+		}
+	}, "zigbee2mqtt/#")
+	evil := atBroker(t, address, "evil", func(string) {}, "evil/#")
+	say := func(who *session.Session, payload string) {
+		_ = who.Send(ctx, session.Message{Topic: "zigbee2mqtt/door", Payload: []byte(payload)})
+	}
+	running.Go(func() { // the bridge answers: the bolt does not move
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case topic := <-asked:
+				if strings.HasSuffix(topic, "/get") || strings.HasSuffix(topic, "/set") {
+					say(bridge, `{"state": "UNLOCK", "lock_state": "unlocked"}`)
+				}
+			}
+		}
+	})
+	lock := openDevice(t, c.Spaces[0].Devices[0].Options, w)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if s, err := lock.Poll(ctx); err == nil && len(s) > 0 && s[0].Err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the bridge does not reach the gateway")
+		}
+	}
+	running.Go(func() {
+		for ctx.Err() == nil {
+			say(evil, `{"state": "LOCK", "lock_state": "locked"}`)
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	if s, err := lock.Do(ctx, drivers.Command{Action: drivers.ActClose}); err == nil {
+		t.Errorf("the bolt is stuck, and was said to be %s", s.Value)
 	}
 }

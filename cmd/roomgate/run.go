@@ -30,7 +30,9 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-func runGateway(cmd *cobra.Command, log *slog.Logger) (err error) {
+// runGateway runs the gateway. released says that this program was started as a
+// release, and not as the package.
+func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error) {
 	if n := len(os.Getenv("ROOMGATE_SYSTEM_KEY")); n > 0 && n < minSystemKey {
 		return fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
 	}
@@ -44,7 +46,7 @@ func runGateway(cmd *cobra.Command, log *slog.Logger) (err error) {
 		return err
 	}
 	board := host.New()
-	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), closers: []func() error{board.Close},
+	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), released: released, closers: []func() error{board.Close},
 		configuration: func() (agent.BackupConfig, error) { return backupConfig(configFile(cmd)) },
 		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
 	slog.SetDefault(g.log) // what libraries say goes there too

@@ -22,7 +22,7 @@ func (g *gateway) simDoor(w *sim.World) http.Handler {
 		case o.Space == "cloud":
 			message, err = g.simCloud(o.Subject)
 		case o.Space == "clock":
-			message, err = g.simClock(o.Subject)
+			message, err = g.simClock(append([]string{o.Subject}, o.Args...))
 		default:
 			message, err = w.Control(o.Space, o.Subject, o.Args...)
 		}
@@ -45,7 +45,12 @@ func (g *gateway) simCloud(what string) (string, error) {
 
 // simClock sets the building's schedule ahead: to the next moment at which the
 // clock of its first space shows a time, by a length, or back to the real time.
-func (g *gateway) simClock(word string) (string, error) {
+// After "jump" the building does not live through that.
+func (g *gateway) simClock(words []string) (string, error) {
+	word, jumps := words[0], len(words) == 2 && words[0] == "jump"
+	if jumps {
+		word = words[1]
+	}
 	zone, err := time.LoadLocation(g.agent.Spaces()[0].Timezone)
 	if err != nil {
 		return "", err
@@ -53,15 +58,19 @@ func (g *gateway) simClock(word string) (string, error) {
 	c := roomClock{zone, g.agent.Now()}
 	to := time.Now()
 	if word != "real" {
-		if to, err = c.at(word, c.today()); err == nil && to.Before(c.now) {
+		if to, err = c.at(word, c.today()); err == nil && !jumps && to.Before(c.now) {
 			to, err = c.at(word, c.today().add(1))
 		}
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w, or real", err)
 	}
-	if err := g.agent.MoveClock(time.Until(to).Truncate(time.Second) + time.Second); err != nil {
+	if err := g.agent.MoveClock(time.Until(to).Truncate(time.Second)+time.Second, jumps); err != nil {
 		return "", err
+	}
+	if v := g.agent.Health().Clock; v.JumpS != 0 {
+		return fmt.Sprintf("clock: it shows %s, which is not believed until it is confirmed (roomgate clock confirm) or real again",
+			v.Now.In(zone).Format("Mon 2 Jan 2006 15:04")), nil
 	}
 	return fmt.Sprintf("clock: it is %s in %s", g.agent.Now().In(zone).Format("Mon 2 Jan 15:04"), zone), nil
 }

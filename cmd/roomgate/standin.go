@@ -18,10 +18,10 @@ import (
 // standIn is the demo's cloud backend. It keeps the schedule of each meeting
 // space as a cloud does, and merges what the building says by the same rules.
 type standIn struct {
-	backend  *backend.Backend
-	gateway  string // that a space nobody has spoken of belongs to
-	log      *slog.Logger
-	outgoing chan outgoing
+	backend *backend.Backend
+	gateway string // that a space nobody has spoken of belongs to
+	log     *slog.Logger
+	queue   chan toSend
 
 	mu     sync.Mutex
 	spaces map[string]*cloudPlan
@@ -34,14 +34,14 @@ type cloudPlan struct {
 	bookings map[string]booking.Booking
 }
 
-// outgoing is a schedule on its way to a gateway.
-type outgoing struct {
+// toSend is a schedule on its way to a gateway.
+type toSend struct {
 	gateway string
 	backend.Schedule
 }
 
 func newStandIn(b *backend.Backend, log *slog.Logger) *standIn {
-	return &standIn{backend: b, log: log, outgoing: make(chan outgoing, 256), spaces: map[string]*cloudPlan{}}
+	return &standIn{backend: b, log: log, queue: make(chan toSend, 256), spaces: map[string]*cloudPlan{}}
 }
 
 // run consumes what the building says, and sends what it has to know.
@@ -57,7 +57,7 @@ func (c *standIn) send(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-c.outgoing:
+		case s := <-c.queue:
 			if _, err := c.backend.Schedule(ctx, s.gateway, s.Schedule); err != nil && ctx.Err() == nil {
 				c.log.Warn("the stand-in cloud could not send a schedule", "error", err)
 			}
@@ -161,7 +161,7 @@ func (c *standIn) push(space, kind string, bookings []booking.Booking) {
 		s.Bookings = append(s.Bookings, data)
 	}
 	select {
-	case c.outgoing <- outgoing{p.gateway, s}:
+	case c.queue <- toSend{p.gateway, s}:
 	default: // the building finds the gap and asks for a snapshot
 		c.log.Warn("the stand-in cloud has too much to send and drops a schedule", "revision", s.Revision)
 	}

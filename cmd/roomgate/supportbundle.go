@@ -20,6 +20,7 @@ import (
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/support"
+	"roomgate/store"
 )
 
 const supportHelp = `Writes FILE, a .tar.gz for somebody who helps from afar: version, what the doctor
@@ -162,7 +163,7 @@ func stoppedView(ctx context.Context, data string) (v agent.SupportView, err err
 		return v, err
 	}
 	defer lock.Close()
-	if err := checkDatabase(ctx, filepath.Join(data, agent.Database)); err != nil {
+	if err := store.Check(ctx, filepath.Join(data, agent.Database), nil); err != nil {
 		return v, err
 	}
 	return agent.SupportStopped(data)

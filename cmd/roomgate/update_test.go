@@ -18,8 +18,8 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/outgoing"
 	"roomgate/agent/update"
-	"roomgate/agent/webhook"
 )
 
 // release makes a bundle of a script that stands for a binary:
@@ -52,11 +52,11 @@ func TestDataOfAnyConfiguration(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := config.DataIn(path); got != want {
+		if got := config.BasicsIn(path).Data; got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
-	if got := config.DataIn("/nowhere/gateway.yaml"); got != config.Default().Data {
+	if got := config.BasicsIn("/nowhere/gateway.yaml").Data; got != config.Default().Data {
 		t.Errorf("no file: %s", got)
 	}
 }
@@ -65,8 +65,10 @@ func TestDataOfAnyConfiguration(t *testing.T) {
 func TestBundlesComeFromOutside(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	defer s.Close()
-	fetch := fetchBundle(webhook.NewClient(webhook.Policy{AllowPrivate: true}))
-	if _, err := fetch(t.Context(), s.URL, 0, ""); err == nil || !strings.Contains(err.Error(), "is no address of a receiver") {
+	fetch := fetchBundle(updateClient())
+	_, err := fetch(t.Context(), s.URL+"/?key=secret", 0, "")
+	var refused *outgoing.AddressError
+	if !errors.As(err, &refused) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"strings"
 	"time"
 
 	"roomgate/agent"
 	"roomgate/agent/update"
-	"roomgate/agent/webhook"
 )
 
 // updateKeys are the public keys, separated by commas, that bundles are signed
@@ -34,10 +34,12 @@ func (g *gateway) openUpdates(end func()) error {
 	if err != nil {
 		return fmt.Errorf("the keys of updates: %w", err)
 	}
-	r := update.NewRunner(update.New(g.config.Data, version, agent.Schema), g.agent, update.PaceOf(g.config.Update.Trial), g.log, end)
+	releases := update.New(g.config.Data, version, agent.Schema, keys)
+	releases.Release = g.released
+	r := update.NewRunner(releases, g.agent, update.PaceOf(g.config.Update.Trial), g.log, end)
 	g.loops = append(g.loops, loop{"updates", r.Run})
-	r.Fetch = fetchBundle(webhook.NewClient(webhook.Policy{AllowPrivate: g.config.Webhooks.AllowPrivate}))
-	r.Taking = update.Install{Keys: keys, Probe: g.probe}
+	r.Fetch = fetchBundle(updateClient())
+	r.Taking = update.Install{Probe: g.probe}
 	g.extra = map[string]http.Handler{
 		"GET /update":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answerDoor(w, r.Status(), nil) }),
 		"POST /update/now": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hurryWaiting(w, r) }),
@@ -84,12 +86,12 @@ func hurryWaiting(w http.ResponseWriter, r *update.Runner) {
 	r.Look(true)
 }
 
-// probe starts an unpacked binary to see that this machine can, that it is what
+// probe starts an unpacked program to see that this machine can, that it is what
 // its manifest says, and that it takes the configuration in use.
-func (g *gateway) probe(ctx context.Context, path string, m update.Manifest) error {
+func (g *gateway) probe(ctx context.Context, p *update.Program, m update.Manifest) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	out, said, err := try(ctx, path, "version", "--output", "json")
+	out, said, err := try(p.Command(ctx, "version", "--output", "json"))
 	var v versionInfo
 	switch {
 	case err != nil:
@@ -100,7 +102,7 @@ func (g *gateway) probe(ctx context.Context, path string, m update.Manifest) err
 	case g.file == "":
 		return nil
 	}
-	if _, said, err := try(ctx, path, "check-config", g.file); err != nil {
+	if _, said, err := try(p.Command(ctx, "check-config", g.file)); err != nil {
 		return &update.Refused{Cause: update.Unfit, Reason: fmt.Sprintf("%s cannot run with %s, change that first: %s", m.Version, g.file, said)}
 	}
 	return nil
@@ -108,11 +110,29 @@ func (g *gateway) probe(ctx context.Context, path string, m update.Manifest) err
 
 // try runs a program and returns what it prints, and the first line that it says
 // in an error.
-func try(ctx context.Context, path string, args ...string) (out []byte, said *head, err error) {
+func try(cmd *exec.Cmd) (out []byte, said *head, err error) {
 	said = &head{most: 512}
 	var printed bytes.Buffer
-	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &printed, said, time.Second
 	err = cmd.Run()
 	return printed.Bytes(), said, err
+}
+
+// head keeps the first line of what a child says: a crash says what happened
+// first, and goes on for pages.
+type head struct {
+	most int
+	text bytes.Buffer
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	if room := h.most - h.text.Len(); room > 0 {
+		h.text.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+func (h *head) String() string {
+	first, _, _ := strings.Cut(h.text.String(), "\n")
+	return strings.TrimPrefix(first, "roomgate: ")
 }

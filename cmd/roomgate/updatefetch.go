@@ -5,26 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
+	"roomgate/agent/outgoing"
 	"roomgate/agent/update"
 )
 
 // maxRedirects is how often a server may say that a bundle is elsewhere.
 const maxRedirects = 3
 
-// fetchBundle fetches by https, only from where notifications may go too, and
-// follows a few redirects, as stores of files have them. It goes on where an
+// updateClient is what bundles are fetched with. The cloud names where from, so it
+// may be in the internet or in the building, and never this machine: a cloud that
+// was taken over must not speak to what only listens to it.
+func updateClient() *http.Client {
+	return outgoing.New(outgoing.Options{Policy: outgoing.Policy{AllowPrivate: true}, MaxBody: update.MaxBundle + 1})
+}
+
+// fetchBundle fetches by https and follows a few redirects, as stores of files
+// have them. It goes on where an
 // earlier try ended if the server can (RFC 9110, 13.1.5 and 14.2).
 func fetchBundle(c *http.Client) update.Fetch {
-	c.CheckRedirect = func(q *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects {
-			return errors.New("there are too many redirects")
-		}
-		return update.CheckURL(q.URL.String())
-	}
-	ask := func(ctx context.Context, url string, from int64, validator string) (*http.Response, error) {
-		q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	c.CheckRedirect = outgoing.Redirects(maxRedirects)
+	ask := func(ctx context.Context, address string, from int64, validator string) (*http.Response, error) {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +36,11 @@ func fetchBundle(c *http.Client) update.Fetch {
 			q.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 			q.Header.Set("If-Range", validator)
 		}
-		return c.Do(q)
+		answer, err := c.Do(q)
+		if whole := (*url.Error)(nil); errors.As(err, &whole) { // its own text holds the address, which may hold a key
+			err = whole.Err
+		}
+		return answer, err
 	}
 	return func(ctx context.Context, url string, from int64, validator string) (update.Body, error) {
 		answer, err := ask(ctx, url, from, validator)

@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -159,7 +160,13 @@ func (b *bench) do(sub, action, value string) (drivers.Command, drivers.Status, 
 // control moves the whole device in the simulated world.
 func (b *bench) control(args ...string) {
 	b.Helper()
-	if _, err := b.world.Control(space, b.c.Kind.Type, args...); err != nil {
+	b.move("", args...)
+}
+
+// move moves a sub-device in the simulated world, or the whole device.
+func (b *bench) move(sub string, args ...string) {
+	b.Helper()
+	if _, err := b.world.Control(space, cmp.Or(sub, b.c.Kind.Type), args...); err != nil {
 		b.Fatal(err)
 	}
 	if b.real() {

@@ -54,6 +54,7 @@ type candle struct {
 	closed chan struct{}
 	asked  int
 	last   drivers.Status
+	seen   drivers.Status
 }
 
 func (c *candle) is(flaw string) bool { return c.flaw == flaw }
@@ -91,6 +92,10 @@ func (c *candle) Poll(ctx context.Context) ([]drivers.Status, error) {
 func (c *candle) observe(ctx context.Context) (drivers.Status, error) {
 	duty, err := c.pwm.Duty()
 	switch {
+	case err != nil && c.is("does not say what fails"):
+		return drivers.Status{}, errors.New("it does not work")
+	case err != nil && c.is("remembers"):
+		return c.seen, nil
 	case err != nil && c.is("hides errors"):
 		return drivers.Status{Value: drivers.Off, ObservedAt: time.Now(), Source: "channel"}, nil
 	case err != nil && c.is("stays offline") && c.last.Err == nil:
@@ -108,6 +113,7 @@ func (c *candle) observe(ctx context.Context) (drivers.Status, error) {
 	case c.is("does not say when"):
 		s.ObservedAt = time.Time{}
 	}
+	c.seen = s
 	return s, nil
 }
 
@@ -129,7 +135,11 @@ func (c *candle) Do(ctx context.Context, cmd drivers.Command) (drivers.Status, e
 	if err := c.pwm.SetDuty(math.Min(percent/100, 1)); err != nil && !c.is("hides errors") {
 		return drivers.Status{}, err
 	}
-	return c.observe(ctx)
+	s, err := c.observe(ctx)
+	if c.is("told late") {
+		s.ObservedAt = s.ObservedAt.Add(-time.Second)
+	}
+	return s, err
 }
 
 func (c *candle) Watch(ctx context.Context, report func(drivers.Event)) error {

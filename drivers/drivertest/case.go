@@ -36,13 +36,16 @@ type Case struct {
 	// Unfitted are sub-devices that the device has no hardware for: they take
 	// no orders, and their status has an error that wraps ErrUnsupported.
 	Unfitted []string
+	// Silences are the ways in which a fact ends alone: at least one of each
+	// sub-device that is fitted, unless Skip says why not.
+	Silences []Silence
 	// Confirm looks at the hardware after an order was carried out.
 	Confirm func(t *testing.T, c drivers.Command, s drivers.Status)
 	// Rig returns the board between the driver and a world with the parts. Nil
 	// is the world itself, in virtual time; with a board time is real.
 	Rig func(t *testing.T, w *sim.World) Rig
 	// Skip names checks that do not apply, each with the reason: the keys are
-	// names of subtests, as "garble".
+	// names of subtests, as "garble", or "silence" and a sub-device.
 	Skip map[string]string
 }
 
@@ -88,6 +91,7 @@ func checks() []check {
 		{"garble", garble},
 		{"stick", stick},
 		{"delay", delay},
+		{"silence", silence},
 		{"close", closeTwice},
 		{"reopen", reopen},
 		{"watch", watch},

@@ -91,10 +91,17 @@ func try(p drivers.Param, i int) any {
 func (b *bench) order(sub string, a drivers.Action, value string) {
 	b.Helper()
 	what := strings.TrimSpace(sub + " " + a.Name + " " + value)
+	if !b.real() {
+		time.Sleep(1300 * time.Millisecond) // what was reported before is older than the order
+	}
+	began := time.Now()
 	c, s, err := b.do(sub, a.Name, value)
 	if err != nil {
 		b.Errorf("%s: %v", what, err)
 		return
+	}
+	if s.ObservedAt.Before(began) {
+		b.Errorf("%s: the evidence is %s older than the order", what, began.Sub(s.ObservedAt))
 	}
 	b.check(s)
 	if s.Sub != sub {

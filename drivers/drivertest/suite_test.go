@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"roomgate/drivers"
 	"roomgate/drivers/drivertest"
@@ -30,6 +31,7 @@ func TestSuite(t *testing.T) {
 		},
 		Safe:     map[string]float64{"wick": 0},
 		Blocking: true,
+		Silences: []drivertest.Silence{{By: "unplug", Back: "plug", Names: "wick", Within: 10 * time.Second}},
 		Confirm: func(t *testing.T, c drivers.Command, s drivers.Status) {
 			if lit := lamp.Brightness() > 0; lit != (s.Value == drivers.On) {
 				t.Errorf("after %s the lamp is lit: %t, the value %s", c.Action, lit, s.Value)
@@ -47,6 +49,9 @@ func TestSuiteFindsFlaws(t *testing.T) {
 		"description changes":      "describe",
 		"hides errors":             "unplug",
 		"stays offline":            "unplug",
+		"does not say what fails":  "silence",
+		"remembers":                "silence",
+		"told late":                "orders",
 		"says lit":                 "poll",
 		"does not say when":        "poll",
 		"obeys late orders":        "unknown",

@@ -47,6 +47,8 @@ func (b *buzzer) describe() drivers.SubDevice {
 	}
 }
 
+func (b *buzzer) title() string { return "buzzer " + b.name }
+
 // poll sends the level again: the buzzer itself says nothing, but a line that
 // is gone fails.
 func (b *buzzer) poll(context.Context) drivers.Status {
@@ -123,7 +125,7 @@ func (b *buzzer) set(on bool) error {
 	defer b.mu.Unlock()
 	b.err = b.line.Set(on != b.silent)
 	if b.err != nil {
-		b.err = fmt.Errorf("buzzer %s: %w", b.name, b.err)
+		b.err = fmt.Errorf("%s: %w", b.title(), b.err)
 		return b.err
 	}
 	b.on = on

@@ -47,8 +47,8 @@
 // conversion that was asked for and is complete, never the register's old
 // content. Buzzer and ring cannot be read back, their
 // source is the order; each poll sends their state again, which heals a part
-// that lost power and finds one that is gone. A part that fails fails alone;
-// only when all fail the hub does.
+// that lost power and finds one that is gone. A part that fails or hangs does
+// so alone; only when all do the hub does.
 //
 // # Safe state
 //

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"roomgate/drivers"
@@ -12,6 +13,7 @@ import (
 // is called once.
 type part interface {
 	describe() drivers.SubDevice
+	title() string                           // the hardware by its name, as "tmp102 0x48"
 	poll(ctx context.Context) drivers.Status // Sub is filled in by the hub
 	do(ctx context.Context, c drivers.Command) (drivers.Status, error)
 	close() error
@@ -24,7 +26,7 @@ type watcher interface {
 
 // hub is one opened hub.
 type hub struct {
-	parts  []part
+	parts  []*seat
 	closed atomic.Bool
 }
 
@@ -46,26 +48,36 @@ func (h *hub) Poll(ctx context.Context) ([]drivers.Status, error) {
 	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	all := []drivers.Status{{}}
-	var failed error
-	for _, p := range h.parts {
-		s := p.poll(ctx)
-		s.Sub = p.describe().Name
-		if s.Err != nil && failed == nil {
-			failed = s.Err
-		}
-		if s.Err == nil {
-			all[0].ObservedAt, all[0].Source = s.ObservedAt, "parts"
-		}
-		all = append(all, s)
-	}
+	all := make([]drivers.Status, 1+len(h.parts)) // the hub itself first
+	h.observe(ctx, all[1:])
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
+	}
+	var failed error
+	for _, s := range all[1:] {
+		switch {
+		case s.Err == nil && !s.ObservedAt.Before(all[0].ObservedAt):
+			all[0].ObservedAt, all[0].Source = s.ObservedAt, "parts"
+		case s.Err != nil && failed == nil:
+			failed = s.Err
+		}
 	}
 	if all[0].Source == "" {
 		return nil, fmt.Errorf("no part answers: %w", failed)
 	}
 	return all, nil
+}
+
+// observe asks all parts at once, so that one that hangs costs the others
+// nothing but its time.
+func (h *hub) observe(ctx context.Context, into []drivers.Status) {
+	ctx, cancel := impatient(ctx)
+	defer cancel()
+	var asking sync.WaitGroup
+	for i, p := range h.parts {
+		asking.Go(func() { into[i] = p.observe(ctx) })
+	}
+	asking.Wait()
 }
 
 // Do hands the order to the part.
@@ -78,9 +90,7 @@ func (h *hub) Do(ctx context.Context, c drivers.Command) (drivers.Status, error)
 	}
 	for _, p := range h.parts {
 		if p.describe().Name == c.Sub {
-			s, err := p.do(ctx, c)
-			s.Sub = c.Sub
-			return s, err
+			return p.order(ctx, c)
 		}
 	}
 	return drivers.Status{}, drivers.ErrUnsupported
@@ -96,7 +106,7 @@ func (h *hub) ready(ctx context.Context) error {
 // Watch reports changes of the parts that speak by themselves.
 func (h *hub) Watch(ctx context.Context, report func(drivers.Event)) error {
 	for _, p := range h.parts {
-		if w, ok := p.(watcher); ok { // one part does, so no second loop is needed
+		if w, ok := p.part.(watcher); ok { // one part does, so no second loop is needed
 			sub := p.describe().Name
 			return w.watch(ctx, func() { report(changed(sub)) })
 		}

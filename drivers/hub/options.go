@@ -112,7 +112,7 @@ func (o *Options) Open(ctx context.Context, b drivers.Buses) (drivers.Driver, er
 			_ = h.Close() // the first error is the one to tell
 			return nil, err
 		}
-		h.parts = append(h.parts, p)
+		h.parts = append(h.parts, newSeat(p))
 	}
 	return h, nil
 }

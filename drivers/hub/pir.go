@@ -31,10 +31,12 @@ func (p *pir) describe() drivers.SubDevice {
 	}
 }
 
+func (p *pir) title() string { return "pir " + p.name }
+
 func (p *pir) poll(context.Context) drivers.Status {
 	high, err := p.line.Read()
 	if err != nil {
-		return drivers.Status{Err: fmt.Errorf("pir %s: %w", p.name, err)}
+		return drivers.Status{Err: fmt.Errorf("%s: %w", p.title(), err)}
 	}
 	now := time.Now()
 	p.note(high, now)

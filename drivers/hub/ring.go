@@ -126,10 +126,12 @@ func (r *ring) paint(t time.Duration) error {
 	defer r.mu.Unlock()
 	r.err = r.port.Tx(r.kind.frame(r.look.picture(r.leds, t)), nil)
 	if r.err != nil {
-		r.err = fmt.Errorf("ring %s: %w", r.name, r.err)
+		r.err = fmt.Errorf("%s: %w", r.title(), r.err)
 	}
 	return r.err
 }
+
+func (r *ring) title() string { return "ring " + r.name }
 
 // poll paints again, unless the ring moves and is painted all the time: the
 // LEDs say nothing, but a port that is gone fails.

@@ -90,6 +90,8 @@ func (t *thermometer) describe() drivers.SubDevice {
 	}
 }
 
+func (t *thermometer) title() string { return t.name }
+
 func (t *thermometer) poll(ctx context.Context) drivers.Status {
 	c, err := t.chip.celsius(ctx)
 	if err != nil {

@@ -54,7 +54,7 @@ func (d *Device) Close() error {
 		defer cancel()
 		if todo := d.calm(); len(todo) > 0 {
 			// The hub may be gone, and nobody is left to be told of it.
-			_ = d.carryOut(ctx, todo)
+			_, _ = d.carryOut(ctx, todo)
 		}
 		d.stop()
 	})
@@ -122,10 +122,15 @@ func (d *Device) Do(ctx context.Context, c drivers.Command) (drivers.Status, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
-	if err := d.carryOut(ctx, todo); err != nil {
+	at, err := d.carryOut(ctx, todo)
+	if err != nil {
 		return drivers.Status{}, fmt.Errorf("%s %s: %w", c.Sub, c.Action, err)
 	}
-	return d.evidence(c), nil
+	s := d.evidence(c, at)
+	if s.Err != nil {
+		return drivers.Status{}, fmt.Errorf("%s %s: %w: %w", c.Sub, c.Action, drivers.ErrNotConfirmed, s.Err)
+	}
+	return s, nil
 }
 
 func (d *Device) orders(c drivers.Command) []order {
@@ -138,37 +143,39 @@ func (d *Device) orders(c drivers.Command) []order {
 	return nil
 }
 
-func (d *Device) carryOut(ctx context.Context, todo []order) error {
+// carryOut gives orders, and returns when the last of them was reported back.
+func (d *Device) carryOut(ctx context.Context, todo []order) (at time.Time, err error) {
 	es := make([]*expectation, len(todo))
 	for i, o := range todo {
 		es[i] = &expectation{sub: o.sub, match: o.match}
 	}
 	if err := d.said.expect(es); err != nil {
-		return err
+		return at, err
 	}
 	defer d.said.forget(es)
 	if err := d.link.send(ctx, todo); err != nil {
-		return err
+		return at, err
 	}
 	for {
-		missing, wake, lost := d.said.progress(es)
+		at, missing, wake, lost := d.said.progress(es)
 		switch {
 		case missing == "":
-			return nil
+			return at, nil
 		case lost != nil:
-			return fmt.Errorf("%w: connection lost before the report of %s", drivers.ErrNotConfirmed, missing)
+			return at, fmt.Errorf("%w: connection lost before the report of %s", drivers.ErrNotConfirmed, missing)
 		}
 		select {
 		case <-wake:
 		case <-ctx.Done():
-			return fmt.Errorf("%w: no report of %s with the new value", drivers.ErrNotConfirmed, missing)
+			return at, fmt.Errorf("%w: no report of %s with the new value", drivers.ErrNotConfirmed, missing)
 		}
 	}
 }
 
-// evidence is the state that the reports show. A sound may have ended by now:
-// that it was reported is what counts.
-func (d *Device) evidence(c drivers.Command) drivers.Status {
+// evidence is the state that the reports show, as of the last report that the
+// order has led to: what stayed as it was is older. A sound may have ended by
+// now: that it was reported is what counts.
+func (d *Device) evidence(c drivers.Command, at time.Time) drivers.Status {
 	if c.Sub == drivers.SubRing && c.Action == drivers.ActColor {
 		if rgb, err := parseColor(c.Args.Text(drivers.ValueName)); err == nil && rgb != (color{}) {
 			d.color = rgb
@@ -179,6 +186,9 @@ func (d *Device) evidence(c drivers.Command) drivers.Status {
 	s := d.sub(c.Sub)
 	if c.Sub == drivers.SubBuzzer {
 		s.Value, s.Err = drivers.OnOff(c.Action != drivers.ActOff), nil
+	}
+	if at.After(s.ObservedAt) {
+		s.ObservedAt = at
 	}
 	return s
 }

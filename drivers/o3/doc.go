@@ -24,7 +24,9 @@
 //	idle_sound     what the speaker plays when it is silent
 //	silence        30s: how long the hub may report nothing
 //	stale          of temperature and occupancy 5m, of buzzer and ring-light 0:
-//	               the age from which a value is unknown, 0 for never
+//	               the age from which a value is unknown. With 0 it is never,
+//	               unless the hub used to repeat it: then 5m, or three of its
+//	               pauses if that is longer
 //	timeout        3s: for the report that confirms an order
 //
 // After silence the reports are subscribed again, after twice as long the

@@ -2,6 +2,7 @@ package o3_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,6 +104,48 @@ func TestNonsense(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		b.want(drivers.SubTemperature, "21.5")
 	})
+}
+
+// TestLargeMessage: what is too large to be read is skipped, and is the end of
+// the value that it is about and of no other; what a broker has kept is not even
+// that.
+func TestLargeMessage(t *testing.T) {
+	for size, lost := range map[int]bool{1 << 10: false, 8 << 10: false, 65 << 10: false, 1 << 20: false, 17 << 20: true} {
+		with(t, hub(), options(), func(b *bench) {
+			large := []byte(`{"Present_Value": "` + strings.Repeat("x", size) + `"}`)
+			b.want(drivers.SubTemperature, "21.5")
+			b.hub.Unplug()
+			synctest.Wait()
+			b.hub.Retain("occupantTemperature", large)
+			b.hub.Plug()
+			if lost {
+				time.Sleep(20 * time.Second)
+				_, err := b.value(drivers.SubTemperature)
+				if err == nil || !strings.Contains(err.Error(), "occupantTemperature") || !strings.Contains(err.Error(), strconv.Itoa(size/1000)) {
+					b.Errorf("%d bytes: %v", size, err)
+				}
+				return
+			}
+			time.Sleep(20 * time.Second)
+			before := b.room.dialled()
+			time.Sleep(time.Minute + 300*time.Millisecond) // between two reports
+			b.want(drivers.SubTemperature, "21.5")
+			if n := b.room.dialled(); n != before {
+				b.Errorf("retained %d bytes: called %d times", size, n-before)
+			}
+			b.hub.Mute(true)
+			b.hub.Retain("occupantTemperature", large) // to us it is new
+			synctest.Wait()
+			_, err := b.value(drivers.SubTemperature)
+			if err == nil || !strings.Contains(err.Error(), "occupantTemperature") || !errors.Is(err, drivers.ErrNoValue) {
+				b.Errorf("%d bytes: %v", size, err)
+			}
+			b.want(drivers.SubOccupancy, drivers.Vacant)
+			b.hub.Mute(false)
+			time.Sleep(10 * time.Second)
+			b.want(drivers.SubTemperature, "21.5")
+		})
+	}
 }
 
 func TestWrongPassword(t *testing.T) {

@@ -3,6 +3,7 @@ package o3
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func newLink(o Options, b drivers.Buses, said *readings) *link {
 		Peer: "hub", Address: o.Address, ClientID: session.NewID(),
 		Username: o.Username, Password: func() (string, error) { return o.Password.Reveal(o.PasswordFile) },
 		Filters: []string{l.topic(reports) + "#"}, WriteTimeout: o.Timeout,
-		Up: said.connected, Down: said.disconnected, Receive: l.receive, Tend: l.tend,
+		Up: said.connected, Down: said.disconnected, Receive: l.receive, Skipped: l.skipped, Tend: l.tend,
 	}, b)
 	return l
 }
@@ -68,6 +69,14 @@ func (l *link) receive(topic string, payload []byte, retained bool) {
 	sub, ok := strings.CutPrefix(topic, l.topic(reports))
 	if ok && !retained {
 		l.said.report(sub, payload)
+	}
+}
+
+// skipped files a report that was too large to be read.
+func (l *link) skipped(m session.TooLarge) {
+	sub, ok := strings.CutPrefix(m.Topic, l.topic(reports))
+	if ok && !m.Retained {
+		l.said.take(sub, report{}, fmt.Errorf("%w: %w", errReport, m))
 	}
 }
 

@@ -2,6 +2,7 @@ package o3
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -104,6 +105,23 @@ func (s Stale) check() error {
 		}
 	}
 	return nil
+}
+
+// Accounts are those of a hub that is bridged to the room broker.
+func (o *Options) Accounts() []drivers.Account {
+	if o.Address != drivers.RoomBroker {
+		return nil
+	}
+	below, names := "", []string(nil)
+	if o.Prefix != "" {
+		below, names = o.Prefix+"/", []string{o.Prefix, path.Base(o.Prefix)}
+	}
+	return []drivers.Account{{
+		Names:     names,
+		Says:      []string{below + "events/object/#"},
+		Publish:   []string{below + "events/object/#"},
+		Subscribe: []string{below + "commands/object/#"},
+	}}
 }
 
 func refuse(field, problem string) error {

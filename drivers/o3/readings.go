@@ -9,11 +9,38 @@ import (
 	"roomgate/drivers"
 )
 
+// A hub that has said the same of itself usualRepeats times will say it again:
+// from then on its silence about that is a fault.
+const (
+	usualRepeats = 3
+	usualStale   = 5 * time.Minute // or missed times its pause, if that is longer
+	missed       = 3
+)
+
 // reading is the last report on one subtopic of this connection.
 type reading struct {
 	report
-	at  time.Time
-	err error // the report could not be read
+	at      time.Time
+	err     error         // the report could not be read
+	repeats int           // how often the hub has said by itself what was known
+	pause   time.Duration // the longest that it has waited with that
+}
+
+// after is a reading that comes after another of the same subtopic.
+func (v reading) after(before reading, ordered bool) reading {
+	v.repeats, v.pause = before.repeats, before.pause
+	if !ordered && !before.at.IsZero() && before.report == v.report && before.err == nil && v.err == nil {
+		v.repeats, v.pause = v.repeats+1, max(v.pause, v.at.Sub(before.at))
+	}
+	return v
+}
+
+// grows is the age from which a reading is unknown, zero for none.
+func (v reading) grows(stale time.Duration) time.Duration {
+	if stale == 0 && v.repeats >= usualRepeats {
+		return max(usualStale, missed*v.pause)
+	}
+	return stale
 }
 
 // readings is what the hub has said since the connection came up, shared by
@@ -38,7 +65,7 @@ type readings struct {
 type expectation struct {
 	sub   string
 	match func(report) bool
-	got   bool
+	at    time.Time // of the report; zero: it has not come
 }
 
 func newReadings(silence time.Duration, kept ...string) *readings {
@@ -72,26 +99,34 @@ func (r *readings) disconnected(cause error) (spoke bool) {
 	return spoke
 }
 
-// report takes what came on a subtopic. Only what can be read is a sign of
-// life.
+// report takes what came on a subtopic.
 func (r *readings) report(sub string, payload []byte) {
 	parsed, err := parseReport(payload)
+	r.take(sub, parsed, err)
+}
+
+// take takes a report, or why it could not be read. Only what can be read is a
+// sign of life.
+func (r *readings) take(sub string, parsed report, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	if slices.Contains(r.kept, sub) {
-		r.values[sub] = reading{report: parsed, at: now, err: err}
+		ordered := slices.ContainsFunc(r.pending, func(e *expectation) bool { return e.sub == sub })
+		r.values[sub] = reading{report: parsed, at: now, err: err}.after(r.values[sub], ordered)
 	}
 	if err == nil {
 		r.heard, r.spoken = now, true
-		r.confirm(sub, parsed)
+		r.confirm(sub, parsed, now)
 	}
 	r.changed()
 }
 
-func (r *readings) confirm(sub string, got report) {
+func (r *readings) confirm(sub string, got report, now time.Time) {
 	for _, e := range r.pending {
-		e.got = e.got || e.sub == sub && e.match(got)
+		if e.at.IsZero() && e.sub == sub && e.match(got) {
+			e.at = now
+		}
 	}
 }
 
@@ -118,17 +153,20 @@ func (r *readings) forget(es []*expectation) {
 	r.pending = slices.DeleteFunc(r.pending, func(p *expectation) bool { return slices.Contains(es, p) })
 }
 
-// progress says whether all orders are confirmed, and which is not. lost is
-// the reason if the connection has gone; otherwise wake tells of news.
-func (r *readings) progress(es []*expectation) (missing string, wake <-chan struct{}, lost error) {
+// progress says when the last of the orders was confirmed, or which is not.
+// lost is the reason if the connection has gone; otherwise wake tells of news.
+func (r *readings) progress(es []*expectation) (at time.Time, missing string, wake <-chan struct{}, lost error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range es {
-		if !e.got {
-			return e.sub, r.wake, r.offline()
+		switch {
+		case e.at.IsZero():
+			return at, e.sub, r.wake, r.offline()
+		case e.at.After(at):
+			at = e.at
 		}
 	}
-	return "", r.wake, nil
+	return at, "", r.wake, nil
 }
 
 // offline is nil while the hub can be spoken to.
@@ -156,7 +194,8 @@ func (r *readings) quiet() time.Duration {
 	return time.Since(since)
 }
 
-// get returns a reading that is not older than stale (0: any age).
+// get returns a reading that is not older than stale. With 0 that is any age,
+// unless the hub has said it again and again and says it no more.
 func (r *readings) get(sub string, stale time.Duration) (reading, error) {
 	v, ok := r.values[sub]
 	switch {
@@ -164,8 +203,9 @@ func (r *readings) get(sub string, stale time.Duration) (reading, error) {
 		return v, fmt.Errorf("no report of %s since the hub was connected", sub)
 	case v.err != nil:
 		return v, fmt.Errorf("%s: %w", sub, v.err)
-	case stale > 0 && time.Since(v.at) >= stale:
-		return v, fmt.Errorf("no report of %s for %s", sub, time.Since(v.at).Round(time.Second))
+	}
+	if limit, age := v.grows(stale), time.Since(v.at); limit > 0 && age >= limit {
+		return v, fmt.Errorf("%w: no report of %s for %s", drivers.ErrNoValue, sub, age.Round(time.Second))
 	}
 	return v, nil
 }

@@ -41,6 +41,8 @@ func TestRing(t *testing.T) {
 		"black":               {map[string]string{ringOverride: one, ringRed: zero, ringGreen: zero, ringBlue: zero}, "off"},
 		"part of a color":     {map[string]string{ringOverride: one, ringRed: one}, ""},
 		"color of 101":        {map[string]string{ringOverride: one, ringRed: `{"Present_Value": 101}`, ringGreen: zero, ringBlue: zero}, ""},
+		"brightness is null":  {map[string]string{ringOverride: zero, ringPattern: `{"Present_Value": 7}`, ringBrightness: `{"Present_Value": null}`}, ""},
+		"brightness unknown":  {map[string]string{ringOverride: zero, ringPattern: `{"Present_Value": 7}`, ringBrightness: `{"Present_Value": "unknown"}`}, ""},
 		"a color that is not": {map[string]string{ringOverride: one, ringRed: `nonsense`, ringGreen: zero, ringBlue: zero}, ""},
 	} {
 		d := told(c.reports)
@@ -86,6 +88,67 @@ func TestOldAndUnreadable(t *testing.T) {
 		d.said.connected()
 		temperature("")
 	})
+}
+
+// TestRhythm: a hub that says again and again how its speaker is, and then does
+// not, is silent about it; one that only speaks of changes is not.
+func TestRhythm(t *testing.T) {
+	const idle = `{"Present_Value": "(0) Idle (Off).wav"}`
+	for name, c := range map[string]struct {
+		reports int
+		pause   time.Duration
+		ordered bool
+		stale   time.Duration // as the options have it
+		known   time.Duration // after the last report; 0: for ever
+	}{
+		"once":                {1, 0, false, 0, 0},
+		"twice":               {2, 2 * time.Second, false, 0, 0},
+		"every two seconds":   {4, 2 * time.Second, false, 0, 5 * time.Minute},
+		"every hour":          {4, time.Hour, false, 0, 3 * time.Hour},
+		"ordered to":          {9, 2 * time.Second, true, 0, 0},
+		"as the options have": {9, time.Hour, false, time.Minute, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := told(nil)
+			d.opts.Stale.Buzzer = c.stale
+			for n := range c.reports {
+				if n > 0 {
+					time.Sleep(c.pause)
+				}
+				e := []*expectation{{sub: soundFile, match: func(report) bool { return true }}}
+				if c.ordered {
+					d.said.heard = time.Now() // so that it takes orders
+					if err := d.said.expect(e); err != nil {
+						t.Fatal(err)
+					}
+				}
+				d.said.report(soundFile, []byte(idle))
+				d.said.forget(e)
+			}
+			isKnown := func() bool {
+				d.said.mu.Lock()
+				defer d.said.mu.Unlock()
+				s := d.sub(drivers.SubBuzzer)
+				if s.Err != nil && !errors.Is(s.Err, drivers.ErrNoValue) {
+					t.Errorf("%s: %v", name, s.Err)
+				}
+				return s.Err == nil
+			}
+			for _, step := range []struct {
+				wait time.Duration
+				want bool
+			}{{c.known - time.Second, true}, {time.Second, c.known == 0}, {24 * time.Hour, c.known == 0}} {
+				time.Sleep(step.wait)
+				if got := isKnown(); got != step.want {
+					t.Errorf("%s: known %t %s after the last report", name, got, step.wait)
+				}
+			}
+			d.said.report(soundFile, []byte(idle))
+			if !isKnown() {
+				t.Errorf("%s: a new report is not taken", name)
+			}
+		})
+	}
 }
 
 // TestOnlyKnownTopicsAreKept: a hub that invents topics fills nothing.

@@ -2,12 +2,13 @@ package o3
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"roomgate/drivers"
 )
 
 // maxPayload bounds a report; the hub's own are about 100 bytes.
@@ -16,7 +17,9 @@ const maxPayload = 4 << 10
 // maxText bounds a value that is text, such as a sound's name.
 const maxText = 128
 
-var errReport = errors.New("hub sent a report that cannot be read")
+// errReport is believed at once: the hub has said something newer than what we
+// remember.
+var errReport = fmt.Errorf("%w: the hub sent a report that cannot be read", drivers.ErrNoValue)
 
 // report is one message on events/object/..., as
 //
@@ -50,7 +53,7 @@ func parseReport(payload []byte) (report, error) {
 		return r, nil
 	}
 	if json.Unmarshal(raw.Value, &r.text) != nil || string(raw.Value) == "null" {
-		return report{}, fmt.Errorf("%w: Present_Value is neither number nor text", errReport)
+		return report{}, fmt.Errorf("%w: Present_Value is null, or neither number nor text", errReport)
 	}
 	if len(r.text) > maxText {
 		return report{}, fmt.Errorf("%w: Present_Value has %d bytes", errReport, len(r.text))

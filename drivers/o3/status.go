@@ -1,7 +1,7 @@
 package o3
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -80,7 +80,7 @@ func (d *Device) temperature() (value string, at time.Time, err error) {
 		return "", at, err
 	}
 	value, err = v.celsius()
-	return value, v.at, err
+	return value, v.at, about(d.opts.Temperature, err)
 }
 
 func (d *Device) occupancy() (value string, at time.Time, err error) {
@@ -90,9 +90,9 @@ func (d *Device) occupancy() (value string, at time.Time, err error) {
 	}
 	n, err := v.whole(0, 1)
 	if n == 1 {
-		return drivers.Occupied, v.at, err
+		return drivers.Occupied, v.at, nil
 	}
-	return drivers.Vacant, v.at, err
+	return drivers.Vacant, v.at, about(d.opts.Occupancy, err)
 }
 
 func (d *Device) buzzer() (value string, details map[string]any, at time.Time, err error) {
@@ -104,23 +104,25 @@ func (d *Device) buzzer() (value string, details map[string]any, at time.Time, e
 		details = map[string]any{"sound": v.text}
 	}
 	idle, err := v.idle()
-	return drivers.OnOff(!idle), details, v.at, err
+	return drivers.OnOff(!idle), details, v.at, about(soundFile, err)
 }
 
 // ring is on while it shows a color or a pattern that is not off, unless it is
-// known to be dimmed to nothing.
+// known to be dimmed to nothing. It is as old as the oldest of what it is made
+// of. A hub that never speaks of its brightness is not dimmed.
 func (d *Device) ring() (value string, details map[string]any, at time.Time, err error) {
 	details = map[string]any{}
-	read := func(sub string, low, high float64) int {
+	get := func(sub string) reading {
 		v, problem := d.said.get(sub, d.opts.Stale.Ring)
-		n := 0
-		if problem == nil {
-			n, problem = v.whole(low, high)
-		}
-		err = errors.Join(err, problem)
-		if v.at.After(at) {
+		err = cmp.Or(err, problem)
+		if at.IsZero() || v.at.Before(at) {
 			at = v.at
 		}
+		return v
+	}
+	read := func(sub string, low, high float64) int {
+		n, problem := get(sub).whole(low, high)
+		err = cmp.Or(err, about(sub, problem))
 		return n
 	}
 	lit := false
@@ -131,13 +133,23 @@ func (d *Device) ring() (value string, details map[string]any, at time.Time, err
 		p := read(ringPattern, patternOff, patternLast)
 		details["pattern"], lit = p, p != patternOff
 	}
+	if _, dims := d.said.values[ringBrightness]; dims && err == nil {
+		b, problem := get(ringBrightness).within(0, levelMax)
+		err = cmp.Or(err, about(ringBrightness, problem))
+		details["brightness"], lit = b, lit && b > 0
+	}
 	if err != nil {
 		return "", nil, at, err
 	}
-	if b, problem := d.said.get(ringBrightness, d.opts.Stale.Ring); problem == nil && !b.isText {
-		details["brightness"], lit = b.number, lit && b.number > 0
-	}
 	return drivers.OnOff(lit), details, at, nil
+}
+
+// about names the subtopic whose report is wrong.
+func about(sub string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", sub, err)
 }
 
 // dark says whether the ring is known to be dimmed to nothing.

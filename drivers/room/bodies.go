@@ -68,7 +68,7 @@ func (s *switched) statuses(now time.Time) ([]drivers.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	details := s.peer.details(linkQuality)
+	details := s.peer.details(now, linkQuality)
 	if l, err := s.peer.get(level, now); err == nil && s.dims() {
 		if details == nil {
 			details = map[string]any{}
@@ -112,7 +112,7 @@ func (d *door) statuses(now time.Time) ([]drivers.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []drivers.Status{{Value: k.text, ObservedAt: k.at, Source: sourceReport, Details: d.peer.details(battery, linkQuality)}}, nil
+	return []drivers.Status{{Value: k.text, ObservedAt: k.at, Source: sourceReport, Details: d.peer.details(now, battery, linkQuality)}}, nil
 }
 
 // calm locks, unless the door is known to be locked.
@@ -187,10 +187,10 @@ func (s *sensors) sub(name string, now time.Time) drivers.Status {
 		return status
 	}
 	status.ObservedAt, status.Value = k.at, k.text
-	status.Details = p.details(battery, linkQuality)
+	status.Details = p.details(now, battery, linkQuality)
 	if about == temperature {
 		status.Value = strconv.FormatFloat(math.Round(k.number*10)/10+0, 'f', -1, 64) // +0: no "-0"
-		status.Details = p.details(humidity, battery, linkQuality)
+		status.Details = p.details(now, humidity, battery, linkQuality)
 	}
 	return status
 }

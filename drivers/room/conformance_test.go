@@ -78,7 +78,8 @@ func TestConformance(t *testing.T) {
 					b, g = d.parts()
 					return []sim.Part{b, g}
 				},
-				Bad: bad(),
+				Silences: d.silences(),
+				Bad:      bad(),
 				Confirm: func(t *testing.T, c drivers.Command, s drivers.Status) {
 					switch {
 					case d.kind == "lock":
@@ -92,6 +93,26 @@ func TestConformance(t *testing.T) {
 			})
 		})
 	}
+}
+
+// silences are how the value of a device ends while its bridge, its signal or
+// its answer to a ping goes on. ESPHome speaks of a light or a fan only when it
+// changes, and of none that it has lost.
+func (d device) silences() []drivertest.Silence {
+	o, fact := d.options(), "power"
+	if d.kind == "lock" {
+		fact = "bolt"
+	}
+	null := drivertest.Silence{By: "null", Within: 10 * time.Second, Names: fact}
+	missing := drivertest.Silence{By: "missing", Within: o.Silence + 20*time.Second, Names: fact}
+	switch {
+	case d.product == "esphome" && d.kind == "lock":
+		null.Names = "jammed"
+		return []drivertest.Silence{null}
+	case d.product == "esphome":
+		return nil
+	}
+	return []drivertest.Silence{null, missing}
 }
 
 func bad() []drivertest.Bad {

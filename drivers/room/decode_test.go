@@ -42,7 +42,7 @@ func told(facts []fact, err error) string {
 			all = append(all, f.name+"?")
 		case f.text != "":
 			all = append(all, f.name+"="+f.text)
-		case f.name == aliveIs:
+		case slices.Contains([]string{aliveIs, wholeIs, roundIs}, f.name):
 			all = append(all, f.name)
 		default:
 			all = append(all, fmt.Sprintf("%s=%.4g", f.name, f.number))
@@ -63,25 +63,25 @@ var hearings = []hearing{
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
 		"level=85 power=on", "level=100 link_quality=120 power=off", "link_quality=54 power=on",
-		"battery=100 link_quality=87", "", "", "", "", "link_quality=142", "",
+		"battery=100 link_quality=87 power?", "power?", "power?", "", "", "link_quality=142", "",
 		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeLock, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
-		"", "link_quality=120", "link_quality=54",
+		"bolt?", "bolt? link_quality=120", "bolt? link_quality=54",
 		"battery=100 bolt=closed link_quality=87", "bolt=open", "bolt?", "", "", "link_quality=142", "",
 		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
 		"", "link_quality=120", "link_quality=54", "battery=100 link_quality=87", "", "",
-		"level=67 power=on", "level=0 power=off", "link_quality=142 power=on", "power=on",
+		"level=67 power=on", "level=0 power=off", "level? link_quality=142 power=on", "level? power=on",
 		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "zigbee2mqtt/x"}, speeds: 9}, []string{
 		"bridge=online", "bridge=offline", "bridge=online", "device=offline", "device=online",
 		"", "link_quality=120", "link_quality=54", "battery=100 link_quality=87", "", "",
-		"power=on", "level=0 power=off", "level=78 link_quality=142 power=on", "level=22 power=on",
+		"level? power=on", "level=0 power=off", "level=78 link_quality=142 power=on", "level=22 power=on",
 		"humidity=44.72", "battery=97 humidity=41 link_quality=110", "", "battery=100 link_quality=72", "",
 	}},
 	{"zigbee2mqtt-2.txt", "zigbee2mqtt", drivers.TypeO3, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
@@ -103,12 +103,12 @@ var hearings = []hearing{
 		"", "", "level=67 power=on", "", "", "", "", "", "", "", "",
 	}},
 	{"tasmota-14.txt", "tasmota", drivers.TypeO3, spot{Place: Place{Topic: "%prefix%/x"}}, []string{
-		"device=online", "device=offline", "", "", "occupancy=occupied", "humidity=58.2 temperature=24.6", "temperature=21.5",
-		"", "", "", "occupancy=vacant", "", "", "", "humidity=27 temperature=26", "", "", "",
+		"device=online", "device=offline", "", "", "occupancy=occupied round", "humidity=58.2 round temperature=24.6", "round temperature=21.5",
+		"", "", "", "occupancy=vacant", "", "", "", "humidity=27 temperature=26 whole", "", "", "",
 	}},
 	{"tasmota-14.txt", "tasmota", drivers.TypeO3, spot{Place: Place{Topic: "x", Name: "SHT3X"}}, []string{
-		"device=online", "device=offline", "", "", "", "", "", "", "", "", "", "", "", "",
-		"humidity=18.9 temperature=23.78", "", "", "",
+		"device=online", "device=offline", "", "", "round", "round", "round", "", "", "", "", "", "", "",
+		"humidity=18.9 temperature=23.78 whole", "", "", "",
 	}},
 	{"esphome-2025.txt", "esphome", drivers.TypeLight, spot{Place: Place{Topic: "x", Name: "y"}}, []string{
 		"device=online", "device=offline", "level=50 power=on", "level=100 power=off", "power=on",
@@ -126,19 +126,19 @@ var hearings = []hearing{
 		"temperature=21.53", "temperature?", "temperature?", "occupancy=occupied", "occupancy=vacant", "alive",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeLight, spot{Place: Place{Topic: "x"}}, []string{
-		"device=online", "device=offline", "", "", "", "", "level=75 power=on", "", "", "", "", "",
+		"device=online", "device=offline", "", "", "", "", "level=75 power=on", "whole", "whole", "", "", "",
 		"level=50 power=on", "", "", "level=30 power=off", "", "",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeFan, spot{Place: Place{Topic: "x"}}, []string{
-		"device=online", "device=offline", "power=on", "power=off", "", "", "", "", "", "", "", "",
+		"device=online", "device=offline", "power=on", "power=off", "", "", "", "whole", "whole", "", "", "",
 		"", "power=on", "", "power=on", "", "",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeO3, spot{Place: Place{Topic: "x", Component: "temperature:0"}}, []string{
-		"device=online", "device=offline", "", "", "", "", "", "battery=100 humidity=54.3 temperature=19.9",
-		"humidity=35.2 temperature=21.9", "temperature?", "", "", "", "", "battery=86", "", "", "",
+		"device=online", "device=offline", "", "", "", "", "", "battery=100 humidity=54.3 temperature=19.9 whole",
+		"humidity=35.2 temperature=21.9 whole", "temperature?", "", "", "", "", "battery=86", "", "", "",
 	}},
 	{"shelly-gen2.txt", "shelly", drivers.TypeO3, spot{Place: Place{Topic: "x", Component: "input:0"}}, []string{
-		"device=online", "device=offline", "", "", "", "", "", "", "", "", "occupancy=occupied", "", "", "", "", "occupancy=vacant", "", "",
+		"device=online", "device=offline", "", "", "", "", "", "whole", "whole", "", "occupancy=occupied", "", "", "", "", "occupancy=vacant", "", "",
 	}},
 }
 

@@ -65,7 +65,7 @@ func open(o Reach, b drivers.Buses, peers []*peer, body body) *Device {
 		Peer: "broker", Address: o.Broker, ClientID: id,
 		Username: o.Username, Password: func() (string, error) { return o.Password.Reveal(o.PasswordFile) },
 		Filters: filters, WriteTimeout: o.Timeout,
-		Up: d.news.connected, Down: d.news.disconnected, Receive: d.news.receive, Tend: d.tend,
+		Up: d.news.connected, Down: d.news.disconnected, Receive: d.news.receive, Skipped: d.news.skipped, Tend: d.tend,
 	}, b)
 	go func() {
 		defer close(d.stopped)

@@ -2,7 +2,10 @@ package room
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
+	"roomgate/drivers"
 	"roomgate/drivers/session"
 )
 
@@ -19,8 +22,23 @@ type dialect interface {
 	// set orders power and level, or a bolt. The facts that it returns are
 	// what the device reports when it has followed.
 	set(want []fact) ([]session.Message, []fact)
-	// guarded are filters of the topics that order.
-	guarded() []string
+	// account is what the device, or its bridge, needs at the broker.
+	account() drivers.Account
+}
+
+// levels are those of a topic in small letters, without empty ones: what is
+// spelt in another way is judged alike.
+func levels(topic string) []string {
+	return strings.FieldsFunc(strings.ToLower(topic), func(r rune) bool { return r == '/' })
+}
+
+// below returns the levels of a topic below a base; false if it is not there.
+func below(base, topic string) ([]string, bool) {
+	b, t := levels(base), levels(topic)
+	if len(t) <= len(b) || !slices.Equal(t[:len(b)], b) {
+		return nil, false
+	}
+	return t[len(b):], true
 }
 
 // dialects make a dialect of what the configuration says.

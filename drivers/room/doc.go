@@ -36,7 +36,8 @@
 //	broker         room:1883, the building's own; else host:port
 //	username       with password or password_file, for another broker
 //	silence        5m; 2h30m for what runs on a battery: after that long without
-//	               a word it is offline. It is asked every third of it
+//	               a word it is offline, and a value of which there was no word
+//	               is, whatever else is said. It is asked every third of it
 //	timeout        3s; 15s for locks: for the report that confirms an order. The
 //	               device's own timeout, 2s unless set, ends the wait sooner
 //
@@ -59,6 +60,15 @@
 // be on, as it is by default). A Zigbee sensor is not asked and is unknown
 // until it reports.
 //
+// Each value ages by itself. A value ends at once when the device says null, an
+// empty text, nan, None, unknown, unavailable or something that cannot be read,
+// and when Tasmota's STATUS10 or Shelly's full status leaves it out. The driver
+// asks for a value that Tasmota's SENSOR leaves out. An ESPHome node sends a
+// temperature as often as it measures, so its answer to a ping does not keep
+// one. Zigbee2MQTT repeats with each message what it remembers of every value
+// (cache_state): a value that the device no longer measures ends there only
+// when it becomes null.
+//
 // A last will makes a device offline at once, and so does that of the bridge
 // that speaks for it. After its start Zigbee2MQTT sends what it remembers as
 // if it were new, so for 10 s nothing that it says counts.
@@ -71,7 +81,9 @@
 // A light or fan is left as it is. A lock is ordered closed at Close unless it
 // is known to be, and when it was ordered open and has not proved it. Who may
 // publish at the broker could unlock such a door, so the room broker takes
-// orders for it from the gateway alone (Options.Guarded). What a device says
-// of itself is believed: whoever may publish in its name can make a door seem
-// locked. A door that guards something belongs on a relay.
+// orders for it, its node or its bridge from the gateway alone (Account.Opens):
+// lamps beside a door on one Zigbee2MQTT take theirs from the gateway too. What a
+// device says of itself is believed: whoever may publish for it can make it seem
+// locked, so each of them is a user of its own (Options.Accounts). A door that
+// guards something belongs on a relay.
 package room

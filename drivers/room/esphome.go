@@ -1,7 +1,7 @@
 package room
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 
 	"roomgate/drivers"
@@ -29,6 +29,7 @@ const esphomeTop = 255 // of a brightness
 
 type esphome struct {
 	deviceType string
+	prefix     string
 	node       string
 	status     string
 	things     map[string]string // topics up to the name, by fact
@@ -39,7 +40,7 @@ type esphome struct {
 
 func newESPHome(deviceType string, s spot) dialect {
 	e := &esphome{
-		deviceType: deviceType, node: s.Node, status: s.Topic + "/status", things: map[string]string{},
+		deviceType: deviceType, prefix: s.Topic, node: s.Node, status: s.Topic + "/status", things: map[string]string{},
 		onOff: s.onOff, speeds: s.speeds, fahrenheit: s.fahrenheit,
 	}
 	if e.node == "" {
@@ -69,7 +70,25 @@ func (e *esphome) hasSpeeds() bool { return e.deviceType == drivers.TypeFan && !
 
 func (e *esphome) discover() string { return "esphome/discover/" + e.node }
 
-func (e *esphome) guarded() []string { return []string{e.things[bolt] + "/command/#"} }
+func (e *esphome) account() drivers.Account {
+	a := drivers.Account{
+		Names:     []string{e.prefix, e.node},
+		Says:      e.topics(),
+		Publish:   []string{e.prefix + "/#", e.discover(), "homeassistant/+/" + e.node + "/+/config"},
+		Subscribe: []string{e.prefix + "/#", "esphome/ping/" + e.node, "esphome/discover"},
+	}
+	if e.deviceType == drivers.TypeLock {
+		a.Opens = e.opens
+	}
+	return a
+}
+
+// opens: the bolt hangs on an output that may be a switch or a button of the node
+// too, so it is every order to the node.
+func (e *esphome) opens(topic string) bool {
+	at, ok := below(e.prefix, topic)
+	return ok && slices.Contains(at, "command")
+}
 
 func (e *esphome) hear(topic string, payload []byte) ([]fact, error) {
 	said := string(payload)
@@ -85,32 +104,21 @@ func (e *esphome) hear(topic string, payload []byte) ([]fact, error) {
 		return e.lock(said)
 	case e.things[temperature] + "/state":
 		n, ok := parseNumber(said)
-		if !ok {
-			return []fact{{name: temperature, err: fmt.Errorf("%w: the sensor has no value", errPayload)}}, nil
-		}
-		return []fact{warmth(n, e.fahrenheit)}, nil
+		return sure(said, ok, warmth(n, e.fahrenheit)), nil
 	case e.things[occupancy] + "/state":
 		there, ok := either(said, "ON", "OFF")
-		return sure(ok, somebody(there))
+		return sure(said, ok, somebody(there)), nil
 	case e.things[power] + "/speed_level/state":
 		n, ok := parseNumber(said)
-		return sure(ok, percent(n, float64(e.speeds)))
+		return sure(said, ok, percent(n, float64(e.speeds))), nil
 	case e.things[power] + "/state":
 		if e.deviceType == drivers.TypeLight {
 			return e.light(payload)
 		}
 		on, ok := either(said, "ON", "OFF")
-		return sure(ok, powerIs(on))
+		return sure(said, ok, powerIs(on)), nil
 	}
 	return nil, nil
-}
-
-// sure returns the fact of a message that could be read.
-func sure(ok bool, f fact) ([]fact, error) {
-	if !ok {
-		return nil, errPayload
-	}
-	return []fact{f}, nil
 }
 
 func (e *esphome) light(payload []byte) ([]fact, error) {
@@ -118,12 +126,11 @@ func (e *esphome) light(payload []byte) ([]fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []fact
-	if on, ok := o.is("state", "ON", "OFF"); ok {
-		all = append(all, powerIs(on))
-	}
-	if n, ok := o.number("brightness"); ok && !e.onOff {
-		all = append(all, percent(n, esphomeTop))
+	on, ok := o.is("state", "ON", "OFF")
+	all := o.says("state", ok, powerIs(on))
+	if !e.onOff {
+		n, ok := o.number("brightness")
+		all = append(all, o.says("brightness", ok, percent(n, esphomeTop))...)
 	}
 	return all, nil
 }
@@ -139,7 +146,7 @@ func (e *esphome) lock(said string) ([]fact, error) {
 	case "JAMMED":
 		return []fact{{name: bolt, err: errJammed}}, nil
 	}
-	return []fact{{name: bolt, err: fmt.Errorf("%w: the lock does not know its state", errPayload)}}, nil
+	return sure(said, false, fact{name: bolt}), nil
 }
 
 func (e *esphome) ask() []session.Message { return []session.Message{text("esphome/ping/"+e.node, "")} }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,11 @@ const (
 	// aliveIs tells that the device has answered and has nothing newer to say
 	// than its last message on each topic, retained or not.
 	aliveIs = "alive"
+	// wholeIs tells that the message has everything that there is: what it
+	// leaves out is gone. roundIs tells that it should have, but parts of it are
+	// sent as well: what it leaves out is asked for.
+	wholeIs = "whole"
+	roundIs = "round"
 )
 
 const (
@@ -46,11 +52,38 @@ const (
 	offline = "offline"
 )
 
+// What a device says of a value that it does not have. It is believed at once,
+// but for a bolt that moves, which passes.
 var (
-	errPayload = errors.New("device sent a message that cannot be read")
+	errPayload = fmt.Errorf("%w: the device sent a message that cannot be read", drivers.ErrNoValue)
+	errJammed  = fmt.Errorf("%w: the lock is jammed", drivers.ErrNoValue)
+	errLeftOut = fmt.Errorf("%w: the device leaves it out of its full report", drivers.ErrNoValue)
 	errMoving  = errors.New("the bolt is moving")
-	errJammed  = errors.New("the lock is jammed")
 )
+
+// nothing are the words, in lower case, with which devices and those who speak
+// for them say that there is no value: null in JSON, nan and None of ESPHome,
+// unavailable and unknown of Home Assistant.
+var nothing = []string{"", "null", "nan", "none", "unavailable", "unknown"}
+
+// noValue is why a value is none. It repeats what was sent only if that is one
+// of the words for nothing.
+func noValue(said string) error {
+	word := strings.ToLower(strings.Trim(said, `"`))
+	if slices.Contains(nothing, word) {
+		return fmt.Errorf("%w: the device says %q", drivers.ErrNoValue, word)
+	}
+	return errPayload
+}
+
+// sure returns the fact of a message that says nothing else. One that could not
+// be read says that there is no value.
+func sure(said string, ok bool, f fact) []fact {
+	if !ok {
+		f = fact{name: f.name, err: noValue(said)}
+	}
+	return []fact{f}
+}
 
 // maxPayload bounds a message; the longest that is used, the status of a
 // Shelly with everything in it, has about 4 kB.
@@ -113,6 +146,16 @@ func parseNumber(s string) (float64, bool) {
 	return f, err == nil
 }
 
+// says returns the fact of a field: none if the field is missing, and if it
+// could not be read, that there is no value.
+func (o object) says(field string, ok bool, f fact) []fact {
+	said, there := o[field]
+	if !there {
+		return nil
+	}
+	return sure(string(said), ok, f)
+}
+
 // is reads a field that is one of two texts.
 func (o object) is(name, yes, no string) (is, ok bool) {
 	return either(o.text(name), yes, no)
@@ -138,9 +181,8 @@ func (o object) truth(name string) (is, ok bool) {
 // details are the facts of fields that hold a number and go beside the value.
 func (o object) details(fields map[string]string) (all []fact) {
 	for field, name := range fields {
-		if n, ok := o.number(field); ok {
-			all = append(all, fact{name: name, number: n})
-		}
+		n, ok := o.number(field)
+		all = append(all, o.says(field, ok, fact{name: name, number: n})...)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -166,6 +167,31 @@ func TestLockThatMoves(t *testing.T) {
 	}
 }
 
+// TestJamIsTold: a bolt that reports that it is stuck asks for a poll at once, and
+// what that finds is no passing fault.
+func TestJamIsTold(t *testing.T) {
+	use(t, "lock-esphome", func(b *bench) {
+		b.settle()
+		b.want("", drivers.Closed)
+		told := 0
+		ctx, cancel := context.WithCancel(b.Context())
+		over := make(chan error, 1)
+		go func() {
+			over <- b.Driver.(drivers.Watcher).Watch(ctx, func(drivers.Event) { told++ })
+		}()
+		synctest.Wait()
+		began := time.Now()
+		b.gadget.Say("aurora-door/lock/main/state", "JAMMED", true)
+		synctest.Wait()
+		_, err := b.value("")
+		if told != 1 || time.Now() != began || !errors.Is(err, drivers.ErrNoValue) || !strings.Contains(err.Error(), "jammed") {
+			b.Errorf("told %d times, after %s: %v", told, time.Since(began), err)
+		}
+		cancel()
+		<-over
+	})
+}
+
 // TestBrokerLost: without the broker nothing is known; with it the device is
 // asked again.
 func TestBrokerLost(t *testing.T) {
@@ -299,20 +325,6 @@ func TestWatch(t *testing.T) {
 			b.Errorf("Watch of a closed device ends with %v", err)
 		}
 	})
-}
-
-// TestGuarded: what opens a door is guarded, and nothing else.
-func TestGuarded(t *testing.T) {
-	for name, d := range devices() {
-		got := d.options().Guarded()
-		if (len(got) > 0) != (d.kind == "lock") {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	want := []string{"zigbee2mqtt/hall/door/set/#", "zigbee2mqtt/hall/door/+/set/#"}
-	if got := devices()["lock-zigbee2mqtt"].options().Guarded(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("got %q, want %q", got, want)
-	}
 }
 
 // TestWrongFieldOfADialect: what a dialect has no use for is refused by name.

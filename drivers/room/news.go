@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"roomgate/drivers"
+	"roomgate/drivers/session"
 )
 
 // news is what has come from the broker, shared by the session's goroutines
@@ -61,12 +62,31 @@ func (n *news) disconnected(cause error) (good bool) {
 // receive takes a message. What cannot be read makes unknown what it was
 // about, unless it is a memory of the broker's.
 func (n *news) receive(topic string, payload []byte, retained bool) {
+	n.take(topic, retained, func(d dialect) ([]fact, error) { return d.hear(topic, payload) })
+}
+
+// skipped takes a message that was too large to be read: it is about what an
+// empty one would be about.
+func (n *news) skipped(m session.TooLarge) {
+	n.take(m.Topic, m.Retained, func(d dialect) (facts []fact, err error) {
+		facts, err = d.hear(m.Topic, nil)
+		for i := range facts {
+			facts[i] = fact{name: facts[i].name, err: fmt.Errorf("%w: %w", errPayload, m)}
+		}
+		if err != nil {
+			err = fmt.Errorf("%w: %w", errPayload, m)
+		}
+		return facts, err
+	})
+}
+
+func (n *news) take(topic string, retained bool, hear func(dialect) ([]fact, error)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range n.peers {
-		facts, err := p.dialect.hear(topic, payload)
+		facts, err := hear(p.dialect)
 		if err != nil && !retained {
-			p.garbled(err)
+			p.garbled(fmt.Errorf("%s: %w", topic, err))
 		}
 		p.take(facts, retained, time.Now())
 	}

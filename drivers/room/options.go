@@ -101,12 +101,12 @@ func (o *Options) speedsFit() bool {
 	return o.Speeds == 0
 }
 
-// Guarded are the topics that open a door.
-func (o *Options) Guarded() []string {
-	if o.of != drivers.TypeLock {
+// Accounts are the device's, or its bridge's.
+func (o *Options) Accounts() []drivers.Account {
+	if o.Broker != drivers.RoomBroker {
 		return nil
 	}
-	return o.talk().guarded()
+	return []drivers.Account{o.talk().account()}
 }
 
 // Source is where a sub-device of an o3-room comes from. Without a dialect it
@@ -148,6 +148,16 @@ func (o *Sensors) Check() error {
 		}
 	}
 	return o.Reach.check()
+}
+
+// Accounts are those of the devices that measure.
+func (o *Sensors) Accounts() (all []drivers.Account) {
+	for _, s := range o.sources() {
+		if s.Dialect != "" && o.Broker == drivers.RoomBroker {
+			all = append(all, dialects()[s.Dialect](drivers.TypeO3, spot{Place: s.Place}).account())
+		}
+	}
+	return all
 }
 
 type source struct {

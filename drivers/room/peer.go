@@ -2,6 +2,7 @@ package room
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"roomgate/drivers"
@@ -60,6 +61,10 @@ func (p *peer) take(facts []fact, retained bool, now time.Time) {
 			if !retained { // nodes have their answers retained too
 				p.vouch(now)
 			}
+		case wholeIs, roundIs:
+			if !retained {
+				p.leftOut(facts, f.name == wholeIs, now)
+			}
 		default:
 			p.file(f, !retained && !now.Before(p.doubt), now)
 		}
@@ -97,12 +102,35 @@ func (p *peer) presence(f fact, retained bool, now time.Time) {
 	}
 }
 
-// vouch makes the last word on everything as good as new.
-func (p *peer) vouch(now time.Time) {
+// leftOut takes note of what a message that should have everything does not
+// have: it is gone, or it is asked for.
+func (p *peer) leftOut(facts []fact, whole bool, now time.Time) {
 	for name, k := range p.facts {
+		if _, told := get(facts, name); told || !k.fresh || k.err != nil {
+			continue
+		}
+		if !whole {
+			p.asked = time.Time{}
+			continue
+		}
 		p.nth++
-		p.facts[name] = known{k.fact, now, p.nth, true}
-		p.heard = now
+		p.facts[name] = known{fact{name: name, err: errLeftOut}, now, p.nth, true}
+	}
+}
+
+// measured are the facts that are told again and again, whether they change or
+// not: to be silent about them is a fault.
+var measured = []string{temperature, humidity, battery, linkQuality}
+
+// vouch makes the last word on everything that is told only when it changes as
+// good as new.
+func (p *peer) vouch(now time.Time) {
+	p.heard = now
+	for name, k := range p.facts {
+		if !slices.Contains(measured, name) {
+			p.nth++
+			p.facts[name] = known{k.fact, now, p.nth, true}
+		}
 	}
 }
 
@@ -156,7 +184,8 @@ func (p *peer) due() (at time.Time, ever bool) {
 	return p.asked.Add(p.silence / 3), true
 }
 
-// get returns the last word on a fact.
+// get returns the last word on a fact, which ages by itself: that the device
+// goes on about others does not keep it.
 func (p *peer) get(name string, now time.Time) (known, error) {
 	if err := p.gone(now); err != nil {
 		return known{}, err
@@ -169,6 +198,8 @@ func (p *peer) get(name string, now time.Time) (known, error) {
 		return k, fmt.Errorf("%s: %w", name, k.err)
 	case !k.fresh:
 		return k, fmt.Errorf("only a last known %s of unknown age", name)
+	case now.Sub(k.at) >= p.silence:
+		return k, fmt.Errorf("%w: no report of the %s for %s", drivers.ErrNoValue, name, now.Sub(k.at).Round(time.Second))
 	}
 	return k, nil
 }
@@ -196,12 +227,12 @@ func (p *peer) followed(o order) bool {
 	return true
 }
 
-// details are the numbers beside a value.
-func (p *peer) details(names ...string) map[string]any {
+// details are the numbers beside a value, as far as they are known.
+func (p *peer) details(now time.Time, names ...string) map[string]any {
 	var all map[string]any
 	for _, name := range names {
-		k, ok := p.facts[name]
-		if !ok || !k.fresh || k.err != nil {
+		k, err := p.get(name, now)
+		if err != nil {
 			continue
 		}
 		if all == nil {

@@ -23,7 +23,7 @@ const shellyTop = 100 // of a brightness
 type shelly struct {
 	topic     string
 	component string // "light:0", "switch:0", "temperature:0", "input:0"
-	src       string
+	src       string // always the same, so that its user may publish the answer
 }
 
 func newShelly(deviceType string, s spot) dialect {
@@ -31,7 +31,7 @@ func newShelly(deviceType string, s spot) dialect {
 	if component == "" {
 		component = map[string]string{drivers.TypeLight: "light:0", drivers.TypeFan: "switch:0"}[deviceType]
 	}
-	return &shelly{s.Topic, component, session.NewID()}
+	return &shelly{s.Topic, component, s.Topic + "-roomgate"}
 }
 
 func (s *shelly) topics() []string {
@@ -52,7 +52,14 @@ func (s *shelly) parts() []string {
 	return []string{s.component}
 }
 
-func (s *shelly) guarded() []string { return []string{s.topic + "/rpc", s.topic + "/command/#"} }
+func (s *shelly) account() drivers.Account {
+	return drivers.Account{
+		Names:     []string{s.topic},
+		Says:      s.topics(),
+		Publish:   []string{s.topic + "/#", s.src + "/rpc"},
+		Subscribe: []string{s.topic + "/#"},
+	}
+}
 
 func (s *shelly) hear(topic string, payload []byte) ([]fact, error) {
 	component, isStatus := strings.CutPrefix(topic, s.topic+"/status/")
@@ -70,12 +77,23 @@ func (s *shelly) hear(topic string, payload []byte) ([]fact, error) {
 		return s.status(object{component: payload}), nil
 	}
 	if topic == s.src+"/rpc" {
-		return s.status(o.inner("result")), nil
+		result := o.inner("result")
+		_, whole := result["sys"] // the answer to an order has none
+		return append(s.status(result), isWhole(whole)...), nil
 	}
-	if m := o.text("method"); m != "NotifyStatus" && m != "NotifyFullStatus" {
+	method := o.text("method")
+	if method != "NotifyStatus" && method != "NotifyFullStatus" {
 		return nil, nil
 	}
-	return s.status(o.inner("params")), nil
+	return append(s.status(o.inner("params")), isWhole(method == "NotifyFullStatus")...), nil
+}
+
+// isWhole is the fact of a message that has everything.
+func isWhole(is bool) []fact {
+	if !is {
+		return nil
+	}
+	return []fact{{name: wholeIs}}
 }
 
 // status reads the components that matter of an object of several.
@@ -89,27 +107,19 @@ func (s *shelly) status(all object) []fact {
 	return facts
 }
 
-func (s *shelly) read(name string, o object) (all []fact) {
+func (s *shelly) read(name string, o object) []fact {
 	kind, _, _ := strings.Cut(name, ":")
 	switch kind {
 	case "switch", "light":
-		if on, ok := o.truth("output"); ok {
-			all = append(all, powerIs(on))
-		}
-		if n, ok := o.number("brightness"); ok {
-			all = append(all, percent(n, shellyTop))
-		}
+		on, ok := o.truth("output")
+		n, lit := o.number("brightness")
+		return append(o.says("output", ok, powerIs(on)), o.says("brightness", lit, percent(n, shellyTop))...)
 	case "input":
-		if there, ok := o.truth("state"); ok {
-			all = append(all, somebody(there))
-		}
+		there, ok := o.truth("state")
+		return o.says("state", ok, somebody(there))
 	case "temperature":
-		if n, ok := o.number("tC"); ok {
-			return []fact{warmth(n, false)}
-		}
-		if string(o["tC"]) == "null" {
-			return []fact{{name: temperature, err: errPayload}}
-		}
+		n, ok := o.number("tC")
+		return o.says("tC", ok, warmth(n, false))
 	case "humidity":
 		return o.details(map[string]string{"rh": humidity})
 	case "devicepower":
@@ -118,7 +128,7 @@ func (s *shelly) read(name string, o object) (all []fact) {
 		}
 		return o.inner("battery").details(map[string]string{"percent": battery})
 	}
-	return all
+	return nil
 }
 
 func (s *shelly) ask() []session.Message {

@@ -27,6 +27,7 @@ const (
 
 type tasmota struct {
 	deviceType       string
+	topic            string // without a prefix
 	cmnd, stat, tele string // with a slash at the end
 	relay            string // POWER, POWER1, ...
 	onOff            bool
@@ -41,7 +42,7 @@ func newTasmota(deviceType string, s spot) dialect {
 	}
 	under := func(prefix string) string { return strings.ReplaceAll(full, "%prefix%", prefix) + "/" }
 	t := &tasmota{
-		deviceType: deviceType, cmnd: under("cmnd"), stat: under("stat"), tele: under("tele"),
+		deviceType: deviceType, topic: strings.Trim(strings.ReplaceAll(s.Topic, "%prefix%", ""), "/"), cmnd: under("cmnd"), stat: under("stat"), tele: under("tele"),
 		relay: "POWER", onOff: s.onOff, sensor: s.Name, fahrenheit: s.fahrenheit,
 	}
 	if s.relay > 0 {
@@ -52,7 +53,14 @@ func newTasmota(deviceType string, s spot) dialect {
 
 func (t *tasmota) topics() []string { return []string{t.stat + "+", t.tele + "+"} }
 
-func (t *tasmota) guarded() []string { return []string{t.cmnd + "#"} }
+func (t *tasmota) account() drivers.Account {
+	return drivers.Account{
+		Names:     []string{t.topic},
+		Says:      t.topics(),
+		Publish:   []string{t.stat + "#", t.tele + "#", "tasmota/discovery/#"},
+		Subscribe: []string{t.cmnd + "#"},
+	}
+}
 
 func (t *tasmota) hear(topic string, payload []byte) ([]fact, error) {
 	if topic == t.tele+"LWT" {
@@ -74,7 +82,7 @@ func (t *tasmota) hear(topic string, payload []byte) ([]fact, error) {
 		return nil, err
 	}
 	if t.deviceType == drivers.TypeO3 {
-		return t.measured(o), nil
+		return t.measured(o, name), nil
 	}
 	return t.state(o), nil
 }
@@ -102,45 +110,54 @@ func (t *tasmota) isRelay(name string) bool {
 
 func (t *tasmota) state(o object) []fact {
 	all := o.inner("Wifi").details(map[string]string{"RSSI": linkQuality})
-	if n, ok := o.number("FanSpeed"); ok && !t.switches() {
-		return append(all, percent(n, tasmotaSpeed), powerIs(n > 0))
-	}
 	if !t.switches() {
-		return all
+		n, ok := o.number("FanSpeed")
+		all = append(all, o.says("FanSpeed", ok, percent(n, tasmotaSpeed))...)
+		return append(all, o.says("FanSpeed", ok, powerIs(n > 0))...)
 	}
 	for name := range o {
-		if on, ok := o.is(name, "ON", "OFF"); ok && t.isRelay(name) {
-			all = append(all, powerIs(on))
+		if t.isRelay(name) {
+			on, ok := o.is(name, "ON", "OFF")
+			all = append(all, o.says(name, ok, powerIs(on))...)
 		}
 	}
-	if n, ok := o.number("Dimmer"); ok && !t.onOff {
-		all = append(all, percent(n, tasmotaTop))
+	if !t.onOff {
+		n, ok := o.number("Dimmer")
+		all = append(all, o.says("Dimmer", ok, percent(n, tasmotaTop))...)
 	}
 	return all
 }
 
 // measured reads SENSOR and its kin: {"AM2301": {"Temperature": 21.5,
 // "Humidity": 41}, "Switch1": "ON", "TempUnit": "C"}. Without a name the
-// first thermometer counts that is not the chip's own.
-func (t *tasmota) measured(o object) []fact {
+// first thermometer counts that is not the chip's own, with a value or not.
+// STATUS10 has everything. So has SENSOR in its time, but what is touched or
+// held to a reader comes alone.
+func (t *tasmota) measured(o object, from string) []fact {
 	if inner, ok := o["StatusSNS"]; ok {
 		o, _ = parseObject(inner)
 	}
 	fahrenheit := t.fahrenheit || o.text("TempUnit") == "F"
 	var all []fact
+	switch from {
+	case "STATUS10":
+		all = append(all, fact{name: wholeIs})
+	case "SENSOR":
+		all = append(all, fact{name: roundIs})
+	}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if t.sensor != name && (t.sensor != "" || name == "ESP32") {
 			continue
 		}
 		sensor := o.inner(name)
 		_, warm := get(all, temperature)
-		if n, ok := sensor.number("Temperature"); ok && !warm {
-			all = append(all, warmth(n, fahrenheit))
+		if told := sensor["Temperature"]; told != nil && !warm {
+			n, ok := sensor.number("Temperature")
+			all = append(all, sensor.says("Temperature", ok, warmth(n, fahrenheit))...)
 			all = append(all, sensor.details(map[string]string{"Humidity": humidity})...)
 		}
-		_, seen := get(all, occupancy)
-		if there, ok := t.contact(o, name); ok && !seen {
-			all = append(all, somebody(there))
+		if _, seen := get(all, occupancy); !seen {
+			all = append(all, t.contact(o, name)...)
 		}
 	}
 	return all
@@ -148,14 +165,18 @@ func (t *tasmota) measured(o object) []fact {
 
 // contact reads a switch that stands for somebody: "Switch1": "ON", and in
 // RESULT {"Switch1": {"Action": "ON"}}.
-func (t *tasmota) contact(o object, name string) (there, ok bool) {
+func (t *tasmota) contact(o object, name string) []fact {
 	if !strings.HasPrefix(name, "Switch") {
-		return false, false
+		return nil
 	}
 	if action := o.inner(name).text("Action"); action != "" {
-		return either(action, "ON", "OFF")
+		if there, ok := either(action, "ON", "OFF"); ok {
+			return []fact{somebody(there)}
+		}
+		return nil // a button was pushed
 	}
-	return o.is(name, "ON", "OFF")
+	there, ok := o.is(name, "ON", "OFF")
+	return o.says(name, ok, somebody(there))
 }
 
 func (t *tasmota) ask() []session.Message {

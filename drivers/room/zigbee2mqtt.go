@@ -51,9 +51,38 @@ func (z *zigbee) topics() []string {
 	return []string{z.topic, z.topic + "/availability", z.base + "/bridge/state"}
 }
 
-func (z *zigbee) guarded() []string {
-	// With a property after /set, and with an endpoint before it.
-	return []string{z.topic + "/set/#", z.topic + "/+/set/#"}
+func (z *zigbee) account() drivers.Account {
+	a := drivers.Account{
+		Names:     []string{z.base, "zigbee2mqtt"},
+		Says:      z.topics(),
+		Publish:   []string{z.base + "/#", "homeassistant/+/+/+/config"},
+		Subscribe: []string{z.base + "/#", "homeassistant/status"},
+	}
+	if z.deviceType == drivers.TypeLock {
+		a.Opens = z.opens
+	}
+	return a
+}
+
+// zigbeeSays is what the bridge says of itself below BASE/bridge.
+var zigbeeSays = []string{"state", "info", "devices", "groups", "definitions", "extensions", "converters", "event", "logging", "health", "response"}
+
+// opens: a bolt has a friendly name, an address, a network address and any
+// number of groups, any of which may precede /set; and a request to the bridge
+// may rename it, group it or replace what drives it. So it is every order to its
+// bridge, whatever it names.
+func (z *zigbee) opens(topic string) bool {
+	for _, base := range []string{z.base, z.topic} { // the topic need not be below a base that is configured
+		at, ok := below(base, topic)
+		switch {
+		case !ok:
+		case slices.Contains(at, "set"):
+			return true
+		case base == z.base && at[0] == "bridge" && len(at) > 1 && !slices.Contains(zigbeeSays, at[1]):
+			return true
+		}
+	}
+	return false
 }
 
 func (z *zigbee) hear(topic string, payload []byte) ([]fact, error) {
@@ -94,14 +123,9 @@ func (z *zigbee) state(o object) []fact {
 	case drivers.TypeO3:
 		return z.sensor(o)
 	}
-	var all []fact
-	if on, ok := o.is("state", "ON", "OFF"); ok {
-		all = append(all, powerIs(on))
-	}
-	if n, ok := o.number("brightness"); ok {
-		all = append(all, percent(n, zigbeeTop))
-	}
-	return all
+	on, ok := o.is("state", "ON", "OFF")
+	n, lit := o.number("brightness")
+	return append(o.says("state", ok, powerIs(on)), o.says("brightness", lit, percent(n, zigbeeTop))...)
 }
 
 // lock believes the bolt more than the order: lock_state is what the lock
@@ -110,7 +134,7 @@ func (z *zigbee) lock(o object) []fact {
 	is, ok := o.is("state", "UNLOCK", "LOCK")
 	switch measured := o.text("lock_state"); {
 	case !ok:
-		return nil
+		return o.says("state", false, fact{name: bolt})
 	case measured == "not_fully_locked":
 		return []fact{{name: bolt, err: errMoving}}
 	case measured == "unlocked" && !is, measured == "locked" && is:
@@ -120,38 +144,31 @@ func (z *zigbee) lock(o object) []fact {
 }
 
 func (z *zigbee) fan(o object) []fact {
-	var all []fact
 	mode := o.text("fan_mode")
-	if i := slices.Index(z.modes, mode); i >= 0 {
-		all = append(all, percent(float64(i), z.top()))
-	} else if n, ok := o.number("fan_speed"); ok && z.numbered {
-		all = append(all, percent(n, z.top())) // it has chosen by itself, in auto
+	i := slices.Index(z.modes, mode)
+	all := o.says("fan_mode", i >= 0, percent(float64(max(i, 0)), z.top()))
+	if n, ok := o.number("fan_speed"); ok && z.numbered && i < 0 {
+		all = []fact{percent(n, z.top())} // it has chosen by itself, in auto
 	}
-	if on, ok := o.is("fan_state", "ON", "OFF"); ok {
-		return append(all, powerIs(on))
+	if _, there := o["fan_state"]; there {
+		on, ok := o.is("fan_state", "ON", "OFF")
+		return append(all, o.says("fan_state", ok, powerIs(on))...)
 	}
-	if mode != "" {
-		all = append(all, powerIs(mode != zigbeeModes[0]))
-	}
-	return all
+	return append(all, o.says("fan_mode", mode != "", powerIs(mode != zigbeeModes[0]))...)
 }
 
 // top is the fastest of a fan's modes.
 func (z *zigbee) top() float64 { return float64(len(z.modes) - 1) }
 
 func (z *zigbee) sensor(o object) []fact {
-	var all []fact
-	if n, ok := o.number("temperature"); ok {
-		all = append(all, warmth(n, o.text("temperature_unit") == "fahrenheit"))
+	n, ok := o.number("temperature")
+	all := o.says("temperature", ok, warmth(n, o.text("temperature_unit") == "fahrenheit"))
+	field := "occupancy"
+	if _, there := o[field]; !there {
+		field = "presence" // radar sensors
 	}
-	there, ok := o.truth("occupancy")
-	if !ok {
-		there, ok = o.truth("presence") // radar sensors
-	}
-	if ok {
-		all = append(all, somebody(there))
-	}
-	return all
+	there, ok := o.truth(field)
+	return append(all, o.says(field, ok, somebody(there))...)
 }
 
 // ask asks for what the device takes orders about. Sensors are not asked: most

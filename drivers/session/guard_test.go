@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -15,7 +17,8 @@ import (
 type wire struct {
 	net.Conn
 	io.Reader
-	closed bool
+	closed  bool
+	skipped []TooLarge
 }
 
 func (w *wire) Read(p []byte) (int, error) { return w.Reader.Read(p) }
@@ -23,11 +26,11 @@ func (w *wire) Close() error               { w.closed = true; return nil }
 
 func through(r io.Reader) (got []byte, w *wire, err error) {
 	w = &wire{Reader: r}
-	got, err = io.ReadAll(&guard{Conn: w, failed: func(error) {}})
+	got, err = io.ReadAll(newGuard(w, func(error) {}, func(m TooLarge) { w.skipped = append(w.skipped, m) }))
 	return got, w, err
 }
 
-func publish(size int, length ...byte) []byte {
+func published(size int, length ...byte) []byte {
 	return append(append([]byte{0x30}, length...), make([]byte, size)...)
 }
 
@@ -39,17 +42,16 @@ func TestGuard(t *testing.T) {
 		"connack":                  {[]byte{0x20, 2, 0, 0}, true},
 		"connack, suback":          {[]byte{0x20, 2, 0, 0, 0x90, 3, 0, 1, 0}, true},
 		"pong":                     {[]byte{0xd0, 0, 0xd0, 0}, true},
-		"report":                   {publish(100, 100), true},
-		"largest":                  {publish(maxFrame, 0x80, 0x80, 0x04), true},
+		"report":                   {published(100, 100), true},
+		"largest":                  {published(maxFrame, 0x80, 0x80, 0x04), true},
 		"suback with two codes":    {[]byte{0x90, 4, 0, 1, 0, 0}, false},
 		"suback without code":      {[]byte{0x90, 2, 0, 1}, false},
-		"one byte too large":       {publish(0, 0x81, 0x80, 0x04), false},
-		"256 MB":                   {publish(0, 0xff, 0xff, 0xff, 0x7f), false},
-		"length without end":       {publish(0, 0x80, 0x80, 0x80, 0x80, 0x01), false},
+		"256 MB":                   {published(2, 0xff, 0xff, 0xff, 0x7f), false},
+		"length without end":       {published(0, 0x80, 0x80, 0x80, 0x80, 0x01), false},
 		"connect from a broker":    {[]byte{0x10, 0}, false},
 		"disconnect from a broker": {[]byte{0xe0, 0}, false},
 		"long connack":             {[]byte{0x20, 3, 0, 0, 0}, false},
-		"bad after good":           {append(publish(5, 5), 0xf0, 0), false},
+		"bad after good":           {append(published(5, 5), 0xf0, 0), false},
 	} {
 		for _, r := range []io.Reader{bytes.NewReader(c.packets), iotest.OneByteReader(bytes.NewReader(c.packets))} {
 			got, w, err := through(r)
@@ -58,6 +60,30 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%s: %d of %d bytes, %v", name, len(got), len(c.packets), err)
 			case !c.ok && (!errors.Is(err, errFrame) || !w.closed):
 				t.Errorf("%s: %v, closed: %t", name, err, w.closed)
+			}
+		}
+	}
+}
+
+// TestTooLarge: a message that is too large is told and left out, between others
+// that are not touched. One that would take too long to read past is not.
+func TestTooLarge(t *testing.T) {
+	before, after := published(100, 100), []byte{0xd0, 0}
+	for _, size := range []int{maxFrame + 1, 1 << 20, maxSkipped, maxSkipped + 1} {
+		for _, retained := range []byte{0, 1} {
+			large := append([]byte{0x30 | retained}, byte(size)|0x80, byte(size>>7)|0x80, byte(size>>14)|0x80, byte(size>>21))
+			large = append(append(large, 0, 3), "a/b"...)
+			large = append(large, make([]byte, size-5)...)
+			got, w, err := through(iotest.HalfReader(bytes.NewReader(slices.Concat(before, large, after))))
+			want := TooLarge{"a/b", size, retained == 1}
+			if size > maxSkipped {
+				if !errors.Is(err, errFrame) || !strings.Contains(err.Error(), want.Error()) || !bytes.Equal(got, before) {
+					t.Errorf("%d bytes: %d came through, %v", size, len(got), err)
+				}
+				continue
+			}
+			if err != nil || !bytes.Equal(got, slices.Concat(before, after)) || !slices.Equal(w.skipped, []TooLarge{want}) {
+				t.Errorf("%d bytes: %d came through, told %v, %v", size, len(got), w.skipped, err)
 			}
 		}
 	}

@@ -57,6 +57,9 @@ type Options struct {
 	Up func()
 	// Receive gets every message. A retained one may be of any age.
 	Receive func(topic string, payload []byte, retained bool)
+	// Skipped tells of a message that was too large to be received; nil: it is
+	// of no interest. As with Receive, it must return at once.
+	Skipped func(TooLarge)
 	// Tend looks after a connection that is subscribed. renew subscribes
 	// again. It returns when ctx ends, or sooner to have the connection ended.
 	Tend func(ctx context.Context, renew func(context.Context) error) error
@@ -196,7 +199,7 @@ func (s *Session) dial(ctx context.Context, lost context.CancelCauseFunc) (net.C
 	// The end of the session ends its connection, whatever the client does.
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
 	// Told here too, as the client tells of a loss only once it has tidied up.
-	return &guard{Conn: conn, failed: lost}, nil
+	return newGuard(conn, lost, s.skipped), nil
 }
 
 // subscribe asks for one filter at a time: see guard.go.
@@ -224,6 +227,12 @@ func wait(ctx context.Context, t mqtt.Token, limit time.Duration) error {
 		return t.Error()
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+func (s *Session) skipped(m TooLarge) {
+	if s.o.Skipped != nil {
+		s.o.Skipped(m)
 	}
 }
 

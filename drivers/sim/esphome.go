@@ -31,21 +31,16 @@ func (e *esphome) filters() []string {
 func (e *esphome) report(periodic bool) []said {
 	switch e.Kind {
 	case "sensor":
-		there := map[bool]string{true: "ON", false: "OFF"}[e.somebody]
-		all := []said{{e.thing() + "/state", strconv.FormatFloat(e.degrees(), 'f', 2, 64), true}}
+		all := e.one("temperature", e.thing(), strconv.FormatFloat(e.degrees(), 'f', 2, 64), "nan")
 		if !periodic {
-			all = append(all, said{e.Topic + "/binary_sensor/" + e.Name + "/state", there, true})
+			there := map[bool]string{true: "ON", false: "OFF"}[e.somebody]
+			all = append(all, e.one("occupancy", e.Topic+"/binary_sensor/"+e.Name, there, "unknown")...)
 		}
 		return all
 	case "lock":
-		is := map[bool]string{true: "UNLOCKED", false: "LOCKED"}[e.unlocked]
-		if is == e.bolt {
-			return nil
-		}
-		e.bolt = is
-		return []said{{e.thing() + "/state", is[:len(is)-2] + "ING", true}, {e.thing() + "/state", is, true}}
+		return e.turned()
 	}
-	if periodic {
+	if periodic || e.silences[""] == missing {
 		return nil
 	}
 	if e.Kind == "light" {
@@ -56,6 +51,31 @@ func (e *esphome) report(periodic bool) []said {
 		all = append(all, said{e.thing() + "/speed_level/state", strconv.Itoa(int(math.Round(e.level))), true})
 	}
 	return all
+}
+
+// one is the message of a sensor, of which none is what it says without a value.
+func (e *esphome) one(fact, thing, value, none string) []said {
+	switch e.silences[fact] {
+	case null:
+		value = none
+	case missing:
+		return nil
+	}
+	return []said{{thing + "/state", value, true}}
+}
+
+// turned is what a lock says that was turned.
+func (e *esphome) turned() []said {
+	is := map[bool]string{true: "UNLOCKED", false: "LOCKED"}[e.unlocked]
+	switch {
+	case e.silences[""] == null:
+		e.bolt = ""
+		return []said{{e.thing() + "/state", "JAMMED", true}}
+	case is == e.bolt || e.silences[""] == missing:
+		return nil
+	}
+	e.bolt = is
+	return []said{{e.thing() + "/state", is[:len(is)-2] + "ING", true}, {e.thing() + "/state", is, true}}
 }
 
 func (e *esphome) light() map[string]any {

@@ -51,9 +51,10 @@ type Gadget struct {
 	celsius  float64
 	somebody bool
 	news     []said
-	mute     bool // says nothing
-	numb     bool // takes orders without following them
-	orders   int  // how many were taken
+	mute     bool     // says nothing
+	numb     bool     // takes orders without following them
+	silences silences // by subject; empty is what it is itself
+	orders   int      // how many were taken
 }
 
 // said is a message of a gadget's.
@@ -96,7 +97,7 @@ func (g *Gadget) attach(w *World) error {
 	}
 	g.Broker = cmp.Or(g.Broker, drivers.RoomBroker)
 	g.product, g.kick = products[g.Product](g), make(chan struct{}, 1)
-	g.level, g.celsius = 40, 21.53
+	g.level, g.celsius, g.silences = 40, 21.53, silences{}
 	w.run(func() { g.live(w) })
 	return nil
 }
@@ -289,6 +290,11 @@ func (g *Gadget) verbs(subject string) []verb {
 		always("numb", "it does not follow orders", func() { g.Numb(true) }),
 		always("unnumb", "it follows orders", func() { g.Numb(false) }),
 	}
+	fact := ""
+	if slices.Contains(g.subjects(), subject) {
+		fact = subject
+	}
+	all = append(all, silenceVerbs(func(s silence) { g.change(func() { g.silences[fact] = s }) })...)
 	switch {
 	case subject == "temperature":
 		return append(all, verb{name: "<celsius>", do: g.warm})

@@ -43,15 +43,16 @@ type O3 struct {
 	broker *mqtt.Server
 	kick   chan struct{} // there is something to report
 
-	mu      sync.Mutex
-	numbers map[string]float64 // by subtopic
-	sound   string             // what plays
-	ends    time.Time          // and until when
-	played  []string
-	news    []string // subtopics to report, oldest first
-	muted   bool     // reports nothing
-	babbles bool     // reports nonsense
-	numb    bool     // takes orders without following them
+	mu       sync.Mutex
+	numbers  map[string]float64 // by subtopic
+	sound    string             // what plays
+	ends     time.Time          // and until when
+	played   []string
+	news     []string // subtopics to report, oldest first
+	muted    bool     // reports nothing
+	babbles  bool     // reports nonsense
+	numb     bool     // takes orders without following them
+	silences silences // by subject
 }
 
 func (*O3) subjects() []string { return []string{"temperature", "occupancy", "buzzer", "ring-light"} }
@@ -61,7 +62,7 @@ func (o *O3) attach(w *World) error {
 		o.Period = o3Period
 	}
 	o.kick = make(chan struct{}, 1)
-	o.sound = o3Idle
+	o.sound, o.silences = o3Idle, silences{}
 	o.numbers = map[string]float64{
 		"occupantTemperature": 21.53, "irTemperature": 20.87, "internalTemperature": 23.11, "rawTemperature": 22.46,
 		"occupantHumidity": 41, "internalHumidity": 38,
@@ -202,6 +203,12 @@ func (o *O3) Mute(muted bool) { o.change(func() { o.muted = muted }) }
 // Babble has the hub report what nobody can use.
 func (o *O3) Babble(babbles bool) { o.change(func() { o.babbles = babbles }) }
 
+// Retain has the hub's broker keep a message on a subtopic, of whatever size.
+func (o *O3) Retain(name string, payload []byte) {
+	// Nobody listening is not an error, and there is no other.
+	_ = o.broker.Publish(o.topic("events/object/")+name, payload, true, 0)
+}
+
 // Numb keeps the hub from following orders, though it takes them.
 func (o *O3) Numb(numb bool) { o.change(func() { o.numb = numb }) }
 
@@ -255,6 +262,14 @@ func (o *O3) verbs(subject string) []verb {
 		always("forget", "it has forgotten who subscribed", o.Forget),
 		always("numb", "it does not follow orders", func() { o.Numb(true) }),
 		always("unnumb", "it follows orders", func() { o.Numb(false) }),
+	}
+	if slices.Contains(o.subjects(), subject) {
+		hub = append(hub, silenceVerbs(func(s silence) {
+			o.change(func() {
+				o.silences[subject] = s
+				o.everything()
+			})
+		})...)
 	}
 	switch subject {
 	case "temperature":

@@ -93,7 +93,8 @@ func (o *O3) play(data any) {
 // speak publishes the news.
 func (o *O3) speak() {
 	o.mu.Lock()
-	news, messages := o.news, [][]byte(nil)
+	news := slices.DeleteFunc(o.news, func(name string) bool { return o.silences.about(name) == missing })
+	messages := [][]byte(nil)
 	o.news = nil
 	for i, name := range news {
 		messages = append(messages, o.message(name, i))
@@ -130,6 +131,9 @@ func (o *O3) message(name string, nth int) []byte {
 		if o.Text {
 			value = strconv.FormatFloat(n, 'f', -1, 64)
 		}
+	}
+	if o.silences.about(name) == null {
+		value = nil
 	}
 	report["Present_Value"] = value
 	payload, err := json.Marshal(report)

@@ -20,7 +20,22 @@ func (s *shelly) filters() []string { return []string{s.Topic + "/rpc"} }
 
 func (s *shelly) dims() bool { return s.Kind == "light" && !s.OnOff }
 
+// components are those of the device, without what it is silent about: one that
+// is missing is not there, and one without a value has null for it.
 func (s *shelly) components() map[string]any {
+	all := s.whole()
+	for of, fact := range map[string]string{"light:0": "", "switch:0": "", "temperature:0": "temperature", "input:0": "occupancy"} {
+		if component, ok := all[of].(map[string]any); ok && s.silences[fact] == null {
+			s.silences.silenced(component, fact, "output", "tC", "tF", "state")
+		}
+		if s.silences[fact] == missing {
+			delete(all, of)
+		}
+	}
+	return all
+}
+
+func (s *shelly) whole() map[string]any {
 	switch {
 	case s.Kind == "sensor":
 		return map[string]any{

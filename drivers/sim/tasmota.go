@@ -28,11 +28,14 @@ func (t *tasmota) report(periodic bool) []said {
 	case periodic:
 		return []said{{"tele/" + t.Topic + "/STATE", asJSON(t.all()), false}}
 	case t.speeds():
-		return []said{{"stat/" + t.Topic + "/RESULT", asJSON(map[string]any{"FanSpeed": t.speed()}), false}}
+		return []said{{"stat/" + t.Topic + "/RESULT", asJSON(t.quiet(map[string]any{"FanSpeed": t.speed()})), false}}
 	}
 	result := map[string]any{"POWER": t.power()}
 	if t.Kind == "light" && !t.OnOff {
 		result["Dimmer"] = math.Round(t.level)
+	}
+	if t.silences[""] != told {
+		return []said{{"stat/" + t.Topic + "/RESULT", asJSON(t.quiet(result)), false}}
 	}
 	return []said{
 		{"stat/" + t.Topic + "/RESULT", asJSON(result), false},
@@ -58,7 +61,13 @@ func (t *tasmota) all() map[string]any {
 	case t.Kind == "light" && !t.OnOff:
 		all["Dimmer"], all["Fade"] = math.Round(t.level), "OFF"
 	}
-	return all
+	return t.quiet(all)
+}
+
+// quiet is a message without what the relay is silent about.
+func (t *tasmota) quiet(message map[string]any) map[string]any {
+	t.silences.silenced(message, "", "POWER", "FanSpeed")
+	return message
 }
 
 func (t *tasmota) sensor() map[string]any {
@@ -69,12 +78,19 @@ func (t *tasmota) sensor() map[string]any {
 	if t.Fahrenheit {
 		unit = "F"
 	}
-	return map[string]any{
+	probe := map[string]any{"Temperature": t.degrees(), "Humidity": 41.2, "DewPoint": 7.7}
+	all := map[string]any{
 		"Time":    time.Now().Format("2006-01-02T15:04:05"),
 		"Switch1": map[bool]string{true: "ON", false: "OFF"}[t.somebody],
-		name:      map[string]any{"Temperature": t.degrees(), "Humidity": 41.2, "DewPoint": 7.7},
+		name:      probe,
 		"ESP32":   map[string]any{"Temperature": 53.3}, "TempUnit": unit,
 	}
+	t.silences.silenced(all, "occupancy", "Switch1")
+	if t.silences["temperature"] == missing {
+		delete(all, name) // a chip that is not found
+	}
+	t.silences.silenced(probe, "temperature", "Temperature", "Humidity", "DewPoint")
+	return all
 }
 
 func (t *tasmota) hear(topic string, payload []byte) (answer []said, changed bool) {

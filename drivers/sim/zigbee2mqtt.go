@@ -52,6 +52,9 @@ func (z *zigbee) fields() map[string]any {
 			all["brightness"] = math.Round(z.level * 254 / 100)
 		}
 	}
+	z.silences.silenced(all, "", "state", "lock_state", "fan_state", "fan_mode")
+	z.silences.silenced(all, "temperature", "temperature")
+	z.silences.silenced(all, "occupancy", "occupancy")
 	return all
 }
 

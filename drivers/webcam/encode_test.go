@@ -2,6 +2,7 @@ package webcam
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -129,4 +130,25 @@ func FuzzFromMJPEG(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A camera that says JPEG and sends something that takes minutes or a lot of
+// memory is refused before it is unpacked.
+func TestHostileFrames(t *testing.T) {
+	f := noise(t, 64, 48)
+	at, err := find(f.Data, markSOS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan := f.Data[at : len(f.Data)-2]
+	many := bytes.Join([][]byte{f.Data[:at], bytes.Repeat(scan, 40), {0xff, markEOI}}, nil)
+	wide := bytes.Clone(f.Data)
+	frame := bytes.Index(wide, []byte{0xff, 0xc0})
+	copy(wide[frame+5:], []byte{0x10, 0, 0x10, 0}) // 4096 by 4096
+	wide[frame+1] = 0xc2                           // progressive
+	for what, c := range map[string]drivers.Frame{"many scans": {Width: 64, Height: 48, Data: many}, "large": {Width: 4096, Height: 4096, Data: wide}} {
+		if _, err := fromMJPEG(c); !errors.Is(err, drivers.ErrPictureLarge) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

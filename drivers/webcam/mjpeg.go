@@ -32,12 +32,12 @@ func fromMJPEG(f drivers.Frame) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := jpeg.DecodeConfig(bytes.NewReader(data))
+	size, err := drivers.MeasurePicture(data) // a camera may be anybody's
 	if err != nil {
 		return nil, err
 	}
-	if c.Width != f.Width || c.Height != f.Height { // also bounds the decoder
-		return nil, fmt.Errorf("it has %d by %d pixels instead of %d by %d", c.Width, c.Height, f.Width, f.Height)
+	if size.Width != f.Width || size.Height != f.Height {
+		return nil, fmt.Errorf("it has %d by %d pixels instead of %d by %d", size.Width, size.Height, f.Width, f.Height)
 	}
 	if _, err := jpeg.Decode(bytes.NewReader(data)); err != nil {
 		return nil, err

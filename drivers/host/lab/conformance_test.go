@@ -19,6 +19,7 @@ import (
 const (
 	noCable   = "a PWM channel or an SPI port has no wire back: the kernel cannot know"
 	noSilence = "a page is away after 15 s of silence, which is longer than three polls: see browser closed"
+	oneChip   = "its line is of the chip that the other lines are of: it does not fail alone"
 	noHang    = "reading a line or a channel of this chip cannot hang: the kernel answers from its registers"
 )
 
@@ -161,5 +162,13 @@ func conformHub(t *testing.T, chip, strip string, thermometer func() sim.Part) {
 			return parts
 		},
 		Safe: map[string]float64{"buzzer": 0},
+		Silences: []drivertest.Silence{
+			{Sub: drivers.SubTemperature, By: "unplug", Back: "plug", Names: chip, Within: 10 * time.Second},
+			{Sub: drivers.SubTemperature, By: "garble", Back: "ungarble", Names: chip, Within: 10 * time.Second},
+		},
+		Skip: map[string]string{
+			"silence " + drivers.SubOccupancy: oneChip, "silence " + drivers.SubBuzzer: oneChip,
+			"silence " + drivers.SubRing: noCable,
+		},
 	})
 }

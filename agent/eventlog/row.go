@@ -1,0 +1,87 @@
+package eventlog
+
+import (
+	"encoding/json"
+	"fmt"
+	"roomgate/agent/clock"
+	"strings"
+	"time"
+)
+
+// Row is one line of the log. It is written for every change in the building,
+// so it holds nothing that can be told from the rest: each byte of it wears
+// the card.
+type Row struct {
+	Type      string          `json:"t"`            // the envelope's type without "roomgate."
+	Milli     int64           `json:"a"`            // when it became true, Unix time in ms
+	Boot      string          `json:"b"`            // the run of the process it happened in
+	Untrusted bool            `json:"u,omitempty"`  // the clock was not trusted then
+	Space     string          `json:"m,omitempty"`  // meeting space id
+	Device    string          `json:"d,omitempty"`  // device type
+	Sub       string          `json:"sd,omitempty"` // sub-device
+	Data      json.RawMessage `json:"p"`            // the envelope's data
+}
+
+// The levels of the log's rows, which are the levels of their topics.
+const (
+	LevelEvent   = "event"
+	LevelReceipt = "receipt"
+)
+
+// EventType is the type of the row of an event of that kind.
+func EventType(kind string) string { return LevelEvent + "." + kind }
+
+// Level is the topic level that the row goes up on.
+func (r Row) Level() string {
+	level, _, _ := strings.Cut(r.Type, ".")
+	return level
+}
+
+// Time is when it became true.
+func (r Row) Time() time.Time { return time.UnixMilli(r.Milli).UTC() }
+
+// ID is the message's id: the same at each resend, and another one even if a
+// restored backup gives the sequence a second time.
+func (r Row) ID(seq uint64) string { return fmt.Sprintf("%s-%d", r.Boot, seq) }
+
+// Subject is what the row is about: space/device.
+func (r Row) Subject() string {
+	switch {
+	case r.Space == "":
+		return ""
+	case r.Device == "":
+		return r.Space
+	case r.Sub != "":
+		return r.Space + "/" + r.Sub
+	}
+	return r.Space + "/" + r.Device
+}
+
+// Trust is what the clock was worth then.
+func (r Row) Trust() clock.Trust {
+	if r.Untrusted {
+		return clock.Untrusted
+	}
+	return clock.Trusted
+}
+
+// Kind is what happened, of the row of an event; else empty.
+func (r Row) Kind() string {
+	kind, ok := strings.CutPrefix(r.Type, LevelEvent+".")
+	if !ok {
+		return ""
+	}
+	return kind
+}
+
+// TimeLayout is how the platform writes times, in UTC.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// Record is what the platform's record of an event is made of:
+// {"eventType", "timestamp", "details"}.
+type Record struct {
+	Type                    string
+	Time                    time.Time // written in UTC with milliseconds
+	Space, Device, DeviceID string    // go into the details
+	Details                 map[string]any
+}

@@ -1,0 +1,65 @@
+// Package problem is how the building refuses: one code and one error for all
+// nouns. It imports none of them.
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is why an operation was refused or failed. There are few, and one
+// table maps them to HTTP, another to receipts.
+type Code string
+
+// The codes of an Error.
+const (
+	Invalid      Code = "invalid"           // a value that cannot be accepted; Field names it
+	NotFound     Code = "not_found"         // no such space, device, command or key
+	Conflict     Code = "conflict"          // the same id with another content, or a time that is taken
+	Forbidden    Code = "forbidden"         // this caller may not
+	Unauthorized Code = "unauthorized"      // no credential, or a wrong one
+	TooMany      Code = "too_many_requests" // later
+	Expired      Code = "expired"           // too late to be carried out
+	Unavailable  Code = "unavailable"       // the device does not answer, or is busy
+	NotFollowed  Code = "not_followed"      // the command was given, the read-back did not follow
+	Full         Code = "storage_full"      // the disk or a budget is full
+	Stale        Code = "revision_mismatch" // it has changed since the caller saw it
+	NotNow       Code = "not_now"           // its state or the time does not allow it
+	Busy         Code = "busy"              // there are too many of them: commands to remember, streams
+	Internal     Code = "internal"
+)
+
+// Error is a refusal or a failure, in words that may be shown to the caller.
+type Error struct {
+	Code    Code
+	Field   string // the request's field at fault, or empty
+	Message string // lower case, what happened, what to do next
+	// Busy is the time in the way, of a Conflict about a time; never whose it is.
+	Busy *Interval
+}
+
+// Interval is a half-open time; a zero End means that it has none.
+type Interval struct{ Start, End time.Time }
+
+// Error is the field and the message.
+func (e *Error) Error() string {
+	if e.Field == "" {
+		return e.Message
+	}
+	return e.Field + " " + e.Message
+}
+
+// New makes an Error; its message is formatted as by fmt.Sprintf.
+func New(code Code, field, format string, args ...any) *Error {
+	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// As finds the Error in err, or returns nil.
+func As(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}

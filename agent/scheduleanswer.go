@@ -1,0 +1,31 @@
+package agent
+
+import "roomgate/agent/booking"
+
+// answer is what the cloud said of a booking, and what it was told instead.
+type answer struct{ said, told booking.Booking }
+
+// untold are those of the bookings that the cloud is to hear of which it was not
+// told in answer to the same before. A cloud that merges by rules of its own, or
+// of an earlier version, would be answered for ever. A snapshot is answered in
+// any case. The caller has the turn.
+func (p *plan) untold(kind string, said, tell []booking.Booking) (news []booking.Booking) {
+	if kind == kindSnapshot || p.answers == nil {
+		p.answers = map[string]answer{}
+	}
+	heard := map[string]booking.Booking{}
+	for _, b := range said {
+		b.CloudRevision = 0 // that of the message, if the cloud does not say it
+		heard[b.ID] = b
+	}
+	for _, b := range tell {
+		mine, known := p.bookings.Get(b.ID)
+		a := answer{heard[b.ID], b}
+		if known && booking.Same(mine, b) && p.answers[b.ID] == a {
+			continue
+		}
+		p.answers[b.ID] = a
+		news = append(news, b)
+	}
+	return news
+}

@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// hidden stands for what nobody is shown.
+const hidden = "(hidden)"
+
+// hiddenWords are in the names of fields that hold secrets, or that lead to somebody who holds one, as the link of a
+// calendar does.
+var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "token", "salt", "private", "key", "pin", "url", "calendar", "topic"}
+
+// ShowStored is a row of the database for people to look at: without secrets.
+func ShowStored(bucket string, row []byte) json.RawMessage {
+	switch bucket {
+	case accounts.Bucket(), mails.Bucket(), signingKeys.Bucket(), gatewayClaims.Bucket():
+		return json.RawMessage(`"` + hidden + `"`)
+	}
+	var v any
+	if json.Unmarshal(row, &v) != nil {
+		return json.RawMessage(`"(no JSON)"`)
+	}
+	raw, err := json.Marshal(withoutSecrets(v))
+	if err != nil {
+		return json.RawMessage(`"(no JSON)"`)
+	}
+	return raw
+}
+
+func withoutSecrets(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, field := range v {
+			if _, flag := field.(bool); !flag && slices.ContainsFunc(hiddenWords, func(w string) bool { return strings.Contains(strings.ToLower(name), w) }) {
+				v[name] = hidden
+				continue
+			}
+			v[name] = withoutSecrets(field)
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutSecrets(v[i])
+		}
+	}
+	return v
+}

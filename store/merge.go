@@ -1,0 +1,319 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// merge makes one database of what is left of a damaged file and a snapshot of it. For each key the first that knows
+// decides, also that there is no such row:
+//
+//  1. the damaged file, wherever its tree leads;
+//  2. its state before the last change, to which the other header leads;
+//  3. the snapshot;
+//  4. leaves to which nothing leads any more: what they have goes over 2 and 3 if it says itself that it is younger.
+type merge struct {
+	op     *opening
+	file   io.ReaderAt
+	size   int64
+	out    *bbolt.DB
+	tx     *bbolt.Tx
+	filled int // bytes put since the last commit
+
+	lists       []listing
+	roots       []uint64 // of the newest state and the one before it, as far as they are known
+	now, before *survey  // before is nil if the file has no such tree
+	snapshot    *bbolt.Tx
+	repair      *Repair
+
+	sure     map[string]bool   // rows of now inside a hole, by place
+	from     map[string]string // where the rows of strays are from, by place
+	youngest map[*survey]map[string]int64
+	sequence map[string]uint64
+}
+
+func place(bucket string, key []byte) string { return bucket + "\x00" + string(key) }
+
+// run fills m.out.
+func (m *merge) run() (err error) {
+	if m.tx, err = m.out.Begin(true); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ignoreDone(m.tx.Rollback())) }()
+	m.sure, m.from = map[string]bool{}, map[string]string{}
+	m.youngest, m.sequence = map[*survey]map[string]int64{}, map[string]uint64{}
+	for _, step := range []func() error{m.trees, m.older, m.fill, m.overlay, m.finish} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return m.tx.Commit()
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, bolterrors.ErrTxClosed) {
+		return nil
+	}
+	return err
+}
+
+// trees takes what the newest state leads to, and looks at the one before it.
+func (m *merge) trees() (err error) {
+	if m.lists, err = listings(m.file, m.size); err != nil {
+		return err
+	}
+	err = m.read(func(bucket string, key, value []byte) error {
+		if m.now.missing(bucket, key) != nil {
+			m.sure[place(bucket, key)] = true
+		}
+		m.of(bucket).Kept++
+		return m.put(bucket, key, value)
+	})
+	if err == nil && len(m.roots) > 1 {
+		m.before, err = look(m.file, m.size, m.roots[1], nil)
+	}
+	return err
+}
+
+// read finds the roots and gives each row to which the newest leads to take.
+func (m *merge) read(take rowFunc) (err error) {
+	m.roots = metaRoots(m.file)
+	if m.repair.Headless = len(m.roots) == 0; m.repair.Headless {
+		if m.lists, err = listings(m.file, m.size); err != nil {
+			return err
+		}
+		for _, l := range m.lists[:min(len(m.lists), 2)] {
+			m.roots = append(m.roots, l.root)
+		}
+	}
+	if len(m.roots) == 0 { // no page of the list is left
+		m.now = &survey{im: pagesOf(m.file, m.size), reached: map[uint64]bool{}, names: []hole{{kind: kindBranch}}}
+		return nil
+	}
+	if m.now, err = look(m.file, m.size, m.roots[0], nil); err != nil {
+		return err
+	}
+	_, err = look(m.file, m.size, m.roots[0], take)
+	return err
+}
+
+// older takes, where rows are missing, those of the state before the last change.
+func (m *merge) older() error {
+	if m.before == nil {
+		return nil
+	}
+	m.youngest[m.before] = map[string]int64{}
+	_, err := look(m.file, m.size, m.roots[1], func(bucket string, key, value []byte) error {
+		m.note(m.before, bucket, key, value)
+		if m.now.missing(bucket, key) == nil || m.get(bucket, key) != nil {
+			return nil
+		}
+		m.of(bucket).Earlier++
+		return m.put(bucket, key, value)
+	})
+	return err
+}
+
+// fill takes what is still missing from the snapshot.
+func (m *merge) fill() error {
+	if m.snapshot == nil {
+		return nil
+	}
+	m.youngest[nil] = map[string]int64{}
+	return m.snapshot.ForEach(func(name []byte, b *bbolt.Bucket) error {
+		bucket := string(name)
+		m.raise(bucket, b.Sequence())
+		return b.ForEach(func(key, value []byte) error {
+			m.note(nil, bucket, key, value)
+			if !m.unknown(bucket, key) || m.get(bucket, key) != nil {
+				return nil
+			}
+			m.of(bucket).Snapshot++
+			return m.put(bucket, key, value)
+		})
+	})
+}
+
+// unknown says that neither tree of the file tells whether there is such a row.
+func (m *merge) unknown(bucket string, key []byte) bool {
+	return m.now.missing(bucket, key) != nil && (m.before == nil || m.before.missing(bucket, key) != nil)
+}
+
+// overlay takes the rows of leaves to which nothing leads.
+func (m *merge) overlay() error {
+	if m.now.whole() {
+		return nil
+	}
+	if m.before != nil {
+		maps.Copy(m.now.reached, m.before.reached)
+		m.now.learn(m.before)
+	}
+	all, err := m.now.strays(m.names())
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if err := m.now.rows(one, func(bucket string, key, value []byte) error { return m.consider(one, key, value) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names are all buckets of which anything is known.
+func (m *merge) names() (names []string) {
+	known := map[string]bool{metaName: true}
+	for _, name := range m.op.o.Names {
+		known[name] = true
+	}
+	for _, l := range m.lists {
+		for name := range l.sequences {
+			known[name] = true
+		}
+	}
+	for name := range m.now.buckets {
+		known[name] = true
+	}
+	if m.snapshot != nil {
+		_ = m.snapshot.ForEach(func(name []byte, _ *bbolt.Bucket) error { known[string(name)] = true; return nil })
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// consider decides about a row of a stray.
+func (m *merge) consider(one stray, key, value []byte) error {
+	bucket := one.bucket
+	at := place(bucket, key)
+	is := m.get(bucket, key)
+	if m.sure[at] || bytes.Equal(is, value) || m.from[at] == disputed {
+		return nil
+	}
+	age := m.age(bucket, key, value)
+	switch floor, known := m.floor(bucket, key); {
+	case one.doubtful && (!known || age == 0):
+		return nil
+	case is == nil && known && (age == 0 || age < floor):
+		return nil // it was deleted before that state
+	case is == nil:
+		m.of(bucket).Found++
+	case age > m.age(bucket, key, is):
+	case age < m.age(bucket, key, is) || m.from[at] == "" || one.doubtful:
+		return nil
+	default: // two versions, and neither says when it was written: neither is shown as the truth
+		m.from[at] = disputed
+		m.of(bucket).Lost++
+		return m.tx.Bucket([]byte(bucket)).Delete(key)
+	}
+	m.from[at] = astray
+	return m.put(bucket, key, value)
+}
+
+// Where the row of a stray stands.
+const (
+	astray   = "stray"
+	disputed = "disputed"
+)
+
+// floor is the age of the youngest row of the state that answers for this key, if there is one.
+func (m *merge) floor(bucket string, key []byte) (age int64, known bool) {
+	if m.before != nil && m.before.missing(bucket, key) == nil {
+		return m.youngest[m.before][bucket], true
+	}
+	if m.snapshot != nil {
+		return m.youngest[nil][bucket], true
+	}
+	return 0, false
+}
+
+func (m *merge) note(s *survey, bucket string, key, value []byte) {
+	m.youngest[s][bucket] = max(m.youngest[s][bucket], m.age(bucket, key, value))
+}
+
+// age is the number of a row in a queue, and of others what Options.Age says.
+func (m *merge) age(bucket string, key, value []byte) int64 {
+	switch {
+	case strings.HasPrefix(bucket, "queue:") && len(key) == 8:
+		return int64(binary.BigEndian.Uint64(key))
+	case m.op.o.Age == nil || len(value) < valueHeader:
+		return 0
+	}
+	return m.op.o.Age(bucket, value[valueHeader:])
+}
+
+const mergeBatch = 4 << 20 // bytes of one transaction
+
+func (m *merge) put(bucket string, key, value []byte) error {
+	if bucket == metaName && string(key) == formatKey && string(value[valueHeader:]) != formatNow {
+		return ErrNewerSchema
+	}
+	b, err := m.tx.CreateBucketIfNotExists([]byte(bucket))
+	if err == nil {
+		err = b.Put(key, bytes.Clone(value))
+	}
+	if m.filled += len(key) + len(value); err != nil || m.filled < mergeBatch {
+		return err
+	}
+	m.filled = 0
+	if err := m.tx.Commit(); err != nil {
+		return err
+	}
+	m.tx, err = m.out.Begin(true)
+	return err
+}
+
+func (m *merge) get(bucket string, key []byte) []byte {
+	if b := m.tx.Bucket([]byte(bucket)); b != nil {
+		return b.Get(key)
+	}
+	return nil
+}
+
+func (m *merge) of(bucket string) *TableRepair {
+	for i := range m.repair.Tables {
+		if m.repair.Tables[i].Name == bucket {
+			return &m.repair.Tables[i]
+		}
+	}
+	m.repair.Tables = append(m.repair.Tables, TableRepair{Name: bucket})
+	return &m.repair.Tables[len(m.repair.Tables)-1]
+}
+
+func (m *merge) raise(bucket string, sequence uint64) {
+	m.sequence[bucket] = max(m.sequence[bucket], sequence)
+}
+
+// openTemp opens the file that a merge fills. It is synced once at the end.
+func openTemp(path string, o Options) (*bbolt.DB, error) {
+	options := boltOptions(o)
+	options.NoSync = true
+	if err := removeIfThere(path); err != nil {
+		return nil, err
+	}
+	b, err := bbolt.Open(path, 0o600, options)
+	if err == nil {
+		b.AllocSize = 1 << 20
+	}
+	return b, err
+}
+
+// damagedFile opens the file to repair; one that is not there has no pages.
+func damagedFile(path string) (io.ReaderAt, int64, func() error, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return bytes.NewReader(nil), 0, func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	size, err := sizeOf(file)
+	return file, size, file.Close, err
+}

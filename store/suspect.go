@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// suspicion is that the open file is damaged: a row whose checksum fails, a page that makes bbolt panic, a write that
+// does not come back. Run looks into it at once, by reading the whole file.
+type suspicion struct {
+	mu     sync.Mutex
+	cause  error // nil: there is none
+	since  time.Time
+	proved bool
+	woken  chan struct{}
+}
+
+func newSuspicion() *suspicion { return &suspicion{woken: make(chan struct{}, 1)} }
+
+// raise wakes Run. Only the first cause is kept.
+func (s *suspicion) raise(cause error) {
+	s.mu.Lock()
+	if s.cause == nil {
+		s.cause, s.since = cause, time.Now()
+	}
+	s.mu.Unlock()
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}
+
+func (s *suspicion) settle(proved bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proved = proved; !proved {
+		s.cause = nil
+	}
+}
+
+// Suspicion is why the file may be damaged.
+type Suspicion struct {
+	Cause  error // nil: nothing speaks for it
+	Since  time.Time
+	Proved bool // the whole file was read and is damaged: only a new Open repairs it, and Run has ended
+}
+
+// Suspect is why the file may be damaged.
+func (db *DB) Suspect() Suspicion {
+	s := db.doubt
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Suspicion{s.cause, s.since, s.proved}
+}
+
+const (
+	// stuckWrite is after how long a write is suspect. bbolt may loop for ever on a damaged page.
+	stuckWrite = time.Minute
+	// doubtPause is how long a file that was just found sound is believed.
+	doubtPause = 10 * time.Minute
+)
+
+// investigate reads the file as it is on the disk. It returns ErrDamaged if it is damaged, or the failure after which
+// nothing can be written. A sound file ends the suspicion: then it was the memory or a function of the caller.
+func (db *DB) investigate(ctx context.Context) error {
+	cause := db.Suspect().Cause
+	if cause == nil {
+		return nil
+	}
+	err := db.proof(ctx)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		db.doubt.settle(true)
+		db.log.Error("the database is damaged: it has to be opened again, which repairs it", "noticed", cause, "error", err)
+		return fmt.Errorf("the database is damaged, the next start repairs it: %w", err)
+	case err != nil && ctx.Err() == nil:
+		db.log.Error("the database cannot be checked", "noticed", cause, "error", err)
+	case err == nil:
+		db.log.Warn("the database was suspect and is sound", "noticed", cause)
+	}
+	db.doubt.settle(false)
+	return db.writes.failure()
+}
+
+// proof checks one state of the file, whatever is written meanwhile: bbolt does not use the pages of a state again while
+// somebody reads it. It does not read the headers, of which one may just be written.
+func (db *DB) proof(ctx context.Context) error {
+	file, err := os.Open(db.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return db.proofOf(counted{ctx, file, &tally{}})
+}
+
+func (db *DB) proofOf(file io.ReaderAt) error {
+	bt, err := db.bolt.Begin(false)
+	if err != nil {
+		return closedError(err)
+	}
+	defer rollback(bt)
+	pages := uint64(bt.Size()) / pageSize
+	im := &image{file: file, meta: meta{pages: pages}, seen: make([]bool, pages), bufs: make([][]byte, maxDepth)}
+	return im.tree(uint64(bt.Cursor().Bucket().Root()), 0, span{}, im.topLevel)
+}
+
+// failure is why nothing can be written any more, nil if it can.
+func (w *writers) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failed
+}
+
+// stuck says that a write has been under way for too long.
+func (w *writers) stuck(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.leading && !w.began.IsZero() && now.Sub(w.began) > stuckWrite
+}
