@@ -73,7 +73,7 @@ func startMosquitto(t *testing.T) string {
 	address := freeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
-	text := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 100000\npersistence false\nuser root\n", port)
+	text := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 0\npersistence false\nuser root\n", port)
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
