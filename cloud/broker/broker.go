@@ -121,12 +121,10 @@ type Broker struct {
 	work     sync.WaitGroup // the queue's worker
 	serving  sync.WaitGroup // connections, and what flushes them
 
-	mu      sync.Mutex
-	closed  bool
-	conns   map[*conn]netip.Addr
-	closing atomic.Bool
-	ended   chan struct{} // closed when close has returned
-	failed  error
+	mu     sync.Mutex
+	closed bool
+	conns  map[*conn]netip.Addr
+	ending ending
 }
 
 // Open checks the options and takes the address; Run accepts clients there.
@@ -144,7 +142,7 @@ func Open(o Options) (*Broker, error) {
 	}
 	b := &Broker{
 		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]netip.Addr{},
-		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ended: make(chan struct{}),
+		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ending: ending{done: make(chan struct{})},
 		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
 		budget: newBudget(o.Budget),
 	}
@@ -278,12 +276,7 @@ func (b *Broker) start() error {
 // Close ends all clients and the broker. It is idempotent, and gives up after
 // about 10 s if the router does not end.
 func (b *Broker) Close() error {
-	if b.closing.CompareAndSwap(false, true) {
-		b.failed = b.close()
-		close(b.ended)
-	}
-	<-b.ended // not a sync.Once, whose mutex would stop virtual time
-	return b.failed
+	return b.ending.once(b.close)
 }
 
 // close ends the connections before the router, whose own way of closing

@@ -23,7 +23,6 @@ type conn struct {
 	net.Conn // with TLS on it, once that is up
 	raw      net.Conn
 	frames   *frame.Reader
-	limit    int // bytes that may wait
 	local    bool
 	inside   bool // of this process
 	from     netip.Addr
@@ -36,22 +35,21 @@ type conn struct {
 	part int64 // of the traffic; for the same goroutine
 
 	// The packet ids of the client's request that is being answered.
-	publishID, subscribeID uint16
+	answered struct{ publish, subscribe uint16 }
 
 	queued atomic.Int32 // messages between the router and us
 	share  *share
 	left   atomic.Int64 // when the session lost this connection, in order; 0: it did not
 
 	mu       sync.Mutex
-	pending  []byte
-	waiting  int // bytes, those that are being written with them
+	unsent   unsent
 	flushing bool
 	closing  bool
 	overflow bool
 }
 
 func newConn(c net.Conn, maxPacket int, s *share) *conn {
-	w := &conn{Conn: c, raw: c, limit: max(maxPending, 2*maxPacket), share: s}
+	w := &conn{Conn: c, raw: c, share: s, unsent: unsent{limit: max(maxPending, 2*maxPacket), share: s}}
 	w.frames = frame.NewReader(socket{w}, frame.FromClient(maxConnect, maxPacket, maxTopic))
 	_ = c.SetDeadline(time.Now().Add(connectTime))
 	return w
@@ -74,13 +72,11 @@ func (c *conn) Write(p []byte) (int, error) {
 	switch {
 	case c.closing:
 		return 0, net.ErrClosed
-	case len(c.pending)+len(p) > c.limit:
+	case !c.unsent.put(p):
 		c.overflow = true
 		c.end()
 		return 0, errOverflow
 	}
-	c.pending = append(c.pending, p...)
-	c.wait(len(p))
 	if !c.flushing {
 		c.flushing = true
 		c.flushes.Go(c.flush)
@@ -113,15 +109,13 @@ func (c *conn) flush() {
 func (c *conn) take() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.pending) == 0 {
+	piece := c.unsent.take()
+	if piece == nil {
 		c.flushing = false
 		if c.closing {
 			_ = c.Conn.Close()
 		}
-		return nil
 	}
-	piece := c.pending
-	c.pending = nil
 	return piece
 }
 
@@ -161,21 +155,14 @@ func (c *conn) cut() {
 func (c *conn) end() {
 	c.closing = true
 	_ = c.raw.Close()
-	c.pending = nil
-	c.wait(-c.waiting)
-}
-
-// wait counts bytes that wait to be written. The caller holds the lock.
-func (c *conn) wait(n int) {
-	c.waiting += n
-	c.share.add(n)
+	c.unsent.drop()
 }
 
 // written counts bytes that the connection has taken.
 func (c *conn) written(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wait(-min(n, c.waiting)) // none wait after an end
+	c.unsent.written(n)
 }
 
 func (c *conn) overflowed() bool {

@@ -200,7 +200,7 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (_ packets.Pack
 			return pk, packets.ErrRejectPacket
 		}
 		if pk.FixedHeader.Qos == 1 && pk.PacketID != 0 {
-			c.publishID, pk.PacketID = pk.PacketID, publishID
+			c.answered.publish, pk.PacketID = pk.PacketID, publishID
 		}
 		g.b.pass(c, oneMessage)
 	case packets.Subscribe, packets.Unsubscribe:
@@ -214,7 +214,7 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (_ packets.Pack
 			}
 		}
 		if pk.PacketID != 0 {
-			c.subscribeID, pk.PacketID = pk.PacketID, subscribeID
+			c.answered.subscribe, pk.PacketID = pk.PacketID, subscribeID
 		}
 	}
 	if gated(pk) {
@@ -231,11 +231,11 @@ func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packe
 	}
 	switch pk.FixedHeader.Type {
 	case packets.Puback:
-		if pk.PacketID == publishID && c.publishID != 0 {
-			pk.PacketID = c.publishID
+		if pk.PacketID == publishID && c.answered.publish != 0 {
+			pk.PacketID = c.answered.publish
 		}
 	case packets.Suback, packets.Unsuback:
-		pk.PacketID = c.subscribeID
+		pk.PacketID = c.answered.subscribe
 	}
 	return pk
 }

@@ -66,7 +66,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	g.closers = append(g.closers, func() error { world.Close(); return nil })
-	g.simulated = true
+	g.demo.simulated = true
 	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world)}
 	set, err := g.openStandIn(cmd)
 	if err != nil {
@@ -81,13 +81,13 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		}
 		return agent.BackupConfig{Text: configs.Demo}, nil
 	}
-	if g.standIn != nil {
-		g.standIn.gateway = g.config.Gateway.ID
+	if g.demo.standIn != nil {
+		g.demo.standIn.gateway = g.config.Gateway.ID
 	}
-	g.loopback = text(cmd, allowLoopback) == "true"
-	g.webhooks = receiverClient(g.config.Webhooks.Policy(g.loopback), g.log)
+	g.demo.loopback = text(cmd, allowLoopback) == "true"
+	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.log)
 	if g.config.Push.URL == "https://"+demoPush {
-		g.push = telephoneClient(g.log)
+		g.demo.push = telephoneClient(g.log)
 	}
 	lock, err := demoData(g.config)
 	if err != nil {
@@ -190,8 +190,8 @@ func (g *gateway) startStandIn(listen string) (url string, err error) {
 	if err != nil {
 		return "", err
 	}
-	g.standIn = newStandIn(b, g.log.With("client", "backend"))
-	g.brokers = append(g.brokers, loop{"backend", g.standIn.run})
+	g.demo.standIn = newStandIn(b, g.log.With("client", "backend"))
+	g.brokers = append(g.brokers, loop{"backend", g.demo.standIn.run})
 	return url, nil
 }
 

@@ -37,23 +37,26 @@ type gateway struct {
 	configuration func() (agent.BackupConfig, error)
 	out           io.Writer // for people
 	log           *slog.Logger
-	// simulated says that the buses lead to no hardware.
-	simulated bool
-	released  bool                           // was started as a release, not as the package
-	hardware  string                         // names this machine; empty: a demo, which has none
-	again     func() (*config.Config, error) // reads the configuration once more; nil: there is no file
-	file      string                         // that the configuration is from; empty: it is built in
-	end       func()                         // ends it in order; nil: it takes no updates
-	standIn   *standIn                       // nil without a stand-in cloud
-	wire      wire                           // to the cloud, in a demo
-	// webhooks and push reach what a demo has of them; nil: the network does.
-	webhooks, push *http.Client
-	loopback       bool // webhooks and calendars may reach this machine
+	demo          demoParts
+	released      bool                           // was started as a release, not as the package
+	hardware      string                         // names this machine; empty: a demo, which has none
+	again         func() (*config.Config, error) // reads the configuration once more; nil: there is no file
+	file          string                         // that the configuration is from; empty: it is built in
+	end           func()                         // ends it in order; nil: it takes no updates
 
 	agent   *agent.Agent
 	loops   []loop // end first
 	brokers []loop // end when the loops have ended, so that goodbyes arrive
 	closers []func() error
+}
+
+// demoParts are what only a demo has.
+type demoParts struct {
+	simulated      bool         // the buses lead to no hardware
+	standIn        *standIn     // nil without a stand-in cloud
+	wire           wire         // to the cloud
+	webhooks, push *http.Client // reach what a demo has of them; nil: the network does
+	loopback       bool         // webhooks and calendars may reach this machine
 }
 
 // loop is one of the things that a gateway does all the time.
@@ -186,8 +189,8 @@ func (g *gateway) listen() (net.Listener, error) {
 
 func (g *gateway) openAgent(ctx context.Context) (err error) {
 	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Told: g.checking(),
-		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, NotStarted: g.passedOver(), Simulated: g.simulated, Hardware: g.hardware, Machine: clock.This(), Log: g.log, Dial: g.dial(),
-		Webhooks: g.webhooks, Push: g.push, AllowLoopback: g.loopback})
+		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, NotStarted: g.passedOver(), Simulated: g.demo.simulated, Hardware: g.hardware, Machine: clock.This(), Log: g.log, Dial: g.dial(),
+		Webhooks: g.demo.webhooks, Push: g.demo.push, AllowLoopback: g.demo.loopback})
 	if err != nil {
 		return err
 	}
@@ -205,10 +208,10 @@ func (g *gateway) passedOver() []update.NotStarted {
 
 // dial is how the cloud is reached; nil: as usual.
 func (g *gateway) dial() agent.Dialer {
-	if !g.simulated {
+	if !g.demo.simulated {
 		return nil
 	}
-	return g.wire.dial
+	return g.demo.wire.dial
 }
 
 // run moves the gateway until ctx ends or something that it cannot do without

@@ -145,7 +145,7 @@ func TestAGuestSpeaksForNobody(t *testing.T) {
 	defer w.Close()
 	var said strings.Builder
 	c.Data = t.TempDir()
-	g := &gateway{config: c, buses: w, out: &said, log: slog.New(slog.DiscardHandler), simulated: true}
+	g := &gateway{config: c, buses: w, out: &said, log: slog.New(slog.DiscardHandler), demo: demoParts{simulated: true}}
 	defer func() {
 		if err := g.close(); err != nil {
 			t.Error(err)

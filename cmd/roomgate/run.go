@@ -105,7 +105,7 @@ func absoluteData(c *config.Config) (_ *config.Config, err error) {
 func (g *gateway) showClaim() {
 	switch claim := g.agent.GatewayClaim(); {
 	case claim.State != agent.ClaimWaiting:
-	case isTerminal(os.Stdout) && !g.simulated:
+	case isTerminal(os.Stdout) && !g.demo.simulated:
 		g.say("%s%s", drawClaim(claim), strings.TrimSuffix(claimWords(claim), "\n"))
 	default:
 		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", claim.ID)

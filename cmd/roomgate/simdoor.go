@@ -34,7 +34,7 @@ func (g *gateway) simDoor(w *sim.World) http.Handler {
 func (g *gateway) simCloud(what string) (string, error) {
 	switch what {
 	case "cut", "mend":
-		g.wire.set(what == "cut")
+		g.demo.wire.set(what == "cut")
 		if what == "cut" {
 			return "cloud: the line is cut", nil
 		}

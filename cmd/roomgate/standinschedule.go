@@ -98,7 +98,7 @@ func (g *gateway) cloudDoor() http.Handler {
 		err := json.NewDecoder(io.LimitReader(r.Body, 16<<10)).Decode(&o)
 		var answer cloudAnswer
 		if err == nil {
-			answer, err = g.standIn.order(o, g.agent.Now().UTC().Truncate(time.Millisecond))
+			answer, err = g.demo.standIn.order(o, g.agent.Now().UTC().Truncate(time.Millisecond))
 		}
 		answerDoor(w, answer, err)
 	})
