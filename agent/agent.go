@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
 	"roomgate/agent/update"
 	"roomgate/cloud"
@@ -221,7 +222,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.keepLastUse(upper) })
 	loops.Go(func() error { return a.clock.run(upper) })
 	loops.Go(func() error { return a.runCloud(upper) })
-	loops.Go(func() error { return a.runDiscovery(upper) })
+	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
 	loops.Go(func() error { return a.runWheel(upper) })
 	loops.Go(func() error { return a.runHooks(upper) })
 	loops.Go(func() error { return a.runSignIn(upper) })

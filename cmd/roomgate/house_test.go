@@ -62,6 +62,8 @@ var arrows = []arrow{
 		why: "all that goes outward follows the log, and the log follows nothing"},
 	{from: []string{"agent/outgoing"}, to: []string{"roomgate/..."},
 		why: "the way out knows none of those who use it"},
+	{from: []string{"agent/homeassistant"}, to: []string{"roomgate/agent", "roomgate/agent/eventlog", "roomgate/store/..."},
+		why: "it asks the building by functions: without it, the building lacks one folder and one line"},
 	{from: []string{"configs"}, to: []string{"roomgate/..."},
 		why: "the examples are files"},
 	{from: []string{"..."}, to: []string{"go.etcd.io/bbolt"}, but: []string{"store/..."},
@@ -142,6 +144,8 @@ func TestArrowsBite(t *testing.T) {
 		{"agent/problem", "roomgate/drivers", true},
 		{"agent/outgoing", "roomgate/agent/webhook", true},
 		{"agent/eventlog", "roomgate/agent", true},
+		{"agent/homeassistant", "roomgate/agent", true},
+		{"agent/homeassistant", "roomgate/agent/roombroker", false},
 		{"agent/eventlog", "roomgate/agent/clock", false},
 	} {
 		found := slices.ContainsFunc(arrows, func(a arrow) bool { return len(a.wrong(c.from, []string{c.to})) > 0 })

@@ -1,4 +1,4 @@
-package agent
+package homeassistant
 
 import (
 	"fmt"
@@ -13,39 +13,33 @@ import (
 // entity is a device or a sub-device as Home Assistant knows things: a
 // component (homeassistant.io, "MQTT", with a page for each) with topics.
 type entity struct {
-	space     *space
-	device    *device
+	device    Device
 	sub       string
 	object    string // in topics: the device's id and the sub-device
 	component string
 	config    map[string]any  // what the component has beside what all have
-	orders    map[string]bool // last levels of the topics that it takes orders on
+	commands  map[string]bool // last levels of the topics that it takes commands on
 }
 
-// entities are what Home Assistant is told of: nothing that has no value, nor
+// entitiesOf are what Home Assistant is told of: nothing that has no value, nor
 // a camera or a display.
-func (a *Agent) entities() (all []*entity) {
-	for _, s := range a.spaces() {
-		for _, d := range s.devices {
-			if !d.Enabled && !d.live().Enabled {
-				continue
-			}
-			subs := drivers.SubDevices(d.Type)
-			if subs == nil {
-				subs = []string{""}
-			}
-			for _, sub := range subs {
-				if e := newEntity(s, d, sub, a.config.Broker.HomeAssistant); e != nil {
-					all = append(all, e)
-				}
+func entitiesOf(o Options) (all []*entity) {
+	for _, d := range o.Devices() {
+		subs := drivers.SubDevices(d.Type)
+		if subs == nil {
+			subs = []string{""}
+		}
+		for _, sub := range subs {
+			if e := newEntity(d, sub, o.Settings); e != nil {
+				all = append(all, e)
 			}
 		}
 	}
 	return all
 }
 
-func newEntity(s *space, d *device, sub string, o config.HomeAssistant) *entity {
-	e := &entity{space: s, device: d, sub: sub, object: roombroker.Object(strings.Trim(d.ID+"_"+sub, "_"))}
+func newEntity(d Device, sub string, o config.HomeAssistant) *entity {
+	e := &entity{device: d, sub: sub, object: roombroker.Object(strings.Trim(d.ID+"_"+sub, "_"))}
 	switch of := d.Type + sub; {
 	case sub == drivers.SubTemperature:
 		e.is("sensor", map[string]any{"device_class": "temperature", "state_class": "measurement", "unit_of_measurement": "°C"})
@@ -72,10 +66,10 @@ func newEntity(s *space, d *device, sub string, o config.HomeAssistant) *entity 
 	return e
 }
 
-func (e *entity) is(component string, config map[string]any, orders ...string) {
-	e.component, e.config, e.orders = component, config, map[string]bool{}
-	for _, o := range orders {
-		e.orders[o] = true
+func (e *entity) is(component string, config map[string]any, commands ...string) {
+	e.component, e.config, e.commands = component, config, map[string]bool{}
+	for _, c := range commands {
+		e.commands[c] = true
 	}
 }
 
@@ -104,16 +98,16 @@ func (e *entity) document(gateway, version, base, will string) map[string]any {
 		"availability":      []any{map[string]any{"topic": will}, map[string]any{"topic": at + "availability"}},
 		"availability_mode": "all",
 		"origin":            map[string]any{"name": "Roomgate", "sw_version": version},
-		"device": map[string]any{"identifiers": []string{"roomgate_" + gateway + "_" + e.space.ID}, "name": e.space.Name,
-			"manufacturer": "Roomgate", "model": "meeting space", "suggested_area": e.space.Name, "sw_version": version},
+		"device": map[string]any{"identifiers": []string{"roomgate_" + gateway + "_" + e.device.SpaceID}, "name": e.device.Space,
+			"manufacturer": "Roomgate", "model": "meeting space", "suggested_area": e.device.Space, "sw_version": version},
 	}
 	for key, value := range e.config {
 		doc[key] = value
 	}
-	if e.orders["set"] {
+	if e.commands["set"] {
 		doc["command_topic"] = at + "set"
 	}
-	if e.orders["intensity/set"] {
+	if e.commands["intensity/set"] {
 		keys := topicKeys[e.component]
 		doc[keys[0]], doc[keys[1]] = at+"intensity", at+"intensity/set"
 	}
@@ -127,26 +121,26 @@ func (e *entity) name() string {
 	return e.device.Type
 }
 
-// said is the entity's state by the last level of the topic. What is offline
-// has none: its last value is not repeated as if it were known.
-func (e *entity) said(r Reading) map[string]string {
-	if r.offline() {
+// states are the entity's by the last level of their topic. What is offline has
+// none: its last value is not repeated as if it were known.
+func (e *entity) states(r Reading) map[string]string {
+	if r.Offline {
 		return map[string]string{"availability": "offline"}
 	}
 	all := map[string]string{"availability": "online", "state": r.Value}
-	if level, ok := r.Details["intensity"]; ok && e.orders["intensity/set"] {
+	if level, ok := r.Details["intensity"]; ok && e.commands["intensity/set"] {
 		all["intensity"] = fmt.Sprint(level)
 	}
 	return all
 }
 
-// order is the action and value of an order on one of the entity's topics.
-func (e *entity) order(topic string, payload string) (action string, value []byte, ok bool) {
+// command is the action and value of a command on one of the entity's topics.
+func (e *entity) command(topic, payload string, describe func(Device) drivers.Description) (action string, value []byte, ok bool) {
 	switch {
-	case topic == "set" && e.orders["set"]:
-		_, _, ok = e.device.describe().Action(e.sub, payload)
+	case topic == "set" && e.commands["set"]:
+		_, _, ok = describe(e.device).Action(e.sub, payload)
 		return payload, nil, ok
-	case topic == "intensity/set" && e.orders["intensity/set"]:
+	case topic == "intensity/set" && e.commands["intensity/set"]:
 		n, err := strconv.Atoi(payload)
 		return drivers.ActIntensity, []byte(strconv.Itoa(n)), err == nil
 	}
