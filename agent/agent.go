@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
@@ -69,6 +70,7 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 // Agent is an opened building.
 type Agent struct {
 	Events *eventlog.Log
+	Claim  *claim.Book // whom the gateway belongs to
 
 	config  *config.Config
 	options Options // without the system key
@@ -91,7 +93,6 @@ type Agent struct {
 	signIn    signIn
 	ids       claims
 	edges     edges
-	claimed   claimBook
 	wheelTurn loop.Signal // holds a token when a plan has changed
 	commands  commandBook
 
@@ -157,6 +158,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.loadSignIn(ctx, o); err != nil {
 		return fmt.Errorf("prepare signing in: %w", err)
 	}
+	if a.Claim, err = claim.Open(claimOptions(a)); err != nil {
+		return fmt.Errorf("load whom the gateway belongs to: %w", err)
+	}
 	if err := a.loadSpaces(); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
 	}
@@ -182,9 +186,6 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	}
 	if err := a.loadUpdate(); err != nil {
 		return fmt.Errorf("load the cloud's configuration: %w", err)
-	}
-	if err := a.db.View(a.loadClaim); err != nil {
-		return fmt.Errorf("load whom the gateway belongs to: %w", err)
 	}
 	if err := tellRepaired(ctx, a); err != nil {
 		return fmt.Errorf("tell of the repair of the database: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
+	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
@@ -203,6 +204,7 @@ func TestBackupOfDamage(t *testing.T) {
 // Another gateway that is made of a backup sends nothing that the old one will,
 // and hears the cloud from the beginning.
 func TestBackupAsAnother(t *testing.T) {
+	claimed := store.NewTable[map[string]string](claim.Table)
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		if err := r.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
@@ -216,7 +218,7 @@ func TestBackupAsAnother(t *testing.T) {
 				messages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
 				messages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
 				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Keys: []string{"k"}, Update: "https://example.org/x"}),
-				gatewayClaims.Put(tx, currentClaim, storedClaim{Organization: "Acme"}),
+				claimed.Put(tx, "gateway-claim", map[string]string{"organization": "Acme"}),
 				plans.Put(tx, "p", storedPlan{Revision: 9}))
 		})
 		var raw bytes.Buffer
@@ -238,10 +240,10 @@ func TestBackupAsAnother(t *testing.T) {
 				m, _ := messages.Get(tx, "m")
 				n, _ := messages.Get(tx, "n")
 				acked, _, _ := ackedCursor.Get(tx)
-				claimed := gatewayClaims.Len(tx) == 1
-				waits := claimed && mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
+				belongs := claimed.Len(tx) == 1
+				waits := belongs && mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
 					c.Revision == 7 && p.Revision == 9 && acked < eventlog.End(tx)
-				forgot := !claimed && mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
+				forgot := !belongs && mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
 					len(c.Keys) == 1 && p.Revision == 0 && acked == eventlog.End(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 
+	"roomgate/agent/claim"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	"roomgate/agent/webhook"
@@ -37,7 +38,7 @@ func forgetWaiting(tx *store.Tx) error {
 		c.Revision, c.Message, c.Update = 0, "", ""
 		also(cloudConfigs.Put(tx, key, c))
 	}
-	also(gatewayClaims.Delete(tx, currentClaim))
+	also(claim.Forget(tx))
 	for key, p := range plans.All(tx) {
 		p.Revision = 0
 		also(plans.Put(tx, key, p))

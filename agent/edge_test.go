@@ -92,23 +92,6 @@ func TestEdgeDevicesAreBounded(t *testing.T) {
 	})
 }
 
-func TestWhereTheGatewayIsReached(t *testing.T) {
-	own := []string{"10.0.0.5", "fd00::5"}
-	for listen, want := range map[string]Endpoint{
-		":8080":          {Port: 8080, Addresses: own},
-		"0.0.0.0:80":     {Port: 80, Addresses: own},
-		"[::]:80":        {Port: 80, Addresses: own},
-		"127.0.0.1:80":   {Port: 80, Addresses: []string{}},
-		"localhost:80":   {Port: 80, Addresses: []string{}},
-		"192.0.2.7:8080": {Port: 8080, Addresses: []string{"192.0.2.7"}},
-		"gateway:8080":   {Port: 8080, Addresses: []string{"gateway"}},
-	} {
-		if got := endpoint(listen, own); got.Port != want.Port || !slices.Equal(got.Addresses, want.Addresses) {
-			t.Errorf("%s is reached at %+v, want %+v", listen, got, want)
-		}
-	}
-}
-
 // FuzzClaimText: what somebody types reads as itself, and never as more.
 func FuzzClaimText(f *testing.F) {
 	for _, s := range []string{"7K3M-QX9D", "7k3m qx9d", "OIL0-1111", "", "\xff"} {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
-	"roomgate/agent/config"
+	"roomgate/agent/claim"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
@@ -26,6 +25,7 @@ const acme = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"
 const claimable = `
 gateway: {id: test}
 clock: {trust: always}
+http: {listen: '192.0.2.7:8081'}
 cloud: {url: 'mqtt://cloud', acks: broker}
 `
 
@@ -94,9 +94,9 @@ func (c *claimRig) loggedIn() []string {
 var acmeClaim = backend.Claim{OrganizationID: acme, Organization: "Acme", Username: "roomgate-test", Password: "a-secret-of-test"}
 
 // bring brings a code to the cloud, and returns the last receipt.
-func (c *claimRig) bring(id, code string, claim backend.Claim) Receipt {
+func (c *claimRig) bring(id, code string, whose backend.Claim) Receipt {
 	c.t.Helper()
-	sealed, err := backend.SealClaim("test", code, claim)
+	sealed, err := backend.SealClaim("test", code, whose)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -120,9 +120,9 @@ func (c *claimRig) send(id, data string) (last Receipt) {
 	return last
 }
 
-func (c *claimRig) wantState(what, want string) GatewayClaim {
+func (c *claimRig) wantState(what, want string) claim.Status {
 	c.t.Helper()
-	g := c.GatewayClaim()
+	g := c.Claim.Status()
 	if g.State != want {
 		c.t.Errorf("%s: it is %s, want %s", what, g.State, want)
 	}
@@ -132,7 +132,11 @@ func (c *claimRig) wantState(what, want string) GatewayClaim {
 func TestClaimedOnceAndForGood(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := startClaimRig(t)
-		code := c.wantState("new", ClaimWaiting).Code
+		first := c.wantState("new", claim.Waiting)
+		code := first.Code
+		if want := "http://192.0.2.7:8081/claim?code=" + code + "&gateway=test"; first.URL != want {
+			t.Errorf("it leads to %s, want %s", first.URL, want)
+		}
 		if got := c.loggedIn(); !slices.Equal(got, []string{"/"}) {
 			t.Errorf("before it logs in as %q", got)
 		}
@@ -142,7 +146,7 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		if got := c.loggedIn(); !slices.Equal(got, []string{"roomgate-test/a-secret-of-test"}) {
 			t.Errorf("then it logs in as %q", got)
 		}
-		g := c.wantState("claimed", ClaimDone)
+		g := c.wantState("claimed", claim.Done)
 		if g.Organization != "Acme" || g.OrganizationID != acme || g.ClaimedAt.IsZero() || g.Code != "" || g.URL != "" || !g.CloudConnected {
 			t.Errorf("claimed: %+v", g)
 		}
@@ -164,7 +168,7 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		c.hides("a-secret-of-test", code)
 		c.loggedIn()
 		c.start(t)
-		if g := c.wantState("after a restart", ClaimDone); g.Organization != "Acme" {
+		if g := c.wantState("after a restart", claim.Done); g.Organization != "Acme" {
 			t.Errorf("after a restart: %+v", g)
 		}
 		if got := c.loggedIn(); !slices.Equal(got, []string{"roomgate-test/a-secret-of-test"}) {
@@ -190,20 +194,20 @@ func (c *claimRig) hides(words ...string) {
 	}
 }
 
-func TestReleasedAndClaimedAnew(t *testing.T) {
+func TestReleasedAndClaimedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := startClaimRig(t)
-		used := c.GatewayClaim().Code
-		if err := c.ReleaseClaim(t.Context(), "me"); err != nil || c.GatewayClaim().Code != used {
+		used := c.Claim.Status().Code
+		if err := c.Claim.Release(t.Context(), "me"); err != nil || c.Claim.Status().Code != used {
 			t.Errorf("nobody's is released: %v", err)
 		}
 		c.bring("m1", used, acmeClaim)
 		c.loggedIn()
-		if err := c.ReleaseClaim(t.Context(), "me"); err != nil {
+		if err := c.Claim.Release(t.Context(), "me"); err != nil {
 			t.Fatal(err)
 		}
 		c.wait(5 * time.Second)
-		g := c.wantState("released", ClaimWaiting)
+		g := c.wantState("released", claim.Waiting)
 		if got := c.loggedIn(); g.Code == used || !slices.Equal(got, []string{"/"}) {
 			t.Errorf("it shows %s after %s and logs in as %q", g.Code, used, got)
 		}
@@ -240,7 +244,7 @@ func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
 		}
 		seen("before", acme)
 		seen("before", other, others)
-		c.bring("m1", c.GatewayClaim().Code, acmeClaim)
+		c.bring("m1", c.Claim.Status().Code, acmeClaim)
 		for _, what := range []string{"claimed", "after a restart"} {
 			seen(what, acme, nobodys)
 			seen(what, other, others)
@@ -258,137 +262,13 @@ func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
 		if err != nil || !bytes.Contains(r.Data, []byte(acme)) {
 			t.Errorf("an event of a booking there: %s, %v", r.Data, err)
 		}
-		if err := c.ReleaseClaim(t.Context(), "me"); err != nil {
+		if err := c.Claim.Release(t.Context(), "me"); err != nil {
 			t.Fatal(err)
 		}
 		seen("released", acme)
 		seen("released", other, others)
-		c.bring("m2", c.GatewayClaim().Code, backend.Claim{OrganizationID: other, Organization: "Other"})
+		c.bring("m2", c.Claim.Status().Code, backend.Claim{OrganizationID: other, Organization: "Other"})
 		seen("claimed by the other", acme)
 		seen("claimed by the other", other, nobodys, others)
 	})
-}
-
-func TestCodesChangeAndEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := startClaimRig(t)
-		first := c.GatewayClaim()
-		if first.ExpiresS != int64(codeShown/time.Second) {
-			t.Errorf("shown for %d s", first.ExpiresS)
-		}
-		c.wait(codeShown - time.Second)
-		if now := c.GatewayClaim(); now.Code != first.Code || now.ExpiresS != 1 {
-			t.Errorf("%+v after %+v", now, first)
-		}
-		c.wait(time.Second)
-		second := c.GatewayClaim().Code
-		c.wait(codeShown)
-		third := c.GatewayClaim().Code
-		if second == first.Code || third == second {
-			t.Errorf("codes %s, %s and %s", first.Code, second, third)
-		}
-		if r := c.bring("m1", first.Code, acmeClaim); r.Code != Forbidden {
-			t.Errorf("with the first: %+v", r)
-		}
-		if r := c.bring("m2", second, acmeClaim); r.State != Done {
-			t.Errorf("with the one before: %+v", r)
-		}
-	})
-}
-
-func TestWrongCodesAreLimited(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := startClaimRig(t)
-		code := c.GatewayClaim().Code
-		for i := range wrongCodes.Burst {
-			if r := c.bring(fmt.Sprint("w", i), cloud.NewCode(), acmeClaim); r.State != Rejected || r.Code != Forbidden {
-				t.Fatalf("%d: %+v", i, r)
-			}
-		}
-		if r := c.bring("more", code, acmeClaim); r.State != Rejected || r.Code != Unavailable || !strings.Contains(r.Reason, "try again in") {
-			t.Errorf("after too many: %+v", r)
-		}
-		c.wait(wrongCodes.Every)
-		if r := c.bring("later", c.GatewayClaim().Code, acmeClaim); r.State != Done {
-			t.Errorf("later: %+v", r)
-		}
-	})
-}
-
-func TestClaimsThatCannotBeUsed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := startClaimRig(t)
-		for i, data := range []string{`{}`, `{"sealed":"!"}`, `{"sealed":7}`, `{"sealed":""}`} {
-			if r := c.send(fmt.Sprint("d", i), data); r.State != Rejected || r.Code != Invalid || !strings.HasPrefix(r.Reason, "sealed ") {
-				t.Errorf("%s: %+v", data, r)
-			}
-		}
-		for field, claim := range map[string]backend.Claim{
-			"organization_id": {OrganizationID: "acme", Organization: "Acme"},
-			"organization":    {OrganizationID: acme, Organization: " "},
-			"username":        {OrganizationID: acme, Organization: "Acme", Password: "p"},
-			"password":        {OrganizationID: acme, Organization: "Acme", Username: "u", Password: "p\n"},
-		} {
-			if r := c.bring(field, c.GatewayClaim().Code, claim); r.State != Rejected || r.Code != Invalid || !strings.HasPrefix(r.Reason, field+" ") {
-				t.Errorf("%s: %+v", field, r)
-			}
-		}
-		c.wantState("after all of them", ClaimWaiting)
-	})
-}
-
-func TestACopiedCardIsNotClaimed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c := startClaimRig(t)
-		code := c.GatewayClaim().Code
-		c.bring("m1", code, acmeClaim)
-		c.stop()
-		if err := os.Remove(filepath.Join(c.dir, SecretFile)); err != nil { // as sameHardware puts it aside
-			t.Fatal(err)
-		}
-		c.loggedIn()
-		c.start(t)
-		g := c.wantState("copied", ClaimWaiting)
-		if got := c.loggedIn(); g.Code == code || !slices.Equal(got, []string{"/"}) {
-			t.Errorf("the copy shows %s and logs in as %q", g.Code, got)
-		}
-		if r := c.bring("m2", g.Code, acmeClaim); r.State != Done {
-			t.Errorf("claimed anew: %+v", r)
-		}
-	})
-}
-
-func TestWhoIsToBeClaimed(t *testing.T) {
-	const page = "https://rooms.example.com/claim"
-	for _, c := range []struct{ name, yaml, state, link string }{
-		{"no cloud", "", ClaimOff, ""},
-		{"no user", "url: 'mqtt://cloud'", ClaimWaiting, ""},
-		{"a user of its own", "url: 'mqtt://cloud', username: test, password: secret", ClaimOff, ""},
-		{"a certificate of its own", "url: 'mqtts://cloud', client_certificate: /none.pem, client_key: /none.key", ClaimOff, ""},
-		{"a user of the fleet", "url: 'mqtt://cloud', username: fleet, password: secret, claim_url: '" + page + "'", ClaimWaiting, page + "?code=CODE&gateway=test"},
-		{"a page with a query", "url: 'mqtt://cloud', claim_url: '" + page + "?site=3'", ClaimWaiting, page + "?code=CODE&gateway=test&site=3"},
-	} {
-		a := &Agent{config: parseConfig(t, "http: {listen: '127.0.0.1:8080'}\ncloud: {"+c.yaml+"}\n"+building)}
-		g := a.GatewayClaim()
-		if g.State != c.state || strings.ReplaceAll(g.URL, g.Code, "CODE") != c.link && g.Code != "" || (g.State == ClaimOff) != (g.Reason != "") {
-			t.Errorf("%s: %+v", c.name, g)
-		}
-	}
-}
-
-func TestWithoutAPageOfTheCloudItsOwnIsNamed(t *testing.T) {
-	a := &Agent{config: parseConfig(t, "http: {listen: '192.0.2.7:8081'}\ncloud: {url: 'mqtt://cloud'}\n"+building)}
-	g := a.GatewayClaim()
-	if want := "http://192.0.2.7:8081/claim?code=" + g.Code + "&gateway=test"; g.URL != want {
-		t.Errorf("it leads to %s, want %s", g.URL, want)
-	}
-}
-
-func parseConfig(t *testing.T, yaml string) *config.Config {
-	t.Helper()
-	c, err := config.Parse("test.yaml", []byte(yaml), newBench().kinds())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }

@@ -2,9 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"roomgate/agent/claim"
 	"roomgate/agent/homeassistant"
+	"roomgate/cloud"
 	"roomgate/drivers"
+	"roomgate/store"
 )
 
 // homeAssistantOptions are what Home Assistant is told from.
@@ -41,4 +46,42 @@ func roomDevices(spaces []*space) (all []homeassistant.Device) {
 		}
 	}
 	return all
+}
+
+// claimOptions are what the gateway's claim stands on.
+func claimOptions(a *Agent) claim.Options {
+	return claim.Options{
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log,
+		Cloud: a.config.Cloud, ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
+		Moment: a.moment, Online: a.Online, Page: func() string { return a.Network().page("/claim") },
+		Organization: nameOrganization,
+		Answer: func(tx *store.Tx, message string) error {
+			return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(message))
+		},
+		Refuse: func(ctx context.Context, message cloud.Envelope, why *Error) error {
+			return a.refuseMessage(ctx, message, why)
+		},
+		LoginChanged: func() {
+			if a.link != nil {
+				a.link.Renew()
+			}
+		},
+	}
+}
+
+// nameOrganization stores an organization. One that so far only the
+// configuration names gets the name; one that has a name keeps it.
+func nameOrganization(tx *store.Tx, id, name string, created time.Time) error {
+	o, err := organizations.Get(tx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && organizations.Len(tx) >= maxOrganizations:
+		return refuse(Conflict, "organization_id", "is new, and there are %d organizations, the most that a gateway keeps", maxOrganizations)
+	case errors.Is(err, store.ErrNotFound):
+		o = Organization{ID: id, Name: name, CreatedAt: created}
+	case err != nil:
+		return err
+	case o.Name == o.ID:
+		o.Name = name
+	}
+	return organizations.Put(tx, o.ID, o)
 }

@@ -112,7 +112,7 @@ func (a *Agent) ownerOf(s *space) string {
 	if own := s.Organization(); own != "" {
 		return own // who asks for such a space never waits for the claim
 	}
-	return a.claimant()
+	return a.Claim.Organization()
 }
 
 // SpacesSeen are the ids of the spaces that a principal sees; nil stands for

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"roomgate/agent/claim"
 )
 
 // hidden stands for what nobody is shown.
@@ -16,7 +18,7 @@ var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "
 // ShowStored is a row of the database for people to look at: without secrets.
 func ShowStored(bucket string, row []byte) json.RawMessage {
 	switch bucket {
-	case accounts.Bucket(), mails.Bucket(), signingKeys.Bucket(), gatewayClaims.Bucket():
+	case accounts.Bucket(), mails.Bucket(), signingKeys.Bucket(), claim.Table:
 		return json.RawMessage(`"` + hidden + `"`)
 	}
 	var v any

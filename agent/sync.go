@@ -29,7 +29,7 @@ func (a *Agent) down() map[string]func(context.Context, cloud.Envelope) error {
 		"replay":   a.takeReplay,
 		"schedule": a.takeSchedule,
 		"config":   a.takeConfig,
-		"claim":    a.takeClaim,
+		"claim":    func(ctx context.Context, e cloud.Envelope) error { return a.Claim.Take(ctx, e) },
 	}
 }
 
@@ -52,7 +52,7 @@ func (a *Agent) openCloud(o Options) error {
 	}
 	session := newSession(a)
 	a.link = cloud.NewLink(cloud.LinkOptions{
-		URL: c.URL, ClientID: "roomgate-" + a.config.Gateway.ID, Login: a.cloudLogin, TLS: secure,
+		URL: c.URL, ClientID: "roomgate-" + a.config.Gateway.ID, Login: a.Claim.Login, TLS: secure,
 		Will: session.will, Birth: session.birth, Farewell: session.farewell,
 		Subscribe: subscribe, Receive: a.receive, Up: a.cloudUp, Contested: a.cloudContested,
 		Dial: o.Dial, Log: a.log,

@@ -5,6 +5,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
+	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
@@ -18,7 +19,9 @@ const Schema = 1
 
 // The whole of what the building stores, on one screen.
 var (
-	// The log and the cursors of those who follow it are in package eventlog.
+	// Those of other packages:
+	//   eventlog  the log, and the cursors of those who follow it
+	//   claim     "gateway-claim": whom the gateway belongs to, in one row
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
@@ -43,8 +46,6 @@ var (
 	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
 	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
-	// gatewayClaims holds whom the gateway belongs to, in one row.
-	gatewayClaims = store.NewTable[storedClaim]("gateway-claim")
 	// deviceSettings holds what was set of a device at run time, by its id.
 	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
 	// unlockCodes holds the codes of doors by space and id, hashed.
@@ -180,11 +181,11 @@ type storedPlan struct {
 	UpdatedAt    time.Time      `json:"updated_at"`
 }
 
-// buckets names all of the tables and queues above.
+// buckets names all of the tables and queues above, and those of other packages.
 func buckets() []string {
-	return append(eventlog.Buckets(), readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket(),
+	return append(eventlog.Buckets(), claim.Table, readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket(),
 		commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket(),
-		bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), gatewayClaims.Bucket(), deviceSettings.Bucket(),
+		bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket(),
 		unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket(), apiKeys.Bucket(), webhooks.Bucket(), deliveries.Bucket(),
 		organizations.Bucket(), userMarks.Bucket(), accounts.Bucket(), mails.Bucket(), messages.Bucket(), signingKeys.Bucket(),
 		ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket())

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/claim"
 	"roomgate/agent/qr"
 )
 
@@ -18,7 +18,7 @@ var claimCSS string
 
 // claimAnswer is the gateway's claim as programs get it.
 type claimAnswer struct {
-	agent.GatewayClaim
+	claim.Status
 	ClaimedAt *moment `json:"claimed_at,omitempty"`
 }
 
@@ -26,14 +26,14 @@ type claimAnswer struct {
 // which it is claimed; to a browser as a page that needs nothing else, for there
 // may be no internet.
 func gatewayClaim(s *Server, c *call) error {
-	g := s.agent.GatewayClaim()
+	g := s.agent.Claim.Status()
 	if strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") {
 		h := c.w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 		h.Set("Referrer-Policy", "no-referrer") // the page's own address may hold the code
 		return c.text("text/html; charset=utf-8", []byte(claimPage(g)))
 	}
-	answer := claimAnswer{GatewayClaim: g}
+	answer := claimAnswer{Status: g}
 	if !g.ClaimedAt.IsZero() {
 		at := moment(g.ClaimedAt)
 		answer.ClaimedAt = &at
@@ -43,7 +43,7 @@ func gatewayClaim(s *Server, c *call) error {
 
 // releaseClaim ends the claim.
 func releaseClaim(s *Server, c *call) error {
-	if err := s.agent.ReleaseClaim(c.r.Context(), c.who.Name); err != nil {
+	if err := s.agent.Claim.Release(c.r.Context(), c.who.Name); err != nil {
 		return err
 	}
 	return c.none()
@@ -51,10 +51,10 @@ func releaseClaim(s *Server, c *call) error {
 
 // claimPage is the claim for a person, who stands in front of the gateway with
 // a phone. It looks again by itself, more often while somebody waits for it.
-func claimPage(g agent.GatewayClaim) string {
+func claimPage(g claim.Status) string {
 	name := html.EscapeString(cmp.Or(g.Name, g.ID))
 	again := 60
-	if g.State == agent.ClaimWaiting {
+	if g.State == claim.Waiting {
 		again = 5
 	}
 	return fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>%s</title>`+
@@ -62,19 +62,19 @@ func claimPage(g agent.GatewayClaim) string {
 		`<h1>%[1]s</h1>%[4]s`, name, again, claimCSS, claimText(g))
 }
 
-func claimText(g agent.GatewayClaim) string {
+func claimText(g claim.Status) string {
 	switch g.State {
-	case agent.ClaimDone:
+	case claim.Done:
 		return fmt.Sprintf("<p>This gateway belongs to <b>%s</b> since %s.</p>%s", html.EscapeString(g.Organization),
 			g.ClaimedAt.Format("2 January 2006 15:04 UTC"), claimLink(g, "The cloud is reached."))
-	case agent.ClaimWaiting:
+	case claim.Waiting:
 		return waitingText(g)
 	}
 	return fmt.Sprintf("<p>Nobody has to claim this gateway: %s.</p>", html.EscapeString(g.Reason))
 }
 
 // waitingText is the code, for a phone and for people.
-func waitingText(g agent.GatewayClaim) string {
+func waitingText(g claim.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p>This gateway belongs to nobody yet. Scan the code, or type it where your organization takes it, with the gateway's id <b>%s</b>.</p>", html.EscapeString(g.ID))
 	if code, err := qr.New(cmp.Or(g.URL, g.Code)); err == nil { // else the text has to do
@@ -91,7 +91,7 @@ func waitingText(g agent.GatewayClaim) string {
 }
 
 // claimLink says whether the cloud is reached.
-func claimLink(g agent.GatewayClaim, reached string) string {
+func claimLink(g claim.Status, reached string) string {
 	if !g.CloudConnected {
 		reached = "The cloud is not reached now. The building works without it; a claim gets through once it is."
 	}

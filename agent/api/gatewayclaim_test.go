@@ -133,7 +133,7 @@ func TestClaimedGatewaySaysWhose(t *testing.T) {
 	belowTheCloud(t, func(t *testing.T, b *agenttest.Building, link *cloud.Link, got func() []cloud.Message) {
 		server := New(Options{Agent: b.Agent})
 		organization := backend.Claim{OrganizationID: "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0", Organization: "A & B", Username: "demo", Password: "p"}
-		sealed, err := backend.SealClaim("demo", b.GatewayClaim().Code, organization)
+		sealed, err := backend.SealClaim("demo", b.Claim.Status().Code, organization)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,13 +3,13 @@ package doctor
 import (
 	"context"
 
-	"roomgate/agent"
+	"roomgate/agent/claim"
 )
 
 // Claim is how the running gateway stands with its cloud, without the code, for
 // what is found is handed on.
 type Claim struct {
-	State        string `json:"state"` // as of agent.GatewayClaim
+	State        string `json:"state"` // as of claim.Status
 	Organization string `json:"organization"`
 }
 
@@ -21,9 +21,9 @@ func claimed(_ context.Context, x *examination) []Finding {
 		return nil
 	}
 	switch c := x.Building.Claim; c.State {
-	case agent.ClaimDone:
+	case claim.Done:
 		return one(good(name, "this gateway belongs to %s", c.Organization))
-	case agent.ClaimWaiting:
+	case claim.Waiting:
 		return one(warn(name, "this gateway belongs to nobody yet",
 			"scan the code on the attached screen, or what roomgate claim shows, and accept the gateway at the cloud; one that needs no claim has its user there as cloud.username"))
 	}

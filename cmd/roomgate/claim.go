@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
+	"roomgate/agent/claim"
 	"roomgate/agent/qr"
 )
 
@@ -38,7 +38,7 @@ func newClaim() *cobra.Command {
 
 // claimShown is the gateway's claim as it answers.
 type claimShown struct {
-	agent.GatewayClaim
+	claim.Status
 	ClaimedAt time.Time `json:"claimed_at,omitzero"`
 }
 
@@ -64,19 +64,19 @@ func runClaim(cmd *cobra.Command, c *client, _ []string) error {
 // text is the claim for people, with a drawing of the code if that is wanted.
 func (g claimShown) text(drawn bool) string {
 	switch {
-	case g.State == agent.ClaimDone:
+	case g.State == claim.Done:
 		return fmt.Sprintf("gateway %s belongs to %s since %s\n", g.ID, plain(g.Organization), day(g.ClaimedAt))
-	case g.State != agent.ClaimWaiting:
+	case g.State != claim.Waiting:
 		return fmt.Sprintf("nobody has to claim gateway %s: %s\n", g.ID, plain(g.Reason))
 	case drawn:
-		return drawClaim(g.GatewayClaim) + claimWords(g.GatewayClaim)
+		return drawClaim(g.Status) + claimWords(g.Status)
 	}
-	return claimWords(g.GatewayClaim)
+	return claimWords(g.Status)
 }
 
 // drawClaim draws the code of a gateway that waits for somebody to scan it;
 // one that is too long for that is left to the words.
-func drawClaim(g agent.GatewayClaim) string {
+func drawClaim(g claim.Status) string {
 	code, err := qr.New(cmp.Or(g.URL, g.Code))
 	if err != nil {
 		return ""
@@ -85,7 +85,7 @@ func drawClaim(g agent.GatewayClaim) string {
 }
 
 // claimWords is the code for people, who may have no phone at hand.
-func claimWords(g agent.GatewayClaim) string {
+func claimWords(g claim.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "gateway %s belongs to nobody yet\n", g.ID)
 	fmt.Fprintf(&b, "claim code %s\n", g.Code)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/claim"
 	"roomgate/agent/whole"
 )
 
@@ -37,8 +38,8 @@ type screen struct {
 func (s screen) run(ctx context.Context) error {
 	shown := "?" // by who ran before
 	for ctx.Err() == nil {
-		changed := s.agent.ClaimChanged()
-		if text := screenText(s.agent.GatewayClaim()); text != shown {
+		changed := s.agent.Claim.Changed()
+		if text := screenText(s.agent.Claim.Status()); text != shown {
 			if err := s.show(text); err != nil {
 				s.log.Warn("the claim code cannot be put on the attached screen: see roomgate claim", "error", err)
 			} else {
@@ -55,8 +56,8 @@ func (s screen) run(ctx context.Context) error {
 }
 
 // screenText is an issue file, in which a backslash begins a command.
-func screenText(g agent.GatewayClaim) string {
-	if g.State == agent.ClaimOff {
+func screenText(g claim.Status) string {
+	if g.State == claim.Off {
 		return ""
 	}
 	return cleared + strings.ReplaceAll(claimShown{g, g.ClaimedAt}.text(true), `\`, `\\`) + "\n"

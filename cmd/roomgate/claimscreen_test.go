@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/agenttest"
+	"roomgate/agent/claim"
 	"roomgate/agent/config"
 )
 
@@ -29,7 +29,7 @@ func TestAttachedScreenKeepsInStep(t *testing.T) {
 		for _, later := range []time.Duration{0, 30 * time.Minute} { // another code is shown then
 			time.Sleep(later + screenPoll + time.Second)
 			shown, err := os.ReadFile(path)
-			code := b.GatewayClaim().Code
+			code := b.Claim.Status().Code
 			if err != nil || !strings.HasPrefix(string(shown), cleared) || !strings.Contains(string(shown), "\nclaim code "+code+"\n") || !strings.Contains(string(shown), "▀") {
 				t.Errorf("with the code %s it shows\n%s", code, shown)
 			}
@@ -50,11 +50,11 @@ func TestAttachedScreenKeepsInStep(t *testing.T) {
 
 func TestAttachedScreenShowsOnlyWhatIsWaitedFor(t *testing.T) {
 	for _, c := range []struct {
-		claim agent.GatewayClaim
+		claim claim.Status
 		want  string
 	}{
-		{agent.GatewayClaim{State: agent.ClaimOff}, ""},
-		{agent.GatewayClaim{State: agent.ClaimDone, Identity: agent.Identity{ID: "g"}, Organization: "A\\B\x1b[5m"}, "\x1b[H\x1b[2Jgateway g belongs to A\\\\B?[5m since -\n\n"},
+		{claim.Status{State: claim.Off}, ""},
+		{claim.Status{State: claim.Done, ID: "g", Organization: "A\\B\x1b[5m"}, "\x1b[H\x1b[2Jgateway g belongs to A\\\\B?[5m since -\n\n"},
 	} {
 		if got := screenText(c.claim); got != c.want {
 			t.Errorf("%s: %q, want %q", c.claim.State, got, c.want)

@@ -12,20 +12,20 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/claim"
 	"roomgate/agent/qr/qrtest"
 )
 
 // claim: the attached screen shows the code by which the gateway is claimed at the
 // cloud, until it is.
 func (d *debian) claim() {
-	var c agent.GatewayClaim
+	var c claim.Status
 	d.within(time.Minute, "the gateway waits to be claimed", func() bool {
 		raw := d.sh("roomgate claim --output json")
 		if err := json.Unmarshal([]byte(raw), &c); err != nil {
 			d.Fatalf("the claim is %q: %v", raw, err)
 		}
-		return c.State == agent.ClaimWaiting && c.CloudConnected
+		return c.State == claim.Waiting && c.CloudConnected
 	})
 	var s console // as it was last seen: a login may just be drawing it
 	var read string

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
+	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
@@ -103,12 +104,12 @@ func absoluteData(c *config.Config) (_ *config.Config, err error) {
 // showClaim shows who starts a gateway that nobody has claimed how to. A journal
 // is no place for the code.
 func (g *gateway) showClaim() {
-	switch claim := g.agent.GatewayClaim(); {
-	case claim.State != agent.ClaimWaiting:
+	switch c := g.agent.Claim.Status(); {
+	case c.State != claim.Waiting:
 	case isTerminal(os.Stdout) && !g.demo.simulated:
-		g.say("%s%s", drawClaim(claim), strings.TrimSuffix(claimWords(claim), "\n"))
+		g.say("%s%s", drawClaim(c), strings.TrimSuffix(claimWords(c), "\n"))
 	default:
-		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", claim.ID)
+		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", c.ID)
 	}
 }
 

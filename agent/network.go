@@ -66,3 +66,35 @@ func interfaceAddresses() (all []string) {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// page is the address of a page of the gateway on the building's network, empty
+// if no other machine reaches it.
+func (n Network) page(path string) string {
+	at := n.HTTP
+	if len(at.Addresses) == 0 || at.Port == 0 {
+		return ""
+	}
+	scheme := "http"
+	if at.TLS {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(nearestAddress(at.Addresses), strconv.Itoa(at.Port)) + path
+}
+
+// nearestAddress is the address that the building most likely reaches: the one
+// that the way out begins at, else the first of version 4.
+func nearestAddress(all []string) string {
+	if conn, err := net.Dial("udp4", "192.0.2.1:9"); err == nil { // sends nothing (RFC 5737 section 3)
+		own, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+		_ = conn.Close() // nothing was said on it
+		if slices.Contains(all, own) {
+			return own
+		}
+	}
+	for _, text := range all {
+		if ip, err := netip.ParseAddr(text); err == nil && ip.Is4() {
+			return text
+		}
+	}
+	return all[0]
+}

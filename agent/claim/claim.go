@@ -1,0 +1,258 @@
+// Package claim keeps whom the gateway belongs to: nobody, while it shows a code
+// by which somebody claims it through the cloud, or one organization, until that
+// is released.
+package claim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/clock"
+	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/agent/problem"
+	"roomgate/cloud"
+	"roomgate/store"
+)
+
+// The states of the gateway's claim.
+const (
+	Off     = "off"     // nobody has to claim it: Reason says why
+	Waiting = "waiting" // for somebody who brings its code to the cloud
+	Done    = "claimed"
+)
+
+const (
+	// codeShown is how long a claim code is shown, and codeLife how long it is
+	// taken: one that was scanned at the last moment is good for as long again.
+	codeShown = 30 * time.Minute
+	codeLife  = 2 * codeShown
+)
+
+// wrongCodes is how many wrong codes the cloud may bring.
+var wrongCodes = auth.Rate{Burst: 10, Every: time.Minute}
+
+// Options are what the claim stands on, and what it asks the building.
+type Options struct {
+	DB     *store.DB
+	Events *eventlog.Log
+	Clock  *clock.Clock
+	Keys   *auth.Keys // of this hardware: who copies the card has others
+	Log    *slog.Logger
+
+	Cloud     config.Cloud
+	ID, Name  string // the gateway's
+	Simulated bool   // no hardware is below it
+
+	// Moment is now, by which wrong codes are counted.
+	Moment func() auth.Moment
+	// Online says whether the cloud is reached.
+	Online func() bool
+	// Page is the address of the gateway's own page about its claim, empty if no
+	// other machine reaches it.
+	Page func() string
+	// Organization stores the organization that a claim names, unless it is known;
+	// it may refuse.
+	Organization func(tx *store.Tx, id, name string, claimed time.Time) error
+	// Answer stores the receipt of a message that was carried out, Refuse that of one
+	// that was not.
+	Answer func(tx *store.Tx, message string) error
+	Refuse func(ctx context.Context, message cloud.Envelope, why *problem.Error) error
+	// LoginChanged is called after Login has another answer; it must not wait.
+	LoginChanged func()
+}
+
+// Status is how the gateway stands with its cloud: whom it belongs to, or the
+// code by which somebody claims it. The code is a secret until it is used.
+type Status struct {
+	ID        string `json:"gateway_id"`
+	Name      string `json:"name"`
+	Simulated bool   `json:"simulated"`
+	State     string `json:"state"` // Off, Waiting or Done
+	// Code, while it waits, and what leads a phone to where it is taken.
+	Code     string `json:"claim_code,omitempty"`
+	URL      string `json:"url,omitempty"`
+	AtCloud  bool   `json:"-"`                      // the page is the cloud's, not the gateway's own
+	ExpiresS int64  `json:"expires_in_s,omitempty"` // until another one is shown
+
+	OrganizationID string    `json:"organization_id,omitempty"`
+	Organization   string    `json:"organization,omitempty"` // its name
+	ClaimedAt      time.Time `json:"-"`                      // zero: not yet
+
+	Reason         string `json:"reason,omitempty"`
+	CloudConnected bool   `json:"cloud_connected"`
+}
+
+// Table names the table of the claim in the store.
+const Table = "gateway-claim"
+
+// table holds the claim in one row, current.
+var table = store.NewTable[storedClaim](Table)
+
+// current is the one row of table, and the place of its login.
+const current = "gateway-claim"
+
+// Forget ends the claim in a database that becomes another gateway's.
+func Forget(tx *store.Tx) error { return table.Delete(tx, current) }
+
+// storedClaim is whom the gateway belongs to.
+type storedClaim struct {
+	OrganizationID string    `json:"organization_id"`
+	Organization   string    `json:"organization"`
+	ClaimedAt      time.Time `json:"claimed_at"`
+	Message        string    `json:"message"` // that brought it
+	Login          []byte    `json:"login"`   // login, encrypted under the device secret
+}
+
+// login is the gateway's own user at the cloud's broker.
+type login struct {
+	Username string `json:"username"` // empty: that of the configuration stays
+	Password string `json:"password"`
+}
+
+// shownCode is a code that is or was shown. It is kept in memory only: a
+// restart, and so a card in another board, ends it.
+type shownCode struct {
+	text string
+	made time.Time // by the monotonic clock
+}
+
+// Book is the gateway's claim and its codes. It may be used by many.
+type Book struct {
+	o       Options
+	turn    sync.Mutex // of who changes the claim
+	mu      sync.Mutex // of what follows, never held for long
+	stored  *storedClaim
+	login   login
+	codes   []shownCode // at most two, the one that is shown last
+	wrong   auth.Budget
+	changed loop.Broadcast
+}
+
+// Open reads whom the gateway belongs to.
+func Open(o Options) (*Book, error) {
+	b := &Book{o: o}
+	return b, o.DB.View(b.load)
+}
+
+// load reads the stored claim. What was sealed under another device secret is
+// another machine's: a copied card is not claimed.
+func (b *Book) load(tx *store.Tx) error {
+	s, err := table.Get(tx, current)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	raw, err := b.o.Keys.Open(current, s.Login)
+	if err == nil {
+		err = json.Unmarshal(raw, &b.login)
+	}
+	if err != nil {
+		b.o.Log.Warn("the stored claim belongs to other hardware: claim the gateway again, roomgate claim shows the code")
+		return nil
+	}
+	b.stored = &s
+	return nil
+}
+
+// off is why nobody has to claim the gateway, empty if somebody has to: the
+// configuration names a cloud, and no user of this gateway's there.
+func (b *Book) off() string {
+	switch c := b.o.Cloud; {
+	case c.URL == "":
+		return "it has no cloud: name one with roomgate setup, or as cloud.url"
+	case c.ClaimURL == "" && (c.Username != "" || c.ClientCertificate != ""):
+		return "its configuration says who it is at the cloud"
+	}
+	return ""
+}
+
+// Status returns how the gateway's claim stands. While it waits, a code that was
+// shown for long enough gives way to a new one.
+func (b *Book) Status() Status {
+	g := Status{ID: b.o.ID, Name: b.o.Name, Simulated: b.o.Simulated, State: Off, Reason: b.off(), CloudConnected: b.o.Online()}
+	if g.Reason != "" {
+		return g
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.stored; s != nil {
+		g.State, g.OrganizationID, g.Organization, g.ClaimedAt = Done, s.OrganizationID, s.Organization, s.ClaimedAt
+		return g
+	}
+	code := b.code(time.Now())
+	g.State, g.Code = Waiting, code.text
+	g.ExpiresS = int64(time.Until(code.made.Add(codeShown)) / time.Second)
+	g.URL, g.AtCloud = b.link(code.text), b.o.Cloud.ClaimURL != ""
+	return g
+}
+
+// Organization is the id of the one that the gateway belongs to, empty for none.
+func (b *Book) Organization() string {
+	if b.off() != "" {
+		return ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stored == nil {
+		return ""
+	}
+	return b.stored.OrganizationID
+}
+
+// Changed returns a channel that is closed when the claim is another. Take it
+// before asking for the claim, or a change may be missed.
+func (b *Book) Changed() <-chan struct{} { return b.changed.Wait() }
+
+// code is the one to be shown now. The caller has the lock.
+func (b *Book) code(now time.Time) shownCode {
+	b.codes = slices.DeleteFunc(b.codes, func(c shownCode) bool { return now.Sub(c.made) >= codeLife })
+	if n := len(b.codes); n == 0 || now.Sub(b.codes[n-1].made) >= codeShown {
+		b.codes = append(b.codes, shownCode{cloud.NewCode(), now})
+	}
+	return b.codes[len(b.codes)-1]
+}
+
+// link is where a phone that scans the code goes: to the cloud's page, or to the
+// gateway's own. Empty if no other machine reaches that.
+func (b *Book) link(code string) string {
+	page := b.o.Cloud.ClaimURL
+	if page == "" {
+		page = b.o.Page()
+	}
+	u, err := url.Parse(page)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	q := u.Query()
+	q.Set("gateway", b.o.ID)
+	q.Set("code", code)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Login is with whom the gateway logs in at the cloud: by its claim, or else by
+// its configuration. It fails if the password of that cannot be read.
+func (b *Book) Login() (username, password string, err error) {
+	b.mu.Lock()
+	own := b.login
+	b.mu.Unlock()
+	if own.Username != "" && b.off() == "" {
+		return own.Username, own.Password, nil
+	}
+	if password, err = b.o.Cloud.Password.Reveal(b.o.Cloud.PasswordFile); err != nil {
+		return "", "", fmt.Errorf("cloud password: %w", err)
+	}
+	return b.o.Cloud.Username, password, nil
+}
