@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/devicesecret"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
@@ -27,6 +28,9 @@ import (
 
 // Database is the name of the database in the data folder.
 const Database = "roomgate.db"
+
+// SecretFile is the name of the device secret in the data folder.
+const SecretFile = devicesecret.File
 
 // Options are what a building is opened with.
 type Options struct {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/devicesecret"
 	"roomgate/agent/loop"
 	"roomgate/store"
 )
@@ -58,14 +59,8 @@ func slowDown(what string, wait time.Duration) *SlowDown {
 
 // loadSignIn reads who may sign in and what is under way.
 func (a *Agent) loadSignIn(ctx context.Context, o Options) error {
-	if err := sameHardware(o.DataDir, o.Hardware, a.log); err != nil {
-		return err
-	}
-	secret, err := deviceSecret(o.DataDir, a.log)
-	if err != nil {
-		return err
-	}
-	if a.signIn.keys, err = auth.NewKeys(secret); err != nil {
+	var err error
+	if a.signIn.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
 		return err
 	}
 	a.signIn.asked.Rate, a.signIn.tried.Rate = perNetwork, perNetwork

@@ -58,6 +58,8 @@ var arrows = []arrow{
 		why: "it waits for everybody and knows nobody"},
 	{from: []string{"agent/clock"}, to: []string{"roomgate/..."},
 		why: "it says what time it is, whatever for"},
+	{from: []string{"agent/devicesecret"}, to: []string{"roomgate/agent", "roomgate/agent/config", "roomgate/drivers/...", "roomgate/store/...", "roomgate/cloud/..."},
+		why: "it keeps one file, whoever seals with it"},
 	{from: []string{"agent/eventlog"}, to: []string{"roomgate/agent", "roomgate/agent/config", "roomgate/drivers/...", "roomgate/cloud/..."},
 		why: "all that goes outward follows the log, and the log follows nothing"},
 	{from: []string{"agent/outgoing"}, to: []string{"roomgate/..."},

@@ -1,4 +1,4 @@
-package agent
+package devicesecret
 
 import (
 	"bytes"
@@ -13,27 +13,27 @@ import (
 func TestDeviceSecret(t *testing.T) {
 	dir := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	first, err := deviceSecret(dir, log)
+	first, err := read(dir, log)
 	if err != nil || len(first) != auth.SecretSize {
 		t.Fatal(err)
 	}
-	if again, err := deviceSecret(dir, log); err != nil || !bytes.Equal(first, again) {
+	if again, err := read(dir, log); err != nil || !bytes.Equal(first, again) {
 		t.Errorf("another one, %v", err)
 	}
-	info, err := os.Stat(filepath.Join(dir, SecretFile))
+	info, err := os.Stat(filepath.Join(dir, File))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, SecretFile), first[:7], 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, File), first[:7], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := deviceSecret(dir, log); err != nil || len(again) != auth.SecretSize || bytes.Equal(first, again) {
+	if again, err := read(dir, log); err != nil || len(again) != auth.SecretSize || bytes.Equal(first, again) {
 		t.Errorf("a damaged one: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, err := deviceSecret(filepath.Join(dir, "nowhere"), log); err == nil {
+	if _, err := read(filepath.Join(dir, "nowhere"), log); err == nil {
 		t.Error("no folder, no error")
 	}
 }

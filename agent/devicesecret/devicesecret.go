@@ -1,4 +1,6 @@
-package agent
+// Package devicesecret keeps the secret of a gateway in a file of its data
+// folder. What the gateway seals, signs and hashes is under keys made of it.
+package devicesecret
 
 import (
 	"errors"
@@ -14,14 +16,28 @@ import (
 	"roomgate/agent/whole"
 )
 
-// SecretFile is the name of the device secret in the data folder. It is not in
+// File is the name of the device secret in the data folder. It is not in
 // the database, so that a copy of that alone opens nothing.
-const SecretFile = "device.secret"
+const File = "device.secret"
 
-// deviceSecret reads the device secret, or makes one. One of the wrong size is
+// Open returns the keys made of the device secret in dir, which it makes if there
+// is none. hardware is an opaque name of this machine, by which a copied card is
+// noticed; empty: nothing is compared.
+func Open(dir, hardware string, log *slog.Logger) (*auth.Keys, error) {
+	if err := leaveOther(dir, hardware, log); err != nil {
+		return nil, err
+	}
+	secret, err := read(dir, log)
+	if err != nil {
+		return nil, err
+	}
+	return auth.NewKeys(secret)
+}
+
+// read reads the device secret, or makes one. One of the wrong size is
 // replaced: who was signed in signs in again.
-func deviceSecret(dir string, log *slog.Logger) ([]byte, error) {
-	path := filepath.Join(dir, SecretFile)
+func read(dir string, log *slog.Logger) ([]byte, error) {
+	path := filepath.Join(dir, File)
 	secret, err := os.ReadFile(path)
 	switch {
 	case err == nil && len(secret) == auth.SecretSize:

@@ -1,4 +1,4 @@
-package agent
+package devicesecret
 
 import (
 	"bytes"
@@ -16,16 +16,16 @@ func TestACopiedCardGetsANewIdentity(t *testing.T) {
 	start := func(hardware string) []byte {
 		t.Helper()
 		said.Reset()
-		if err := sameHardware(dir, hardware, log); err != nil {
+		if err := leaveOther(dir, hardware, log); err != nil {
 			t.Fatal(err)
 		}
-		secret, err := deviceSecret(dir, log)
+		secret, err := read(dir, log)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return secret
 	}
-	before, err := deviceSecret(dir, log) // of a gateway from before there was such a file
+	before, err := read(dir, log) // of a gateway from before there was such a file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func TestACopiedCardGetsANewIdentity(t *testing.T) {
 	if bytes.Equal(copied, before) || !strings.Contains(said.String(), "new identity") {
 		t.Errorf("the copy has the secret of the original: %s", &said)
 	}
-	if kept, _ := os.ReadFile(filepath.Join(dir, SecretFile+".before")); !bytes.Equal(kept, before) {
+	if kept, _ := os.ReadFile(filepath.Join(dir, File+".before")); !bytes.Equal(kept, before) {
 		t.Error("the secret before is gone")
 	}
 	if got := start("board-b"); !bytes.Equal(got, copied) || said.Len() > 0 {
 		t.Errorf("it is made anew again: %s", &said)
 	}
-	if err := os.Rename(filepath.Join(dir, SecretFile+".before"), filepath.Join(dir, SecretFile)); err != nil {
+	if err := os.Rename(filepath.Join(dir, File+".before"), filepath.Join(dir, File)); err != nil {
 		t.Fatal(err)
 	}
 	if got := start("board-b"); !bytes.Equal(got, before) {
@@ -57,36 +57,36 @@ func TestHardwareAfterAPowerCut(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	for name, left := range map[string]func(dir string) error{
 		"the secret is aside": func(dir string) error {
-			return os.Rename(filepath.Join(dir, SecretFile), filepath.Join(dir, SecretFile+".before"))
+			return os.Rename(filepath.Join(dir, File), filepath.Join(dir, File+".before"))
 		},
 		"nothing is done": func(string) error { return nil },
 	} {
 		dir := t.TempDir()
-		if err := sameHardware(dir, "board-a", log); err != nil {
+		if err := leaveOther(dir, "board-a", log); err != nil {
 			t.Fatal(err)
 		}
-		before, _ := deviceSecret(dir, log)
+		before, _ := read(dir, log)
 		if err := left(dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := sameHardware(dir, "board-b", log); err != nil {
+		if err := leaveOther(dir, "board-b", log); err != nil {
 			t.Fatal(err)
 		}
-		now, err := deviceSecret(dir, log)
-		kept, _ := os.ReadFile(filepath.Join(dir, SecretFile+".before"))
+		now, err := read(dir, log)
+		kept, _ := os.ReadFile(filepath.Join(dir, File+".before"))
 		if err != nil || bytes.Equal(now, before) || !bytes.Equal(kept, before) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	dir := t.TempDir()
-	before, _ := deviceSecret(dir, log)
+	before, _ := read(dir, log)
 	if err := os.WriteFile(filepath.Join(dir, BoardFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := sameHardware(dir, "board-a", log); err != nil {
+	if err := leaveOther(dir, "board-a", log); err != nil {
 		t.Fatal(err)
 	}
-	if now, _ := deviceSecret(dir, log); !bytes.Equal(now, before) {
+	if now, _ := read(dir, log); !bytes.Equal(now, before) {
 		t.Error("a damaged file costs the secret")
 	}
 }

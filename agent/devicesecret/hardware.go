@@ -1,4 +1,4 @@
-package agent
+package devicesecret
 
 import (
 	"errors"
@@ -16,15 +16,15 @@ import (
 
 // BoardFile is the name, in the data folder, of the file that says on which
 // hardware the device secret was made.
-const BoardFile = SecretFile + ".board"
+const BoardFile = File + ".board"
 
-// sameHardware notices a card that was copied: its data folder then names other
-// hardware than this. Two gateways with one device secret would take each
+// leaveOther leaves the secret of a card that was copied: its data folder names
+// other hardware than this. Two gateways with one device secret would take each
 // other's tokens and unlock codes, so here a new one is made. Whether a card was
 // copied or only moved nobody can tell from here; the old secret is therefore
 // kept beside, and the log says how it comes back. hardware is an opaque name
 // of this machine; empty: nobody knows it, and nothing is compared.
-func sameHardware(dir, hardware string, log *slog.Logger) error {
+func leaveOther(dir, hardware string, log *slog.Logger) error {
 	if hardware == "" {
 		return nil
 	}
@@ -54,7 +54,7 @@ func sameHardware(dir, hardware string, log *slog.Logger) error {
 
 // leaveSecret puts the device secret aside.
 func leaveSecret(dir string, log *slog.Logger) error {
-	path := filepath.Join(dir, SecretFile)
+	path := filepath.Join(dir, File)
 	switch err := os.Rename(path, path+".before"); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
