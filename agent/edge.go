@@ -18,6 +18,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
@@ -140,7 +141,7 @@ func (a *Agent) RegisterEdge(ctx context.Context, code string, d EdgeDevice, fro
 	}
 	now := a.moment()
 	if wait, ok := a.edges.wrong.Take(from, now); !ok {
-		return d, "", slowDown("too many wrong claim codes came from this network address", wait)
+		return d, "", problem.TooOften("too many wrong claim codes came from this network address", wait)
 	}
 	claim, ok := a.edges.claimed(a.claimHash(claimText(code)))
 	if !ok {

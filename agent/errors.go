@@ -9,10 +9,12 @@ import (
 	"roomgate/store"
 )
 
-// Code is why an operation was refused or failed, and Error says it.
+// Code is why an operation was refused or failed, Error says it, and SlowDown to
+// somebody who tried too often.
 type (
-	Code  = problem.Code
-	Error = problem.Error
+	Code     = problem.Code
+	Error    = problem.Error
+	SlowDown = problem.SlowDown
 )
 
 // The codes of an Error.

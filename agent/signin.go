@@ -14,6 +14,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/loop"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
@@ -38,23 +39,6 @@ type signIn struct {
 
 	change sync.Mutex
 	ring   []storedSigningKey // under change
-}
-
-// SlowDown refuses somebody who tried too often.
-type SlowDown struct {
-	After   time.Duration // whole seconds; then he may try again
-	Refusal *Error
-}
-
-// Error is the refusal.
-func (s *SlowDown) Error() string { return s.Refusal.Error() }
-
-// Unwrap is the refusal.
-func (s *SlowDown) Unwrap() error { return s.Refusal }
-
-func slowDown(what string, wait time.Duration) *SlowDown {
-	wait = wait.Truncate(time.Second) + time.Second
-	return &SlowDown{wait, refuse(TooMany, "", "%s: try again in %v", what, wait)}
 }
 
 // loadSignIn reads who may sign in and what is under way.
@@ -97,7 +81,7 @@ func (a *Agent) RequestOTP(ctx context.Context, email string, from netip.Prefix)
 	}
 	now := a.moment()
 	if wait, ok := a.signIn.asked.Take(from, now); !ok {
-		return slowDown("too many one-time passwords were asked for from this network address", wait)
+		return problem.TooOften("too many one-time passwords were asked for from this network address", wait)
 	}
 	account, code := a.signIn.keys.Account(address), auth.NewCode()
 	user := a.signIn.users.known.Load().byEmail[address]
@@ -122,7 +106,7 @@ func (a *Agent) RequestOTP(ctx context.Context, email string, from netip.Prefix)
 	case !room:
 		return errAccounts()
 	case !issued:
-		return slowDown("too many one-time passwords were sent to this address", wait)
+		return problem.TooOften("too many one-time passwords were sent to this address", wait)
 	}
 	a.signIn.mailbox.posted.Wake()
 	return nil
@@ -159,7 +143,7 @@ func (a *Agent) VerifyOTP(ctx context.Context, email, otp string, from netip.Pre
 	}
 	now := a.moment()
 	if wait, ok := a.signIn.tried.Take(from, now); !ok {
-		return "", user, slowDown("too many wrong one-time passwords came from this network address", wait)
+		return "", user, problem.TooOften("too many wrong one-time passwords came from this network address", wait)
 	}
 	right, err := a.tryCode(ctx, a.signIn.keys.Account(address), code, now)
 	if err != nil {
@@ -243,5 +227,5 @@ func roomForAccount(tx *store.Tx, now auth.Moment) (ok bool, err error) {
 
 // errAccounts refuses an address for which there is no room.
 func errAccounts() error {
-	return slowDown("too many addresses were tried", auth.CodeRate.Every)
+	return problem.TooOften("too many addresses were tried", auth.CodeRate.Every)
 }

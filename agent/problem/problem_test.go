@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 )
 
 func TestAs(t *testing.T) {
@@ -18,5 +19,12 @@ func TestAs(t *testing.T) {
 		if got := As(err); got != nil {
 			t.Errorf("found %v in %v", got, err)
 		}
+	}
+}
+
+func TestTooOften(t *testing.T) {
+	slow := TooOften("too many tries", 1500*time.Millisecond)
+	if slow.After != 2*time.Second || slow.Error() != "too many tries: try again in 2s" || As(slow).Code != TooMany {
+		t.Errorf("%+v", slow)
 	}
 }
