@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/access"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
@@ -75,12 +76,12 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 type Agent struct {
 	Events *eventlog.Log
 	Claim  *claim.Book // whom the gateway belongs to
+	Access *access.Directory
 
 	config  *config.Config
 	options Options // without the system key
 	log     *slog.Logger
 	started time.Time
-	newKey  string
 
 	firstSeq uint64 // the log ended here when we started
 
@@ -93,7 +94,6 @@ type Agent struct {
 	builders  loop.Turn            // holds a token while somebody changes the site
 	additions map[string]*addition // belongs to who has that turn
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
-	keys      keys
 	signIn    signIn
 	ids       claims
 	edges     edges
@@ -156,11 +156,8 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := mendRepaired(ctx, a); err != nil {
 		return fmt.Errorf("mend what a repair of the database has left: %w", err)
 	}
-	if err := a.loadKeys(ctx, o.SystemKey); err != nil {
-		return fmt.Errorf("load the keys: %w", err)
-	}
-	if err := a.loadSignIn(ctx, o); err != nil {
-		return fmt.Errorf("prepare signing in: %w", err)
+	if err := a.openAccess(ctx, o); err != nil {
+		return fmt.Errorf("load who may come in: %w", err)
 	}
 	if a.Claim, err = claim.Open(claimOptions(a)); err != nil {
 		return fmt.Errorf("load whom the gateway belongs to: %w", err)
@@ -224,13 +221,13 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops, upper := errgroup.WithContext(upper)
 	loops.Go(func() error { return a.db.Run(upper) })
 	loops.Go(func() error { return a.Events.Run(upper) })
-	loops.Go(func() error { return a.keepLastUse(upper) })
+	loops.Go(func() error { return a.Access.Run(upper) })
 	loops.Go(func() error { return a.clock.run(upper) })
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
 	loops.Go(func() error { return a.runWheel(upper) })
 	loops.Go(func() error { return a.runHooks(upper) })
-	loops.Go(func() error { return a.runSignIn(upper) })
+	loops.Go(func() error { return a.runMailbox(upper) })
 	loops.Go(func() error { return a.runMessages(upper) })
 	loops.Go(func() error { return crew(upper, a, spacesOf, a.followCalendar) })
 

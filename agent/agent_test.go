@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -237,6 +238,7 @@ type rig struct {
 
 type rigOptions struct {
 	dir, yaml, key string
+	log            *slog.Logger
 	bench          bench
 	dial           func(ctx context.Context, network, address string) (net.Conn, error)
 	push           *http.Client
@@ -258,7 +260,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), Options{Config: c, Buses: &noBuses{}, DataDir: o.dir, SystemKey: o.key, Version: "test", Dial: o.dial, Push: o.push})
+	a, err := Open(t.Context(), Options{Config: c, Buses: &noBuses{}, DataDir: o.dir, SystemKey: o.key, Log: o.log, Version: "test", Dial: o.dial, Push: o.push})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"roomgate/agent/auth"
+	"roomgate/agent/access"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/store"
@@ -121,16 +120,13 @@ func Rekey(ctx context.Context, dir string, life NewLife) (key string, err error
 	}
 	err = db.SkipSequences(ctx, uint64(max(time.Now().Unix(), 0))*sequencesPerSecond)
 	if err == nil {
-		err = db.Update(ctx, func(tx *store.Tx) error { return signingKeys.Delete(tx, signingRing) })
+		err = db.Update(ctx, access.EndTokens)
 	}
 	if life.Another && err == nil {
 		err = db.Update(ctx, forgetWaiting)
 	}
 	if life.NewKey && err == nil {
-		key = auth.NewAPISecret(auth.SystemPrefix)
-		hash := sha256.Sum256([]byte(key))
-		k := Key{ID: systemKeyID, Name: "system key", Prefix: auth.ShownPrefix(key), Created: time.Now().UTC()}
-		err = db.Update(ctx, func(tx *store.Tx) error { return apiKeys.Put(tx, k.ID, storedKey{k, hash[:]}) })
+		err = db.Update(ctx, func(tx *store.Tx) (err error) { key, err = access.RenewSystemKey(tx); return err })
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return "", fmt.Errorf("prepare the database of the backup: %w", err)

@@ -69,17 +69,17 @@ func (r *relayRig) event(t *testing.T) (seq uint64) {
 func TestBackupOnOtherHardware(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
-		_, secret, err := r.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read"}, time.Time{})
+		_, secret, err := r.Access.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read"}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, _ := r.AuthenticateKey(secret)
-		bought, _, err := r.Token(p, nil, time.Hour)
+		bought, _, err := r.Access.Token(p, nil, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
 		signedIn := r.token(t, "ada")
-		if err := r.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
+		if err := r.Access.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
 			t.Fatal(err)
 		}
 		last := r.event(t)
@@ -105,14 +105,14 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		}
 		other := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
 		other.run()
-		if other.NewKey() != "" {
+		if other.Access.NewKey() != "" {
 			t.Error("another system key was made")
 		}
 		if _, ok := other.AuthenticateKey(secret); !ok {
 			t.Error("a key does not open any more")
 		}
 		for _, token := range []string{bought, signedIn} {
-			if _, err := other.AuthenticateToken(token); AsError(err) == nil {
+			if _, err := other.Access.AuthenticateToken(token); AsError(err) == nil {
 				t.Error("a token of the old gateway opens the new one")
 			}
 		}
@@ -134,7 +134,7 @@ func TestRekeyAgain(t *testing.T) {
 		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}, rising(t)); err != nil {
 			t.Fatal(err)
 		}
-		old := r.NewKey()
+		old := r.Access.NewKey()
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -146,10 +146,10 @@ func TestRekeyAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			other := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
-			if _, ok := other.Authenticate(key); !ok {
+			if _, ok := other.AuthenticateKey(key); !ok {
 				t.Error("the new system key does not open")
 			}
-			if _, ok := other.Authenticate(old); ok && old != "" {
+			if _, ok := other.AuthenticateKey(old); ok && old != "" {
 				t.Error("the old system key opens")
 			}
 			now := other.event(t)
@@ -207,7 +207,7 @@ func TestBackupAsAnother(t *testing.T) {
 	claimed := store.NewTable[map[string]string](claim.Table)
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
-		if err := r.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
+		if err := r.Access.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs
 			t.Fatal(err)
 		}
 		r.event(t)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
@@ -166,4 +167,10 @@ func (a *Agent) MoveClock(ahead time.Duration, jumps bool) error {
 func (k *timekeeper) health() HealthClock {
 	v := k.Verdict()
 	return HealthClock{v.Wall.UTC(), v.Trust == Trusted, v.Why(k.mode), int64(v.Jump.Round(time.Second).Seconds())}
+}
+
+// moment is now, as far as it can be known.
+func (a *Agent) moment() auth.Moment {
+	now := time.Now()
+	return auth.Moment{Boot: a.Events.Boot(), Up: now.Sub(a.started), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
 }

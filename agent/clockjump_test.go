@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
@@ -93,9 +94,9 @@ func (r *rig) withTimes() (now, later string) {
 	must(err)
 	late, _, _, err := r.SetUnlockCode(ctx, room, UnlockCodeSet{Name: "later", From: at.AddDate(9, 0, 0), Until: at.AddDate(11, 0, 0)}, "test")
 	must(err)
-	_, _, err = r.CreateKey(ctx, "for a year", at.AddDate(1, 0, 0))
+	_, _, err = r.Access.CreateKey(ctx, "for a year", at.AddDate(1, 0, 0))
 	must(err)
-	_, _, err = r.CreateOrgKey(ctx, owner, "for a day", []string{"bookings:read"}, at.AddDate(0, 0, 1))
+	_, _, err = r.Access.CreateOrgKey(ctx, owner, "for a day", []string{"bookings:read"}, at.AddDate(0, 0, 1))
 	must(err)
 	_, _, err = r.CreateWebhook(ctx, webhook.Request{OrganizationID: owner, URL: "https://one.example.com/", Events: []string{webhook.BookingCreated}})
 	must(err)
@@ -120,11 +121,11 @@ func (r *rig) rows() map[string]string {
 		rowsOf(tx, all, "booking", bookings, nil)
 		rowsOf(tx, all, "plan", plans, nil)
 		rowsOf(tx, all, "code", unlockCodes, nil)
-		rowsOf(tx, all, "key", apiKeys, func(k storedKey) any { k.LastUsed = time.Time{}; return k })
+		rowsOf(tx, all, "key", store.NewTable[map[string]any](access.KeyTable), func(k map[string]any) any { delete(k, "last_used_at"); return k })
 		rowsOf(tx, all, "webhook", webhooks, func(w storedWebhook) any { return []any{w.State, w.Sealed} })
 		rowsOf(tx, all, "delivery", deliveries, func(d webhook.Delivery) any { return d.State })
 		rowsOf(tx, all, "message", messages, func(m storedMessage) any { return m.Push.State })
-		rowsOf(tx, all, "signing", signingKeys, nil)
+		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage](access.SigningTable), nil)
 		rowsOf(tx, all, "command", commands, nil)
 		rowsOf(tx, all, "rule", ruleRows, nil)
 		rowsOf(tx, all, "run", ruleRuns, nil)

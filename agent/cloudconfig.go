@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/cloud"
@@ -29,7 +30,7 @@ type downConfig struct {
 	Devices     *[]json.RawMessage `json:"devices"`
 	Permissions *[]downPermission  `json:"permissions"`
 	Users       *[]downUser        `json:"users"`
-	Keys        *[]downKey         `json:"keys"`
+	Keys        *[]access.KeySpec  `json:"keys"`
 	UnlockCodes *[]downCode        `json:"unlock_codes"`
 	Rules       *[]downRule        `json:"rules"`
 	// Update is the release that the gateway is to have.
@@ -62,17 +63,6 @@ type downUser struct {
 	OrganizationID string `json:"organization_id"`
 	PushTopic      string `json:"push_topic"`
 	Enabled        *bool  `json:"enabled"` // true without
-}
-
-// downKey is an API key. The cloud made its secret and sends only the hash.
-type downKey struct {
-	ID             string    `json:"id"`
-	Name           string    `json:"name"`
-	Hash           string    `json:"hash"`   // SHA-256 of the secret, in hex
-	Prefix         string    `json:"prefix"` // the secret's first characters, to recognize it by
-	OrganizationID string    `json:"organization_id"`
-	Permissions    []string  `json:"permissions"`
-	Expires        time.Time `json:"expires_at"`
 }
 
 // downCode is a code for the keypad of a space's door.
@@ -223,16 +213,27 @@ func (c *configuring) release() {
 	c.let = nil
 }
 
+// add adds what a noun makes of its part.
+func (c *configuring) add(s eventlog.Stage) {
+	c.store, c.show, c.let = append(c.store, s.Write), append(c.show, s.Show), append(c.let, s.Release)
+}
+
 // in names the item of a part in a refusal.
 func in(part string, i int, err error) error {
+	at := fmt.Sprintf("%s[%d]", part, i)
+	if AsError(err).Field != "" {
+		at += "."
+	}
+	return under(at, err)
+}
+
+// under names the part in the refusal of a noun, whose field begins with the
+// place of the item if there is one.
+func under(part string, err error) error {
 	e := *AsError(err)
 	if e.Code == Internal {
 		return err
 	}
-	at := fmt.Sprintf("%s[%d]", part, i)
-	if e.Field != "" {
-		at += "." + e.Field
-	}
-	e.Field = at
+	e.Field = part + e.Field
 	return &e
 }

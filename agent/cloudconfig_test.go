@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
@@ -77,21 +79,26 @@ func (r *rig) managed() (all []any) {
 			all = append(all, *c)
 		}
 	}
-	keys := r.keysOf(func(Key) bool { return true })
+	keys := r.Access.Keys()
+	organizations, err := r.Access.Organizations()
+	for _, o := range organizations {
+		of, e := r.Access.OrgKeys(o.ID)
+		keys, err = append(keys, of...), errors.Join(err, e)
+	}
 	for i := range keys {
 		keys[i].LastUsed = time.Time{}
 	}
 	var stored []string
-	err := r.db.View(func(tx *store.Tx) error {
+	err = errors.Join(err, r.db.View(func(tx *store.Tx) error {
 		for key := range additions.All(tx) {
 			stored = append(stored, key)
 		}
 		return nil
-	})
+	}))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return append(all, keys, r.Users(), r.Rules(), stored)
+	return append(all, keys, r.Access.Users(), r.Rules(), stored)
 }
 
 func TestConfigurationOfTheCloud(t *testing.T) {
@@ -115,14 +122,14 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 			if p, ok := r.AuthenticateKey(cloudKey); !ok || p.OrganizationID != cloudOrg || len(p.Permissions.Names()) != 1 {
 				t.Errorf("%s the key is %+v, %v", when, p, ok)
 			}
-			if err := r.Permits(Principal{Kind: KindUser}, room, drivers.TypeLight, "", drivers.ActOn); err == nil {
+			if err := r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn); err == nil {
 				t.Errorf("%s everybody may switch the light on", when)
 			}
 			codes, err := r.UnlockCodes(newRoom)
 			if err != nil || len(codes) != 1 || r.UnlockCodeState(codes[0]) != "" {
 				t.Errorf("%s the codes are %+v, %v", when, codes, err)
 			}
-			if users, all := r.Users(), r.Rules(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {
+			if users, all := r.Access.Users(), r.Rules(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {
 				t.Errorf("%s users %+v, rules %+v", when, users, all)
 			}
 		}
@@ -152,7 +159,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 		if _, ok := r.AuthenticateKey(cloudKey); ok {
 			t.Error("the key is not revoked")
 		}
-		if r.find(newRoom) != nil || r.find(room).Capacity != 0 || len(r.Users())+len(r.Rules()) > 0 || r.Permits(Principal{Kind: KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
+		if r.find(newRoom) != nil || r.find(room).Capacity != 0 || len(r.Access.Users())+len(r.Rules()) > 0 || r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
 			t.Errorf("something stays: %+v", r.managed())
 		}
 		if told := r.toldUp(); !slices.Contains(told, "theirs cancelled") || slices.Contains(told, "mine cancelled") {
@@ -169,7 +176,7 @@ func TestBadConfigurationChangesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{bench: moreHardware()})
 		r.wait(3 * time.Second)
-		if _, _, err := r.CreateKey(t.Context(), "mine", time.Time{}); err != nil {
+		if _, _, err := r.Access.CreateKey(t.Context(), "mine", time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		before := r.managed()
@@ -286,7 +293,7 @@ func TestConfigurationKeepsWhatTheBuildingMade(t *testing.T) {
 		if _, err := r.deviceByID("door-3"); err == nil {
 			t.Error("the cloud's door stays")
 		}
-		if codes := r.find(newRoom); codes == nil || len(r.Users()) != 1 {
+		if codes := r.find(newRoom); codes == nil || len(r.Access.Users()) != 1 {
 			t.Error("what was not named is gone")
 		}
 	})

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,19 +24,8 @@ func (c *configuring) users() error {
 	if err != nil {
 		return layError(err)
 	}
-	a := c.agent
-	a.signIn.change.Lock()
-	c.let = append(c.let, a.signIn.change.Unlock)
 	c.kept.Users = *c.down.Users
-	c.store = append(c.store, func(tx *store.Tx) error {
-		for _, p := range people {
-			if err := a.bearOrganization(tx, p.OrganizationID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	c.show = append(c.show, func() { a.setUsers(people, a.signIn.users.known.Load().marks) })
+	c.add(c.agent.Access.StagePeople(people))
 	return nil
 }
 
@@ -57,93 +44,13 @@ func (c *configuring) keys() error {
 	if c.down.Keys == nil {
 		return nil
 	}
-	a := c.agent
-	a.keys.change.Lock()
-	c.let = append(c.let, a.keys.change.Unlock)
-	byID := maps.Clone(a.keys.ring.Load().byID)
-	before := c.kept.Keys
-	c.kept.Keys = nil
-	put := func(s storedKey) {
-		byID[s.ID] = hold(s)
-		c.store = append(c.store, func(tx *store.Tx) error {
-			if err := a.bearOrganization(tx, s.OrganizationID); err != nil {
-				return err
-			}
-			return apiKeys.Put(tx, s.ID, s)
-		})
+	s, ids, err := c.agent.Access.StageKeys(*c.down.Keys, c.kept.Keys)
+	if err != nil {
+		return under("keys", err)
 	}
-	for i, k := range *c.down.Keys {
-		old := byID[k.ID]
-		if old != nil && !slices.Contains(before, k.ID) {
-			return in("keys", i, refuse(Conflict, "id", "is that of a key that was made in the building"))
-		}
-		if slices.Contains(c.kept.Keys, k.ID) {
-			return in("keys", i, refuse(Invalid, "id", "is there twice"))
-		}
-		s, err := k.stored(old, byID)
-		if err != nil {
-			return in("keys", i, err)
-		}
-		c.kept.Keys = append(c.kept.Keys, k.ID)
-		put(s)
-	}
-	for _, id := range before {
-		if old := byID[id]; old != nil && !old.Revoked && !slices.Contains(c.kept.Keys, id) {
-			s := old.storedKey
-			s.Revoked = true
-			put(s)
-		}
-	}
-	if len(byID) > maxKeys {
-		return refuse(Invalid, "keys", "would make %d keys, the most that a gateway keeps is %d", len(byID), maxKeys)
-	}
-	c.show = append(c.show, func() {
-		a.keys.ring.Store(newKeyring(byID))
-		a.signIn.changed.Wake()
-	})
+	c.kept.Keys = ids
+	c.add(s)
 	return nil
-}
-
-// stored is a key of the cloud as it is kept.
-func (k downKey) stored(old *heldKey, others map[string]*heldKey) (storedKey, error) {
-	s := storedKey{Key: Key{ID: k.ID, Name: strings.TrimSpace(k.Name), Prefix: k.Prefix, Created: time.Now().UTC().Truncate(time.Millisecond), Expires: k.Expires.UTC()}}
-	if old != nil {
-		s.Created, s.LastUsed = old.Created, old.LastUsed
-	}
-	hash, err := hex.DecodeString(k.Hash)
-	switch {
-	case k.ID == "" || len(k.ID) > 64 || k.ID == systemKeyID:
-		return s, refuse(Invalid, "id", "is out of range: want 1 to 64 characters, and not %q", systemKeyID)
-	case s.Name == "" || len(s.Name) > 100:
-		return s, refuse(Invalid, "name", "must have 1 to 100 characters")
-	case err != nil || len(hash) != sha256.Size:
-		return s, refuse(Invalid, "hash", "is not a SHA-256 in hex")
-	case len(k.Prefix) > 16:
-		return s, refuse(Invalid, "prefix", "is longer than 16 characters")
-	}
-	for _, other := range others {
-		if string(other.Hash) == string(hash) && other.ID != k.ID {
-			return s, refuse(Conflict, "hash", "is that of another key")
-		}
-	}
-	s.Hash = hash
-	if k.OrganizationID == "" {
-		if len(k.Permissions) > 0 {
-			return s, refuse(Invalid, "permissions", "are only for a key of an organization: name organization_id too")
-		}
-		return s, nil
-	}
-	set, err := auth.ParseSet(k.Permissions)
-	switch {
-	case err != nil:
-		return s, refuse(Invalid, "permissions", "%v", err)
-	case set == 0:
-		return s, refuse(Invalid, "permissions", "is empty: a key without one opens nothing")
-	case !config.IsUUID(k.OrganizationID):
-		return s, refuse(Invalid, "organization_id", "is not a UUID in small letters")
-	}
-	s.Kind, s.OrganizationID, s.Permissions = KindOrganization, k.OrganizationID, set
-	return s, nil
 }
 
 // rules checks the rules. The rules as they were are asked first for what has

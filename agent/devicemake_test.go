@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/drivers"
 )
 
@@ -151,18 +152,18 @@ func TestPermissionsOfADevice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(3 * time.Second)
-		only := []DevicePermission{{Action: drivers.ActOn, Allow: []string{KindAdmin}}}
+		only := []DevicePermission{{Action: drivers.ActOn, Allow: []string{access.KindAdmin}}}
 		if info := r.setDevice("light-1", DeviceSettings{Permissions: &only}); len(info.Permissions) != 1 {
 			t.Errorf("it is %+v", info)
 		}
-		person := Principal{Kind: KindUser}
+		person := access.Principal{Kind: access.KindUser}
 		for _, test := range []struct {
-			who    Principal
+			who    access.Principal
 			action string
 			ok     bool
 		}{
-			{person, drivers.ActOn, false}, {person, drivers.ActOff, true}, {Principal{Kind: KindUser, Admin: true}, drivers.ActOn, true},
-			{Principal{Kind: KindOrganization}, drivers.ActOn, false}, {Principal{Kind: KindSystem, Admin: true}, drivers.ActOn, true},
+			{person, drivers.ActOn, false}, {person, drivers.ActOff, true}, {access.Principal{Kind: access.KindUser, Admin: true}, drivers.ActOn, true},
+			{access.Principal{Kind: access.KindOrganization}, drivers.ActOn, false}, {access.Principal{Kind: access.KindSystem, Admin: true}, drivers.ActOn, true},
 		} {
 			err := r.Permits(test.who, room, drivers.TypeLight, "", test.action)
 			if (err == nil) != test.ok {

@@ -3,6 +3,7 @@ package agent
 import (
 	"crypto/sha256"
 
+	"roomgate/agent/access"
 	"roomgate/agent/auth"
 )
 
@@ -40,10 +41,10 @@ func (e *edges) become(known map[string]storedEdge) {
 }
 
 // principal says which edge device has that secret.
-func (e *edges) principal(secret string) (Principal, bool) {
+func (e *edges) principal(secret string) (access.Principal, bool) {
 	d, ok := (*e.byKey.Load())[sha256.Sum256([]byte(secret))]
 	if !ok {
-		return Principal{}, false
+		return access.Principal{}, false
 	}
-	return Principal{ID: d.ID, Name: d.Name, Kind: KindEdge, SpaceID: d.SpaceID, Permissions: edgePermissions}, true
+	return access.Principal{ID: d.ID, Name: d.Name, Kind: KindEdge, SpaceID: d.SpaceID, Permissions: edgePermissions}, true
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
+	"roomgate/agent/access"
 	"roomgate/agent/claim"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
@@ -150,7 +151,7 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		if g.Organization != "Acme" || g.OrganizationID != acme || g.ClaimedAt.IsZero() || g.Code != "" || g.URL != "" || !g.CloudConnected {
 			t.Errorf("claimed: %+v", g)
 		}
-		if o, err := c.Organization(acme); err != nil || o.Name != "Acme" {
+		if o, err := c.Access.Organization(acme); err != nil || o.Name != "Acme" {
 			t.Errorf("organization %+v, %v", o, err)
 		}
 		if r := c.bring("m1", code, acmeClaim); r.State != Done {
@@ -221,7 +222,7 @@ func TestReleasedAndClaimedAgain(t *testing.T) {
 		if got := c.loggedIn(); len(got) != 0 {
 			t.Errorf("without a login of its own it logs in anew as %q", got)
 		}
-		if o, _ := c.Organization(acme); o.Name != "Acme" {
+		if o, _ := c.Access.Organization(acme); o.Name != "Acme" {
 			t.Errorf("what the organization is called here: %q", o.Name)
 		}
 	})
@@ -238,7 +239,7 @@ func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
 		c.start(t)
 		seen := func(what, organization string, want ...string) {
 			t.Helper()
-			if got := c.SpacesSeen(Principal{OrganizationID: organization}); !slices.Equal(got, want) {
+			if got := c.SpacesSeen(access.Principal{OrganizationID: organization}); !slices.Equal(got, want) {
 				t.Errorf("%s: %s sees %q, want %q", what, organization, got, want)
 			}
 		}

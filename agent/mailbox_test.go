@@ -46,7 +46,7 @@ func TestRelayIsAway(t *testing.T) {
 			t.Errorf("one too many: %v", e)
 		}
 		for _, email := range []string{"mel@example.com", "bob@example.com"} {
-			if e := AsError(r.RequestOTP(t.Context(), email, network)); e.Code != Unavailable {
+			if e := AsError(r.Access.RequestOTP(t.Context(), email, network)); e.Code != Unavailable {
 				t.Errorf("a code with a full queue: %v", e)
 			}
 		}
@@ -91,7 +91,9 @@ func TestRefusedLettersDoNotHoldTheOthers(t *testing.T) {
 		}})
 		people := append(r.config.Users[:0:0], r.config.Users...)
 		people[2].Enabled = true
-		r.setUsers(people, nil)
+		if err := r.Events.Commit(t.Context(), r.Access.StagePeople(people)); err != nil {
+			t.Fatal(err)
+		}
 		r.run()
 		for _, email := range []string{"ada@example.com", "off@example.com", "mel@example.com"} {
 			r.request(t, email)
@@ -131,7 +133,7 @@ func TestNewCodeTakesThePlaceOfTheOld(t *testing.T) {
 		if first != code {
 			r.wantRefused(t, "a code that was replaced", "ada@example.com", first)
 		}
-		if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, network); err != nil {
+		if _, _, err := r.Access.VerifyOTP(t.Context(), "ada@example.com", code, network); err != nil {
 			t.Errorf("the last code: %v", err)
 		}
 	})
@@ -165,7 +167,7 @@ func TestLetterOfAnotherSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.run()
-		if err := r.RequestOTP(t.Context(), "ada@example.com", netip.Prefix{}); err != nil {
+		if err := r.Access.RequestOTP(t.Context(), "ada@example.com", netip.Prefix{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(time.Second)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	"roomgate/agent/message"
@@ -13,10 +14,10 @@ import (
 // reaches him; the topic is empty if nobody knows. Who asks for an organization
 // is told nothing of people of another: to him they are strangers.
 func (a *Agent) addressMessage(r *message.Request, owner string) (topic string, err error) {
-	var user *User
+	var user *access.User
 	switch to := &r.To; {
 	case to.UserID != "":
-		if user = a.signIn.users.known.Load().byID[to.UserID]; user == nil || !user.Enabled || !user.isOf(owner) {
+		if user = a.Access.User(to.UserID); user == nil || !user.Enabled || !user.Of(owner) {
 			return "", refuse(NotFound, "to.user_id", "is not a user of this gateway")
 		}
 		to.Email, to.Name = user.Email, user.Name
@@ -38,20 +39,15 @@ func (a *Agent) addressMessage(r *message.Request, owner string) (topic string, 
 	return topic, a.placeMessage(r, user)
 }
 
-// isOf says whether an organization, or with none everybody, knows the user.
-func (u *User) isOf(organization string) bool {
-	return organization == "" || u.OrganizationID == organization
-}
-
 // reader is the user with the address of a message, and nil for a stranger.
-func (a *Agent) reader(to *message.To, owner string) *User {
+func (a *Agent) reader(to *message.To, owner string) *access.User {
 	email, err := auth.ParseEmail(to.Email)
 	if err != nil {
 		return nil
 	}
 	to.Email = email
-	u := a.signIn.users.known.Load().byEmail[email]
-	if u == nil || !u.Enabled || !u.isOf(owner) {
+	u := a.Access.UserByEmail(email)
+	if u == nil || !u.Enabled || !u.Of(owner) {
 		return nil
 	}
 	to.UserID, to.Name = u.ID, cmp.Or(to.Name, u.Name)
@@ -74,7 +70,7 @@ func (a *Agent) addressOrganizer(r *message.Request) error {
 
 // placeMessage fills in whose a message is: that of who asks, else of the space
 // that it is about, else of who gets it.
-func (a *Agent) placeMessage(r *message.Request, to *User) error {
+func (a *Agent) placeMessage(r *message.Request, to *access.User) error {
 	if r.SpaceID != "" {
 		s, err := a.space(r.SpaceID)
 		if err != nil {
@@ -90,7 +86,7 @@ func (a *Agent) placeMessage(r *message.Request, to *User) error {
 
 // topicOf is where the push gateway reaches a user, empty if nowhere.
 func (a *Agent) topicOf(userID string) string {
-	people := a.signIn.users.known.Load().people
+	people := a.Access.People()
 	i := slices.IndexFunc(people, func(p config.Person) bool { return p.ID == userID })
 	if i < 0 {
 		return ""
@@ -104,7 +100,7 @@ func (a *Agent) topicOf(userID string) string {
 
 // hasTopic says whether a topic is that of somebody in an organization.
 func (a *Agent) hasTopic(organization, topic string) bool {
-	return slices.ContainsFunc(a.signIn.users.known.Load().people, func(p config.Person) bool {
+	return slices.ContainsFunc(a.Access.People(), func(p config.Person) bool {
 		return p.OrganizationID == organization && p.Enabled && a.config.Push.TopicOf(p) == topic
 	})
 }

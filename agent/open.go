@@ -1,12 +1,16 @@
 package agent
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"time"
 
+	"roomgate/agent/access"
+	"roomgate/agent/auth"
 	"roomgate/agent/claim"
+	"roomgate/agent/config"
+	"roomgate/agent/devicesecret"
 	"roomgate/agent/homeassistant"
+	"roomgate/agent/loop"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -54,7 +58,7 @@ func claimOptions(a *Agent) claim.Options {
 		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log,
 		Cloud: a.config.Cloud, ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
 		Moment: a.moment, Online: a.Online, Page: func() string { return a.Network().page("/claim") },
-		Organization: nameOrganization,
+		Organization: access.NameOrganization,
 		Answer: func(tx *store.Tx, message string) error {
 			return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(message))
 		},
@@ -69,19 +73,54 @@ func claimOptions(a *Agent) claim.Options {
 	}
 }
 
-// nameOrganization stores an organization. One that so far only the
-// configuration names gets the name; one that has a name keeps it.
-func nameOrganization(tx *store.Tx, id, name string, created time.Time) error {
-	o, err := organizations.Get(tx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound) && organizations.Len(tx) >= maxOrganizations:
-		return refuse(Conflict, "organization_id", "is new, and there are %d organizations, the most that a gateway keeps", maxOrganizations)
-	case errors.Is(err, store.ErrNotFound):
-		o = Organization{ID: id, Name: name, CreatedAt: created}
-	case err != nil:
+// signIn is what the device secret opens, and the letters that wait.
+type signIn struct {
+	keys    *auth.Keys
+	mailbox mailbox
+}
+
+// openAccess opens the directory of those who may come in.
+func (a *Agent) openAccess(ctx context.Context, o Options) (err error) {
+	if a.signIn.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
 		return err
-	case o.Name == o.ID:
-		o.Name = name
 	}
-	return organizations.Put(tx, o.ID, o)
+	a.signIn.mailbox.dial, a.signIn.mailbox.posted = o.MailDial, loop.NewSignal()
+	var people []config.Person
+	err = a.db.View(func(tx *store.Tx) (err error) {
+		people, err = a.loadCloudUsers(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	jwt := a.config.Auth.JWT
+	options := access.Options{DB: a.db, Keys: a.signIn.keys, Moment: a.moment, Log: a.log,
+		Gateway: a.config.Gateway.ID, Title: cmp.Or(a.config.Gateway.Name, a.config.Gateway.ID), Lifetime: jwt.Lifetime, Rotation: jwt.Rotation,
+		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.signIn.mailbox.posted.Wake}
+	if a.config.SMTP.URL != "" {
+		options.Mail = a.putCodeLetter
+	}
+	a.Access, err = access.Open(ctx, options)
+	return err
+}
+
+// namedOrganizations are the ids of those that a configuration file names.
+func namedOrganizations(c *config.Config) (ids []string) {
+	for _, s := range c.Spaces {
+		ids = append(ids, s.Organization())
+	}
+	for _, u := range c.Users {
+		ids = append(ids, u.OrganizationID)
+	}
+	return ids
+}
+
+// putCodeLetter queues the letter with a one-time password. It replaces the one
+// that waits for the same reader.
+func (a *Agent) putCodeLetter(tx *store.Tx, c access.CodeLetter) error {
+	l := letter{To: c.To, Subject: c.Subject, Text: c.Text}
+	if c.Decoy {
+		l.Decoy = 1
+	}
+	return a.putLetter(tx, codePrefix+c.Account, l, c.Life, a.moment())
 }

@@ -4,15 +4,12 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"roomgate/agent/access"
 	"roomgate/drivers"
 )
 
 // maxPermissions is how many permissions a device has at most.
 const maxPermissions = 50
-
-// KindAdmin is, of those who may give an order, a user who manages the building
-// or an organization.
-const KindAdmin = "admin"
 
 // DevicePermission says who may give an order to a device. One that no
 // permission names is for everybody who may give orders at all. A system key,
@@ -20,7 +17,7 @@ const KindAdmin = "admin"
 type DevicePermission struct {
 	SubDevice string   `json:"sub_device,omitempty"`
 	Action    string   `json:"action"`
-	Allow     []string `json:"allow"` // of KindOrganization, KindAdmin and KindUser; empty: nobody else
+	Allow     []string `json:"allow"` // of access.KindOrganization, KindAdmin and KindUser; empty: nobody else
 }
 
 // checkPermissions refuses permissions that mean nothing for a device.
@@ -40,8 +37,8 @@ func checkPermissions(d *device, all []DevicePermission) error {
 			}
 		}
 		for _, who := range p.Allow {
-			if who != KindOrganization && who != KindAdmin && who != KindUser {
-				return refuse(Invalid, "permissions", "allows %q: want %s, %s or %s", clipped(who, 40), KindOrganization, KindAdmin, KindUser)
+			if who != access.KindOrganization && who != access.KindAdmin && who != access.KindUser {
+				return refuse(Invalid, "permissions", "allows %q: want %s, %s or %s", clipped(who, 40), access.KindOrganization, access.KindAdmin, access.KindUser)
 			}
 		}
 	}
@@ -49,9 +46,9 @@ func checkPermissions(d *device, all []DevicePermission) error {
 }
 
 // Permits refuses an order that who asks may not give to a device.
-func (a *Agent) Permits(p Principal, spaceID, deviceType, sub, action string) error {
+func (a *Agent) Permits(p access.Principal, spaceID, deviceType, sub, action string) error {
 	d, err := a.device(spaceID, deviceType)
-	if err != nil || p.System() || p.Kind == KindSystem {
+	if err != nil || p.System() || p.Kind == access.KindSystem {
 		return nil // what is not there, the order itself is refused for
 	}
 	set := d.live().set.Permissions
@@ -60,16 +57,11 @@ func (a *Agent) Permits(p Principal, spaceID, deviceType, sub, action string) er
 	}
 	sub = drivers.Canonical(sub)
 	for _, one := range *set {
-		if one.Action == action && one.SubDevice == sub && !slices.ContainsFunc(one.Allow, p.is) {
-			return refuse(Forbidden, "action", "is not permitted to you at this device: it is for %s", listed(append([]string{KindSystem}, one.Allow...)))
+		if one.Action == action && one.SubDevice == sub && !slices.ContainsFunc(one.Allow, p.Is) {
+			return refuse(Forbidden, "action", "is not permitted to you at this device: it is for %s", listed(append([]string{access.KindSystem}, one.Allow...)))
 		}
 	}
 	return nil
-}
-
-// is says whether somebody is of a kind.
-func (p Principal) is(kind string) bool {
-	return p.Kind == kind || kind == KindAdmin && p.Kind == KindUser && p.Admin
 }
 
 // clipped cuts a text to so many bytes, between two characters.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
@@ -162,7 +163,7 @@ func (r *rebuild) store(tx *store.Tx) error {
 		return err
 	}
 	for _, s := range r.next.order {
-		if err := a.bearOrganization(tx, s.Organization()); err != nil {
+		if err := access.EnsureOrganization(tx, s.Organization()); err != nil {
 			return err
 		}
 	}

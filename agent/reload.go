@@ -5,7 +5,6 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
-	"roomgate/store"
 )
 
 // Reload lets a changed configuration file take effect while the building runs,
@@ -32,19 +31,8 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 		return err
 	}
 	defer r.release()
-	a.signIn.change.Lock()
-	defer a.signIn.change.Unlock()
-	err = a.Events.Commit(ctx, eventlog.Stage{Write: func(tx *store.Tx) error {
-		for _, p := range people {
-			if err := a.bearOrganization(tx, p.OrganizationID); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}, eventlog.Stage{Show: func() {
-		a.setUsers(people, a.signIn.users.known.Load().marks)
-		a.file = c
-	}})
+	err = a.Events.Commit(ctx, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}, a.Access.StagePeople(people),
+		eventlog.Stage{Show: func() { a.file = c }})
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func TestReload(t *testing.T) {
 		if r.site.Load().device("light-1") != light {
 			t.Error("a light that stayed was opened anew")
 		}
-		if r.find(newRoom) == nil || len(r.Users()) != 2 {
-			t.Errorf("what the cloud manages is gone, users %+v", r.Users())
+		if r.find(newRoom) == nil || len(r.Access.Users()) != 2 {
+			t.Errorf("what the cloud manages is gone, users %+v", r.Access.Users())
 		}
 
 		before := r.managed()

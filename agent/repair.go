@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
@@ -190,7 +191,7 @@ func mendCursors(tx *store.Tx, r store.Repair) error {
 // mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
 func mendConfig(tx *store.Tx, r store.Repair) error {
 	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), apiKeys.Bucket(), unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), deviceSettings.Bucket(), userMarks.Bucket()} {
+	for _, name := range []string{cloudConfigs.Bucket(), access.KeyTable, unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), deviceSettings.Bucket(), access.UserTable} {
 		doubtful = doubtful || r.Doubtful(name)
 	}
 	c, err := cloudConfigs.Get(tx, currentConfig)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
@@ -185,12 +187,16 @@ func TestRulesDoNotActOnOldEventsAfterARepair(t *testing.T) {
 
 func TestRepairKnowsEveryTable(t *testing.T) {
 	made := 0
-	for _, file := range []string{"tables.go", "eventlog/log.go"} {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
 		}
+		source, err := os.ReadFile(path)
 		made += len(regexp.MustCompile(`store\.New(Table|Queue)\[`).FindAll(source, -1))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	names := buckets()
 	slices.Sort(names)
@@ -201,11 +207,11 @@ func TestRepairKnowsEveryTable(t *testing.T) {
 
 func TestStoredRowsAreShownWithoutSecrets(t *testing.T) {
 	for bucket, v := range map[string]any{
-		apiKeys.Bucket():     storedKey{Key: Key{ID: "k", Name: "Integration"}, Hash: []byte("0123456789")},
+		access.KeyTable:      map[string]any{"id": "k", "name": "Integration", "hash": []byte("0123456789")},
 		webhooks.Bucket():    map[string]any{"id": "w", "url": "https://user:0123456789@example.com/0123456789", "sealed": "0123456789"},
 		unlockCodes.Bucket(): map[string]any{"name": "Integration", "hash": "0123456789", "salt": []any{"0123456789"}},
 		plans.Bucket():       map[string]any{"calendar": "https://example.com/0123456789.ics", "nested": []any{map[string]any{"access_token": "0123456789"}}},
-		signingKeys.Bucket(): []storedSigningKey{{ID: "0123456789"}},
+		access.SigningTable:  []map[string]any{{"id": "0123456789"}},
 	} {
 		raw, err := json.Marshal(v)
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"roomgate/agent/access"
+	"roomgate/agent/auth"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/store"
 )
@@ -71,8 +73,8 @@ func openRelayRig(t testing.TB, dir, trust string, o mailtest.Options) *relayRig
 	if o.Password != "" {
 		yaml += ", username: gateway, password: " + o.Password
 	}
-	r := &relayRig{openRig(t, rigOptions{dir: dir, yaml: yaml + "}\n"}), relay, &logText{}}
-	r.Agent.log = slog.New(slog.NewTextHandler(r.log, nil))
+	log := &logText{}
+	r := &relayRig{openRig(t, rigOptions{dir: dir, yaml: yaml + "}\n", log: slog.New(slog.NewTextHandler(log, nil))}), relay, log}
 	r.signIn.mailbox.dial = relay.Dial
 	return r
 }
@@ -95,7 +97,7 @@ func (r *relayRig) code(t *testing.T, letters int) string {
 
 func (r *relayRig) request(t *testing.T, email string) {
 	t.Helper()
-	if err := r.RequestOTP(t.Context(), email, network); err != nil {
+	if err := r.Access.RequestOTP(t.Context(), email, network); err != nil {
 		t.Fatalf("request for %s: %v", email, err)
 	}
 }
@@ -103,8 +105,8 @@ func (r *relayRig) request(t *testing.T, email string) {
 // wantRefused wants a code not to be taken, with the one answer there is.
 func (r *relayRig) wantRefused(t *testing.T, why, email, code string) {
 	t.Helper()
-	token, user, err := r.VerifyOTP(t.Context(), email, code, network)
-	if e := AsError(err); token != "" || user != (User{}) || e == nil || *e != *refuse(Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one") {
+	token, user, err := r.Access.VerifyOTP(t.Context(), email, code, network)
+	if e := AsError(err); token != "" || user != (access.User{}) || e == nil || *e != *refuse(Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one") {
 		t.Errorf("%s: %q, %v, %v", why, token, user, err)
 	}
 }
@@ -127,15 +129,29 @@ func wantNoLetters(t *testing.T, r *rig) {
 	})
 }
 
-// tries is how often the code under way was tried, -1 without one.
-func (r *relayRig) tries(t *testing.T, email string) (n int) {
+// token lets a user in without a letter.
+func (r *relayRig) token(t *testing.T, id string) string {
 	t.Helper()
-	_ = r.db.View(func(tx *store.Tx) error {
-		c, err := accounts.Get(tx, r.signIn.keys.Account(email))
-		if n = c.Tries; err != nil || len(c.Hash) == 0 {
-			n = -1
+	var ids []string
+	err := r.db.View(func(tx *store.Tx) error {
+		ring, err := store.NewTable[[]struct {
+			ID string `json:"id"`
+		}](access.SigningTable).Get(tx, "ring")
+		for _, k := range ring {
+			ids = append(ids, k.ID)
 		}
-		return nil
+		return err
 	})
-	return n
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := auth.NewSigner(r.config.Gateway.ID, "roomgate", r.signIn.keys, ids).Sign(auth.Token{ID: "signed-in", Kind: access.KindUser, Subject: id,
+		Stamp: r.signIn.keys.Stamp(0, r.Access.User(id).Email), Issued: r.moment(), Life: r.config.Auth.JWT.Lifetime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := r.Access.AuthenticateToken(token); err != nil || p.ID != id {
+		t.Fatalf("the token of %s is of %+v, %v", id, p, err)
+	}
+	return token
 }

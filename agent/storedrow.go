@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"roomgate/agent/access"
 	"roomgate/agent/claim"
 )
 
@@ -18,7 +19,7 @@ var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "
 // ShowStored is a row of the database for people to look at: without secrets.
 func ShowStored(bucket string, row []byte) json.RawMessage {
 	switch bucket {
-	case accounts.Bucket(), mails.Bucket(), signingKeys.Bucket(), claim.Table:
+	case access.AccountTable, mails.Bucket(), access.SigningTable, claim.Table:
 		return json.RawMessage(`"` + hidden + `"`)
 	}
 	var v any

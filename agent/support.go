@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	"roomgate/agent/webhook"
@@ -76,16 +77,8 @@ func bookedWords(tx *store.Tx) (words []string) {
 }
 
 // knownWords are names of what was made at run time.
-func knownWords(tx *store.Tx) (words []string) {
-	for _, o := range organizations.All(tx) {
-		words = append(words, o.Name)
-	}
-	for _, k := range apiKeys.All(tx) {
-		words = append(words, k.Name)
-	}
-	for id := range userMarks.All(tx) {
-		words = append(words, id)
-	}
+func knownWords(tx *store.Tx) []string {
+	words := access.Words(tx)
 	for _, e := range edgeDevices.All(tx) {
 		words = append(words, e.Name, e.Serial)
 	}

@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"slices"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/claim"
@@ -19,9 +21,15 @@ const Schema = 1
 
 // The whole of what the building stores, on one screen.
 var (
-	// Those of other packages:
-	//   eventlog  the log, and the cursors of those who follow it
-	//   claim     "gateway-claim": whom the gateway belongs to, in one row
+	// Tables of other packages:
+	//
+	//	log, cursors  eventlog  what became true, and how far it was followed
+	//	api-keys      access    the API keys by id, hashed
+	//	organizations access    by id
+	//	users         access    what was decided here about users, by id
+	//	accounts      access    how addresses stand with their one-time passwords, by a keyed hash
+	//	signing-keys  access    the ids of the keys that sign tokens, newest last
+	//	gateway-claim claim     whom the gateway belongs to, in one row
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
@@ -54,8 +62,6 @@ var (
 	edgeDevices = store.NewTable[storedEdge]("edge-devices")
 	// keypads holds what wrong codes have been spent at a lock, by its id.
 	keypads = store.NewTable[auth.Budget]("keypads")
-	// apiKeys holds the API keys by id, hashed.
-	apiKeys = store.NewTable[storedKey]("api-keys")
 	// webhooks holds the webhooks by id, with the secrets that they sign with, sealed.
 	webhooks = store.NewTable[storedWebhook]("webhooks")
 	// deliveries holds what webhooks were and will be told, by webhook and
@@ -63,21 +69,12 @@ var (
 	// and keepDelivered are kept for the log; of the building maxDeliveries, and
 	// at most a quarter of store.max_size.
 	deliveries = store.NewTable[webhook.Delivery]("deliveries")
-	// organizations holds them by id.
-	organizations = store.NewTable[Organization]("organizations")
-	// userMarks holds what was decided here about users, by id.
-	userMarks = store.NewTable[storedUser]("users")
-	// accounts holds how the addresses that somebody typed stand with their
-	// one-time passwords, by a keyed hash. At most maxAccounts; then others wait.
-	accounts = store.NewTable[auth.Account]("accounts")
 	// mails holds the letters that wait for the relay, by place. At most
 	// maxLetters; then no more are taken.
 	mails = store.NewTable[storedMail]("mails")
 	// messages holds what was sent to mobile devices by id: keepMessages and a few,
 	// of which maxQueuedMessages wait for the push gateway at most.
 	messages = store.NewTable[storedMessage]("messages")
-	// signingKeys holds the ids of the keys that sign tokens, newest last.
-	signingKeys = store.NewTable[[]storedSigningKey]("signing-keys")
 	// ruleRows holds the rules by id.
 	ruleRows = store.NewTable[rules.Rule]("rules")
 	// ruleRuns holds the last rules.KeepRuns runs of each rule, by its id and a
@@ -118,17 +115,6 @@ type storedWebhook struct {
 	Plain   *webhook.Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
 }
 
-type storedKey struct {
-	Key
-	Hash []byte `json:"hash"` // SHA-256 of the secret, which has 256 random bits
-}
-
-// storedUser is what was decided here about a user.
-type storedUser struct {
-	Disabled   bool   `json:"disabled,omitempty"`
-	Generation uint64 `json:"generation,omitempty"` // raised to end his tokens
-}
-
 // storedMail is a letter that waits.
 type storedMail struct {
 	ID     string        `json:"id"`
@@ -152,15 +138,6 @@ type storedMessage struct {
 // clockKey is the one row of clockRow.
 const clockKey = "clock"
 
-// signingRing is the one row of signingKeys.
-const signingRing = "ring"
-
-// storedSigningKey names a key that signs tokens.
-type storedSigningKey struct {
-	ID    string      `json:"id"`
-	Since auth.Moment `json:"since"`
-}
-
 // storedBooking is a booking with the steps that were taken.
 type storedBooking struct {
 	booking.Booking
@@ -183,10 +160,17 @@ type storedPlan struct {
 
 // buckets names all of the tables and queues above, and those of other packages.
 func buckets() []string {
-	return append(eventlog.Buckets(), claim.Table, readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket(),
-		commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket(),
-		bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket(),
-		unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket(), apiKeys.Bucket(), webhooks.Bucket(), deliveries.Bucket(),
-		organizations.Bucket(), userMarks.Bucket(), accounts.Bucket(), mails.Bucket(), messages.Bucket(), signingKeys.Bucket(),
-		ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket())
+	return slices.Concat(
+		eventlog.Buckets(),
+		[]string{access.KeyTable, access.OrganizationTable, access.UserTable, access.AccountTable, access.SigningTable},
+		[]string{claim.Table},
+		[]string{readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket()},
+		[]string{commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()},
+		[]string{bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
+		[]string{unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket()},
+		[]string{webhooks.Bucket(), deliveries.Bucket()},
+		[]string{mails.Bucket()},
+		[]string{messages.Bucket()},
+		[]string{ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket()},
+	)
 }

@@ -194,7 +194,7 @@ func (a *Agent) CreateWebhook(ctx context.Context, r webhook.Request) (w Webhook
 	if err != nil {
 		return w, "", err
 	}
-	if _, err := a.Organization(r.OrganizationID); AsError(err) != nil && AsError(err).Code == NotFound {
+	if _, err := a.Access.Organization(r.OrganizationID); AsError(err) != nil && AsError(err).Code == NotFound {
 		return w, "", refuse(Invalid, "organization_id", "is not an organization of this gateway: create it first")
 	} else if err != nil {
 		return w, "", err

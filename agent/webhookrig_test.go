@@ -141,7 +141,7 @@ func openHookRig(t *testing.T, dir, trust string) *hookRig {
 		t.Fatal(err)
 	}
 	r.rig = &rig{Agent: a, t: t, bench: b, stop: func() {}}
-	if _, err := a.CreateOrganization(t.Context(), another, "Another"); err != nil && AsError(err).Code != Conflict {
+	if _, err := a.Access.CreateOrganization(t.Context(), another, "Another"); err != nil && AsError(err).Code != Conflict {
 		t.Fatal(err)
 	}
 	return r

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/agent/auth"
 )
 
@@ -64,12 +65,12 @@ var challenges = []string{`Bearer realm="roomgate"`,
 
 // principal is who asks.
 type principal struct {
-	agent.Principal
+	access.Principal
 	via string // the door, as commands name it
 }
 
 // operator is whoever reaches the control socket.
-var operator = principal{agent.Principal{ID: "control", Name: "control", Kind: agent.KindSystem, Permissions: auth.All, Admin: true}, agent.ViaCLI}
+var operator = principal{access.Principal{ID: "control", Name: "control", Kind: access.KindSystem, Permissions: auth.All, Admin: true}, agent.ViaCLI}
 
 // may says whether the principal has what an operation needs.
 func (o *endpoint) may(p *principal) bool {
@@ -135,9 +136,9 @@ func (s *Server) authenticate(c *call) error {
 	case credentials[found].header == headerBearer:
 		return s.bearer(c, value)
 	case credentials[found].header == headerOrgKey:
-		return s.key(c, headerOrgKey, agent.KindOrganization, value)
+		return s.key(c, headerOrgKey, access.KindOrganization, value)
 	}
-	return s.key(c, "X-API-Key", agent.KindSystem, value)
+	return s.key(c, "X-API-Key", access.KindSystem, value)
 }
 
 // key takes an API key of a kind.
@@ -147,10 +148,10 @@ func (s *Server) key(c *call, field, kind, secret string) error {
 	}
 	p, ok := s.agent.AuthenticateKey(secret)
 	switch {
-	case ok && (p.Kind == kind || p.Kind == agent.KindEdge && kind == agent.KindSystem):
+	case ok && (p.Kind == kind || p.Kind == agent.KindEdge && kind == access.KindSystem):
 		c.who = principal{p, agent.ViaHTTP}
 		return nil
-	case ok && kind == agent.KindSystem:
+	case ok && kind == access.KindSystem:
 		return unauthorized(field, "is the key of an organization: send it as X-Org-Api-Key")
 	case ok:
 		return unauthorized(field, "is not the key of an organization: send it as X-API-Key")
@@ -166,8 +167,8 @@ func (s *Server) bearer(c *call, value string) error {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return unauthorized(headerBearer, "is of another scheme: want Bearer and a token")
 	}
-	p, err := s.agent.AuthenticateToken(strings.TrimLeft(token, " "))
-	var ended *agent.EndedToken
+	p, err := s.agent.Access.AuthenticateToken(strings.TrimLeft(token, " "))
+	var ended *access.EndedToken
 	switch {
 	case errors.As(err, &ended):
 		return err // it was good: no try that counts

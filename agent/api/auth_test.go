@@ -44,17 +44,17 @@ func (b *building) callers(t *testing.T) []caller {
 	_, foreign := b.orgKey(t, borealisOrg, auth.All.Names()...)
 	gone, revoked := b.orgKey(t, auroraOrg, auth.All.Names()...)
 	_, fewer := b.orgKey(t, auroraOrg, "devices:read", "spaces:read")
-	_, expired, err := b.agent.CreateOrgKey(t.Context(), auroraOrg, "old", auth.All.Names(), time.Now().Add(time.Second))
+	_, expired, err := b.agent.Access.CreateOrgKey(t.Context(), auroraOrg, "old", auth.All.Names(), time.Now().Add(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, old, err := b.agent.CreateKey(t.Context(), "old", time.Now().Add(time.Second))
+	_, old, err := b.agent.Access.CreateKey(t.Context(), "old", time.Now().Add(time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
 	bearer := func(token string) string { return "Authorization: Bearer " + token }
 	out := b.signIn(t, "mel@example.com")
-	if err := b.agent.SignOut(t.Context(), "mel"); err != nil {
+	if err := b.agent.Access.SignOut(t.Context(), "mel"); err != nil {
 		t.Fatal(err)
 	}
 	member := auth.RoleMember.Permissions()
@@ -62,7 +62,7 @@ func (b *building) callers(t *testing.T) []caller {
 	bought := b.buy(t, fewer, `{"permissions":["devices:read"]}`)
 	brief := b.buy(t, "X-API-Key: "+systemKey, `{"expires_in":1}`)
 	ofRevoked := b.buy(t, revoked, `{}`)
-	if err := b.agent.RevokeOrgKey(t.Context(), auroraOrg, gone.ID); err != nil {
+	if err := b.agent.Access.RevokeOrgKey(t.Context(), auroraOrg, gone.ID); err != nil {
 		t.Fatal(err)
 	}
 	list := []caller{
@@ -201,9 +201,9 @@ func TestLostAccessEndsStreamsAndPolls(t *testing.T) {
 			end          func() error
 		}{
 			{"brief token", "Authorization: Bearer " + b.buy(t, "X-API-Key: "+systemKey, `{"expires_in":30}`), func() error { time.Sleep(29 * time.Second); return nil }},
-			{"key", header, func() error { return b.agent.RevokeOrgKey(t.Context(), auroraOrg, key.ID) }},
-			{"token of a key", "Authorization: Bearer " + b.buy(t, other, "{}"), func() error { return b.agent.RevokeKey(t.Context(), second.ID) }},
-			{"user", token, func() error { return b.agent.EnableUser(t.Context(), "mel", false) }},
+			{"key", header, func() error { return b.agent.Access.RevokeOrgKey(t.Context(), auroraOrg, key.ID) }},
+			{"token of a key", "Authorization: Bearer " + b.buy(t, other, "{}"), func() error { return b.agent.Access.RevokeKey(t.Context(), second.ID) }},
+			{"user", token, func() error { return b.agent.Access.EnableUser(t.Context(), "mel", false) }},
 		} {
 			s := b.stream(t, "/devices/events", c.header)
 			polled := make(chan answer, 1)

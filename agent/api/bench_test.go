@@ -153,12 +153,12 @@ func (c *benchClient) ask(request []byte) error {
 func BenchmarkStatusHandler(b *testing.B) {
 	building := openBuilding(b)
 	defer func() { building.end() }()
-	_, secret, err := building.agent.CreateOrgKey(b.Context(), auroraOrg, "app", []string{"devices:read"}, time.Time{})
+	_, secret, err := building.agent.Access.CreateOrgKey(b.Context(), auroraOrg, "app", []string{"devices:read"}, time.Time{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	p, _ := building.agent.AuthenticateKey(secret)
-	token, _, err := building.agent.Token(p, nil, 0)
+	token, _, err := building.agent.Access.Token(p, nil, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

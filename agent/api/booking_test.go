@@ -259,7 +259,7 @@ func TestBookingIdempotencyKey(t *testing.T) {
 		}
 		checkProblem(t, "another booking", b.ask("POST", "/bookings", "Idempotency-Key: k-1", meeting("14:00", "15:00", "")), 422, "invalid", "Idempotency-Key")
 		checkProblem(t, "bad key", b.ask("POST", "/bookings", "Idempotency-Key: a b", body), 422, "invalid", "Idempotency-Key")
-		_, secret, err := b.agent.CreateKey(t.Context(), "other", time.Time{})
+		_, secret, err := b.agent.Access.CreateKey(t.Context(), "other", time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

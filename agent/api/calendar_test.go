@@ -67,7 +67,7 @@ func TestCalendarLink(t *testing.T) {
 // registered at what only the gateway can reach.
 func TestTenantsNameNoAddressInside(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		o, err := b.agent.CreateOrganization(t.Context(), "", "Tenant")
+		o, err := b.agent.Access.CreateOrganization(t.Context(), "", "Tenant")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,7 +141,7 @@ func TestIdempotencyKey(t *testing.T) {
 		got = b.ask("POST", "/devices/"+aurora+"/action", off, "Idempotency-Key: k-1")
 		checkProblem(t, "another order", got, 422, "invalid", "Idempotency-Key")
 
-		_, secret, err := b.agent.CreateKey(t.Context(), "other", time.Time{})
+		_, secret, err := b.agent.Access.CreateKey(t.Context(), "other", time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func TestEndedTokensAreNoTries(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		brief := b.buy(t, "X-API-Key: "+systemKey, `{"expires_in":1}`)
 		out := b.signIn(t, "mel@example.com")
-		if err := b.agent.SignOut(t.Context(), "mel"); err != nil {
+		if err := b.agent.Access.SignOut(t.Context(), "mel"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)

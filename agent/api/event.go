@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
@@ -34,7 +34,7 @@ var (
 // follow is a reader's place in the log.
 type follow struct {
 	filter eventlog.Filter
-	who    agent.Principal
+	who    access.Principal
 	placed bool // filter.After says where; else the newest come first
 }
 
@@ -169,7 +169,7 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event,
 	ctx, cancel := context.WithTimeout(c.r.Context(), wait)
 	defer cancel()
 	for {
-		changed, access := s.agent.Events.Changed(), s.agent.AccessChanged()
+		changed, access := s.agent.Events.Changed(), s.agent.Access.Changed()
 		found, moved, err := s.next(f)
 		if err == nil && wait > 0 && s.ended(c.who) { // while it waited
 			return nil, unauthorized("", "the credential was withdrawn or has expired meanwhile: send another one")

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/access"
 )
 
 // listKeys lists the API keys, without their secrets.
@@ -13,15 +13,15 @@ func listKeys(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	keys := s.agent.Keys()
+	keys := s.agent.Access.Keys()
 	if c.v2 {
 		return list(c, q, keys, keyID, newKeyRecord)
 	}
 	if keys == nil {
-		keys = []agent.Key{}
+		keys = []access.Key{}
 	}
 	return c.json(http.StatusOK, struct {
-		Keys []agent.Key `json:"keys"`
+		Keys []access.Key `json:"keys"`
 	}{keys})
 }
 
@@ -33,7 +33,7 @@ func createKey(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	key, secret, err := s.agent.CreateKey(c.r.Context(), name, expires)
+	key, secret, err := s.agent.Access.CreateKey(c.r.Context(), name, expires)
 	if err != nil {
 		return err
 	}
@@ -41,14 +41,14 @@ func createKey(s *Server, c *call) error {
 		return c.json(http.StatusCreated, newSecretKey(key, secret))
 	}
 	return c.json(http.StatusCreated, struct {
-		Key    agent.Key `json:"key"`
-		Secret string    `json:"secret"`
+		Key    access.Key `json:"key"`
+		Secret string     `json:"secret"`
 	}{key, secret})
 }
 
 // revokeKey ends a key at once, and the streams that were opened with it.
 func revokeKey(s *Server, c *call) error {
-	if err := s.agent.RevokeKey(c.r.Context(), c.params[0]); err != nil {
+	if err := s.agent.Access.RevokeKey(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
 	return c.none()

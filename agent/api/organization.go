@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/access"
 )
 
 // organizationAnswer is an organization as it is shown.
@@ -16,7 +16,7 @@ type organizationAnswer struct {
 	CreatedAt moment `json:"created_at"`
 }
 
-func newOrganizationAnswer(o agent.Organization) organizationAnswer {
+func newOrganizationAnswer(o access.Organization) organizationAnswer {
 	return organizationAnswer{o.ID, o.Name, moment(o.CreatedAt)}
 }
 
@@ -26,13 +26,13 @@ func listOrganizations(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.agent.Organizations()
+	all, err := s.agent.Access.Organizations()
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(o agent.Organization) bool { return !c.who.Sees(o.ID) })
+	all = slices.DeleteFunc(all, func(o access.Organization) bool { return !c.who.Sees(o.ID) })
 	if c.v2 {
-		return list(c, q, all, func(o agent.Organization) string { return o.ID }, newOrganizationAnswer)
+		return list(c, q, all, func(o access.Organization) string { return o.ID }, newOrganizationAnswer)
 	}
 	answers := make([]organizationAnswer, len(all))
 	for i, o := range all {
@@ -48,7 +48,7 @@ func createOrganization(s *Server, c *call) error {
 	if err := c.decode(member{"id", false, &id}, member{"name", true, &name}); err != nil {
 		return err
 	}
-	o, err := s.agent.CreateOrganization(c.r.Context(), id, name)
+	o, err := s.agent.Access.CreateOrganization(c.r.Context(), id, name)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func listOrgKeys(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	keys, err := s.agent.OrgKeys(c.params[0])
+	keys, err := s.agent.Access.OrgKeys(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func createOrgKey(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	key, secret, err := s.agent.CreateOrgKey(c.r.Context(), c.params[0], name, named, expires)
+	key, secret, err := s.agent.Access.CreateOrgKey(c.r.Context(), c.params[0], name, named, expires)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func createOrgKey(s *Server, c *call) error {
 		return c.json(http.StatusCreated, newSecretKey(key, secret))
 	}
 	return c.data(http.StatusCreated, struct {
-		agent.Key
+		access.Key
 		Secret string `json:"secret"`
 	}{key, secret})
 }
@@ -101,7 +101,7 @@ func createOrgKey(s *Server, c *call) error {
 // revokeOrgKey ends a key of an organization at once, with the streams and
 // the tokens that it opened and bought.
 func revokeOrgKey(s *Server, c *call) error {
-	if err := s.agent.RevokeOrgKey(c.r.Context(), c.params[0], c.params[1]); err != nil {
+	if err := s.agent.Access.RevokeOrgKey(c.r.Context(), c.params[0], c.params[1]); err != nil {
 		return err
 	}
 	return c.none()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/drivers"
 )
 
@@ -149,8 +150,8 @@ func TestKeys(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		got := b.socket.do(t, "POST", "/gateway/keys", `{"name":"display"}`)
 		var made struct {
-			Key    agent.Key `json:"key"`
-			Secret string    `json:"secret"`
+			Key    access.Key `json:"key"`
+			Secret string     `json:"secret"`
 		}
 		if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.StatusCode != 201 {
 			t.Fatalf("create: %d %s", got.StatusCode, got.body)

@@ -119,11 +119,11 @@ func TestRefusedRulesOverHTTP(t *testing.T) {
 func TestRulesOfAnOrganization(t *testing.T) {
 	const own = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4ac0"
 	inBuilding(t, func(t *testing.T, b *building) {
-		if _, err := b.agent.CreateOrganization(t.Context(), own, "own"); err != nil {
+		if _, err := b.agent.Access.CreateOrganization(t.Context(), own, "own"); err != nil {
 			t.Fatal(err)
 		}
 		key := func(permissions ...string) string {
-			_, secret, err := b.agent.CreateOrgKey(t.Context(), own, "test", permissions, time.Time{})
+			_, secret, err := b.agent.Access.CreateOrgKey(t.Context(), own, "test", permissions, time.Time{})
 			if err != nil {
 				t.Fatal(err)
 			}

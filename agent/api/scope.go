@@ -70,7 +70,7 @@ func (s *Server) ownOrganization(who *principal, id string) error {
 	if who.Sees(id) {
 		return nil
 	}
-	_, err := s.agent.Organization(nobody)
+	_, err := s.agent.Access.Organization(nobody)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 )
@@ -99,7 +100,7 @@ func TestOrganizationKeysByTheirAdmin(t *testing.T) {
 		made := b.net.do(t, "POST", keys, ann, `{"name":"app","permissions":["spaces:read"]}`)
 		var key struct {
 			Data struct {
-				agent.Key
+				access.Key
 				Secret string
 			}
 		}

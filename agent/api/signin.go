@@ -25,7 +25,7 @@ func requestOTP(s *Server, c *call) error {
 	if err := c.decode(member{"email", true, &email}); err != nil {
 		return err
 	}
-	if err := s.agent.RequestOTP(c.r.Context(), email, clientAddress(c.r)); err != nil {
+	if err := s.agent.Access.RequestOTP(c.r.Context(), email, clientAddress(c.r)); err != nil {
 		return err
 	}
 	if c.v2 {
@@ -53,7 +53,7 @@ func verifyOTP(s *Server, c *call) error {
 	if err := c.decode(member{"email", true, &email}, member{"otp", true, &otp}); err != nil {
 		return err
 	}
-	token, u, err := s.agent.VerifyOTP(c.r.Context(), email, otp, clientAddress(c.r))
+	token, u, err := s.agent.Access.VerifyOTP(c.r.Context(), email, otp, clientAddress(c.r))
 	if err != nil {
 		return err
 	}

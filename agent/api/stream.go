@@ -58,7 +58,7 @@ func (s *Server) begin(f *follow) (err error) {
 
 // pump sends what there is, or waits; it is false when the stream is over.
 func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
-	changed, access := s.agent.Events.Changed(), s.agent.AccessChanged()
+	changed, access := s.agent.Events.Changed(), s.agent.Access.Changed()
 	found, moved, err := s.next(f)
 	if err != nil {
 		c.fail(s.log, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/agent/agenttest"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
@@ -94,7 +95,7 @@ func TestSpaceThatIsGivenAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, organization := range []string{auroraOrg, other} {
-			f := &follow{who: agent.Principal{OrganizationID: organization}, placed: true}
+			f := &follow{who: access.Principal{OrganizationID: organization}, placed: true}
 			f.filter.After, f.filter.Limit, f.filter.Type = end, maxLimit, "commandCompleted"
 			readers[organization] = f
 		}
@@ -179,7 +180,7 @@ func TestSilentStreamBeats(t *testing.T) {
 
 func TestRevokedKeyEndsItsStreams(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		key, secret, err := b.agent.CreateKey(t.Context(), "display", time.Time{})
+		key, secret, err := b.agent.Access.CreateKey(t.Context(), "display", time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +207,7 @@ func TestRevokedKeyEndsItsStreams(t *testing.T) {
 
 func TestExpiredKeyEndsItsStreams(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		_, secret, err := b.agent.CreateKey(t.Context(), "guest", time.Now().Add(40*time.Second))
+		_, secret, err := b.agent.Access.CreateKey(t.Context(), "guest", time.Now().Add(40*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/agent/config"
 	"roomgate/agent/mail/mailtest"
 )
@@ -77,9 +78,9 @@ func (b *building) signIn(t *testing.T, email string) string {
 }
 
 // orgKey makes a key of an organization, and returns the header with it.
-func (b *building) orgKey(t *testing.T, organization string, permissions ...string) (key agent.Key, header string) {
+func (b *building) orgKey(t *testing.T, organization string, permissions ...string) (key access.Key, header string) {
 	t.Helper()
-	key, secret, err := b.agent.CreateOrgKey(t.Context(), organization, "app", permissions, time.Time{})
+	key, secret, err := b.agent.Access.CreateOrgKey(t.Context(), organization, "app", permissions, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

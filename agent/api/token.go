@@ -33,7 +33,7 @@ func createToken(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	token, expires, err := s.agent.Token(c.who.Principal, named, life)
+	token, expires, err := s.agent.Access.Token(c.who.Principal, named, life)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,12 @@ package api
 import (
 	"cmp"
 
-	"roomgate/agent"
+	"roomgate/agent/access"
 )
 
 // keyRecord is an API key of V2.0, of the building or of an organization.
 type keyRecord struct {
-	agent.Key
+	access.Key
 	Kind           string   `json:"kind"`
 	OrganizationID maybe    `json:"organization_id"`
 	Permissions    []string `json:"permissions"` // null: it may do everything
@@ -18,20 +18,20 @@ type keyRecord struct {
 	Secret         string   `json:"secret,omitempty"`
 }
 
-func newKeyRecord(k agent.Key) keyRecord {
-	r := keyRecord{Key: k, Kind: cmp.Or(k.Kind, agent.KindSystem), OrganizationID: maybe(k.OrganizationID),
+func newKeyRecord(k access.Key) keyRecord {
+	r := keyRecord{Key: k, Kind: cmp.Or(k.Kind, access.KindSystem), OrganizationID: maybe(k.OrganizationID),
 		Created: moment(k.Created), Expires: moment(k.Expires), LastUsed: moment(k.LastUsed)}
-	if r.Kind != agent.KindSystem {
+	if r.Kind != access.KindSystem {
 		r.Permissions = k.Permissions.Names()
 	}
 	return r
 }
 
 // newSecretKey is a key that was made just now, with its secret.
-func newSecretKey(k agent.Key, secret string) keyRecord {
+func newSecretKey(k access.Key, secret string) keyRecord {
 	r := newKeyRecord(k)
 	r.Secret = secret
 	return r
 }
 
-func keyID(k agent.Key) string { return k.ID }
+func keyID(k access.Key) string { return k.ID }

@@ -10,7 +10,7 @@ import (
 // is wrong is named.
 func TestWebhooks(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		o, err := b.agent.CreateOrganization(t.Context(), "", "Tenant")
+		o, err := b.agent.Access.CreateOrganization(t.Context(), "", "Tenant")
 		if err != nil {
 			t.Fatal(err)
 		}

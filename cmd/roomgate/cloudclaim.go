@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
+	"roomgate/agent/access"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 	"roomgate/drivers"
@@ -80,7 +80,7 @@ func claimAsked(cmd *cobra.Command) (c backend.Claim, err error) {
 	case (c.Username == "") != (file == ""):
 		return c, fail(exitUsage, "--user and --password-file belong together: give both or none")
 	case c.OrganizationID == "":
-		c.OrganizationID = agent.NewUUID()
+		c.OrganizationID = access.NewUUID()
 	}
 	if file == "" {
 		return c, nil

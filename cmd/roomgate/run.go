@@ -116,7 +116,7 @@ func (g *gateway) showClaim() {
 // showKey shows the system key that a first start made, once. A journal is no
 // place for it, and there the control socket makes a better one.
 func (g *gateway) showKey() {
-	switch key := g.agent.NewKey(); {
+	switch key := g.agent.Access.NewKey(); {
 	case key == "":
 	case os.Getenv("JOURNAL_STREAM") != "" && !isTerminal(os.Stdout):
 		g.say("a system key was made that nobody knows: make one with roomgate key create NAME")

@@ -1,4 +1,4 @@
-package agent
+package access
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 func TestKeysAreShownOnceStoredHashedAndRevocable(t *testing.T) {
@@ -16,8 +18,8 @@ func TestKeysAreShownOnceStoredHashedAndRevocable(t *testing.T) {
 	if !strings.HasPrefix(first, "rgsys_") {
 		t.Fatalf("the first start made the key %q", first)
 	}
-	if k, ok := r.Authenticate(first); !ok || k.ID != systemKeyID {
-		t.Errorf("the new system key is %v, %v", k, ok)
+	if p, ok := r.AuthenticateKey(first); !ok || !p.System() || p.ID != systemKeyID {
+		t.Errorf("the new system key is %v, %v", p, ok)
 	}
 	k, secret, err := r.CreateKey(t.Context(), "display", time.Time{})
 	if err != nil {
@@ -32,28 +34,28 @@ func TestKeysAreShownOnceStoredHashedAndRevocable(t *testing.T) {
 		t.Error("the second start made another key")
 	}
 	for _, s := range []string{first, secret} {
-		if _, ok := r.Authenticate(s); !ok {
+		if !r.isSystem(s) {
 			t.Errorf("a key does not survive a restart")
 		}
 	}
 	for _, wrong := range []string{"", "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
-		if _, ok := r.Authenticate(wrong); ok {
+		if _, ok := r.AuthenticateKey(wrong); ok {
 			t.Errorf("%q is let in", wrong)
 		}
 	}
 	if err := r.RevokeKey(t.Context(), k.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := r.Authenticate(secret); ok || !r.Revoked(k.ID) || r.Revoked(systemKeyID) {
+	if r.isSystem(secret) || r.Valid(Principal{ID: k.ID, Kind: KindSystem}) || !r.Valid(Principal{ID: systemKeyID, Kind: KindSystem}) {
 		t.Error("a revoked key is still good, or another one is not")
 	}
-	if AsError(r.RevokeKey(t.Context(), "nobody")).Code != NotFound {
+	if problem.As(r.RevokeKey(t.Context(), "nobody")).Code != problem.NotFound {
 		t.Error("a key that is not there can be revoked")
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	onDisk, err := os.ReadFile(filepath.Join(dir, Database))
+	onDisk, err := os.ReadFile(filepath.Join(dir, database))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func TestSystemKeyFromTheEnvironmentReplacesTheOldOne(t *testing.T) {
 	dir := t.TempDir()
 	for _, key := range []string{"first-key", "second-key", "second-key", "first-key"} {
 		r := openRig(t, rigOptions{dir: dir, key: key})
-		if _, ok := r.Authenticate(key); !ok || r.NewKey() != "" {
+		if !r.isSystem(key) || r.NewKey() != "" {
 			t.Errorf("%q is not the system key", key)
 		}
 		if keys := r.Keys(); len(keys) != 1 {
@@ -84,14 +86,14 @@ func TestKeyExpiresOnlyByATrustedClock(t *testing.T) {
 	for trust, want := range map[string]bool{"always": false, "never": true} {
 		t.Run(trust, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := openRig(t, rigOptions{yaml: strings.Replace(building, "trust: always", "trust: "+trust, 1)})
+				r := openRig(t, rigOptions{trust: trust})
 				defer r.Close()
 				_, secret, err := r.CreateKey(t.Context(), "guest", time.Now().Add(time.Hour))
 				if err != nil {
 					t.Fatal(err)
 				}
 				r.wait(2 * time.Hour)
-				if _, ok := r.Authenticate(secret); ok != want {
+				if ok := r.isSystem(secret); ok != want {
 					t.Errorf("good after its end: %v, want %v", ok, want)
 				}
 			})
@@ -102,12 +104,14 @@ func TestKeyExpiresOnlyByATrustedClock(t *testing.T) {
 func TestLastUseIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := startRig(t, rigOptions{dir: dir, key: "some-system-key"})
-		r.Authenticate("some-system-key")
+		r := openRig(t, rigOptions{dir: dir, key: "some-system-key"})
+		r.run()
+		r.AuthenticateKey("some-system-key")
 		used := time.Now().Truncate(time.Second).UTC()
 		r.wait(time.Minute)
 		r.stop()
-		r = startRig(t, rigOptions{dir: dir})
+		r = openRig(t, rigOptions{dir: dir})
+		r.run()
 		if got := r.Keys()[0].LastUsed; !got.Equal(used) {
 			t.Errorf("last used %v, want %v", got, used)
 		}
@@ -117,10 +121,10 @@ func TestLastUseIsKept(t *testing.T) {
 func TestBadKeysAreRefused(t *testing.T) {
 	r := openRig(t, rigOptions{})
 	defer r.Close()
-	if _, _, err := r.CreateKey(t.Context(), " ", time.Time{}); AsError(err).Field != "name" {
+	if _, _, err := r.CreateKey(t.Context(), " ", time.Time{}); problem.As(err).Field != "name" {
 		t.Errorf("a key without a name: %v", err)
 	}
-	if _, _, err := r.CreateKey(t.Context(), "x", time.Unix(1, 0)); AsError(err).Field != "expires_at" {
+	if _, _, err := r.CreateKey(t.Context(), "x", time.Unix(1, 0)); problem.As(err).Field != "expires_at" {
 		t.Errorf("a key of the past: %v", err)
 	}
 }

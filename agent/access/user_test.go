@@ -1,40 +1,40 @@
-package agent
+package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
-	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
 // token lets a user in without a letter.
-func (r *relayRig) token(t testing.TB, id string) string {
+func (r *rig) token(t testing.TB, id string) string {
 	t.Helper()
-	u := r.signIn.users.known.Load().byID[id]
-	token, _, err := r.sign(auth.Token{Kind: KindUser, Subject: u.ID, Stamp: u.stamp, Life: r.config.Auth.JWT.Lifetime})
+	u := r.users.Load().byID[id]
+	token, _, err := r.sign(auth.Token{Kind: KindUser, Subject: u.ID, Stamp: u.stamp, Life: r.options.Lifetime})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
 }
 
-func (r *relayRig) wantToken(t *testing.T, why, token string, good bool) {
+func (r *rig) wantToken(t *testing.T, why, token string, good bool) {
 	t.Helper()
-	if _, err := r.AuthenticateToken(token); (err == nil) != good || err != nil && AsError(err).Code != Unauthorized {
+	if _, err := r.AuthenticateToken(token); (err == nil) != good || err != nil && problem.As(err).Code != problem.Unauthorized {
 		t.Errorf("%s: %v, want good %v", why, err, good)
 	}
 }
 
 func TestUsersLoseAccessAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	r := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	r := openRig(t, rigOptions{dir: dir})
 	token := r.token(t, "mel")
 	p, err := r.AuthenticateToken(token)
 	if err != nil || p.OrganizationID != org || p.Admin || p.May(auth.DevicesWrite) || !p.May(auth.BookingsWrite) || !p.Sees(org) || p.Sees(otherOrg) || p.Sees("") {
@@ -46,7 +46,7 @@ func TestUsersLoseAccessAtOnce(t *testing.T) {
 	} {
 		token := r.token(t, "mel")
 		p, _ := r.AuthenticateToken(token)
-		changed := r.AccessChanged()
+		changed := r.Changed()
 		r.wantToken(t, name+" not yet", token, true)
 		if err := end(); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestUsersLoseAccessAtOnce(t *testing.T) {
 		r.wantToken(t, "a new one", r.token(t, "mel"), true)
 	}
 	token = r.token(t, "mel")
-	people, marks := r.config.Users, r.signIn.users.known.Load().marks
+	people, marks := people, r.users.Load().marks
 	demoted := slices.Clone(people)
 	demoted[1].Role, demoted[1].OrganizationID = "admin", otherOrg
 	p, _ = r.AuthenticateToken(token)
@@ -89,16 +89,16 @@ func TestUsersLoseAccessAtOnce(t *testing.T) {
 	if err := r.EnableUser(t.Context(), "mel", false); err != nil {
 		t.Fatal(err)
 	}
-	if e := AsError(r.EnableUser(t.Context(), "off", true)); e.Code != NotNow {
+	if e := problem.As(r.EnableUser(t.Context(), "off", true)); e.Code != problem.NotNow {
 		t.Errorf("enabled against the configuration: %v", e)
 	}
-	if e := AsError(r.SignOut(t.Context(), "nobody")); e.Code != NotFound {
+	if e := problem.As(r.SignOut(t.Context(), "nobody")); e.Code != problem.NotFound {
 		t.Errorf("nobody signed out: %v", e)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r = openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+	r = openRig(t, rigOptions{dir: dir})
 	defer r.Close()
 	if all := r.Users(); len(all) != 3 || all[1].ID != "mel" || all[1].Enabled || !all[0].Enabled {
 		t.Errorf("after a restart %+v", all)
@@ -109,22 +109,22 @@ func TestUsersLoseAccessAtOnce(t *testing.T) {
 
 func TestSigningKeysRotate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
+		r := openRig(t, rigOptions{})
 		defer r.Close()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go r.runSignIn(ctx) // months, of which the devices need not know
+		go r.Run(ctx) // months, of which the devices need not know
 		r.wait(719*time.Hour + 59*time.Minute)
-		before, ring := r.token(t, "ada"), len(r.signIn.signer.Load().Ring)
+		before, ring := r.token(t, "ada"), len(r.signer.Load().Ring)
 		r.wait(2 * time.Hour)
-		if got := r.signIn.signer.Load().Ring; ring != 1 || len(got) != 2 {
+		if got := r.signer.Load().Ring; ring != 1 || len(got) != 2 {
 			t.Errorf("keys %v after %d", got, ring)
 		}
 		r.wantToken(t, "signed by the key before", before, true)
 		r.wait(11 * time.Hour)
 		r.wantToken(t, "expired", before, false)
 		r.wait(719 * time.Hour)
-		if got := r.signIn.signer.Load().Ring; len(got) != 2 {
+		if got := r.signer.Load().Ring; len(got) != 2 {
 			t.Errorf("keys %v, want those of this month and the last", got)
 		}
 		token := r.token(t, "ada")
@@ -133,7 +133,7 @@ func TestSigningKeysRotate(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := r.signIn.signer.Load().Ring; len(got) != maxSigningKeys {
+		if got := r.signer.Load().Ring; len(got) != maxSigningKeys {
 			t.Errorf("%d keys", len(got))
 		}
 		r.wantToken(t, "by a key that was pushed out", token, false)
@@ -149,12 +149,12 @@ func TestSigningKeysRotate(t *testing.T) {
 func TestTokensSurviveARestart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+		r := openRig(t, rigOptions{dir: dir})
 		token := r.token(t, "ada")
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		r = openRelayRig(t, dir, "always", mailtest.Options{Pipe: true})
+		r = openRig(t, rigOptions{dir: dir})
 		defer r.Close()
 		r.wait(11*time.Hour + 59*time.Minute)
 		r.wantToken(t, "after a restart", token, true)
@@ -164,7 +164,7 @@ func TestTokensSurviveARestart(t *testing.T) {
 }
 
 func BenchmarkAuthenticate(b *testing.B) {
-	r := openRelayRig(b, b.TempDir(), "always", mailtest.Options{Pipe: true})
+	r := openRig(b, rigOptions{})
 	defer r.Close()
 	_, secret, err := r.CreateOrgKey(b.Context(), org, "app", []string{"bookings:read"}, time.Time{})
 	if err != nil {
@@ -201,9 +201,9 @@ func BenchmarkAuthenticate(b *testing.B) {
 // BenchmarkRequestOTP asks for users and strangers in turns; of-user is how
 // long a stranger takes beside a user.
 func BenchmarkRequestOTP(b *testing.B) {
-	r := openRelayRig(b, b.TempDir(), "always", mailtest.Options{Pipe: true})
+	r := openRig(b, rigOptions{})
 	defer r.Close()
-	r.signIn.asked.Rate.Burst = 1 << 30
+	r.asked.Rate.Burst = 1 << 30
 	var took [2]time.Duration
 	for b.Loop() {
 		for i, email := range []string{"ada@example.com", "bob@example.com"} {
@@ -213,7 +213,7 @@ func BenchmarkRequestOTP(b *testing.B) {
 			}
 			took[i] += time.Since(began)
 			b.StopTimer()
-			err := r.db.Update(b.Context(), func(tx *store.Tx) error { return accounts.Delete(tx, r.signIn.keys.Account(email)) })
+			err := r.db.Update(b.Context(), func(tx *store.Tx) error { return accounts.Delete(tx, r.keys.Account(email)) })
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -223,14 +223,13 @@ func BenchmarkRequestOTP(b *testing.B) {
 	b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "of-user")
 }
 
-// TestFullDiskStartsWithoutSignIn has no room for the key that signs, nor for
-// an organization: doors are worked all the same.
-func TestFullDiskStartsWithoutSignIn(t *testing.T) {
+// TestFullDiskSignsInMemory has no room for the key that signs, nor for an
+// organization: whoever has come in stays.
+func TestFullDiskSignsInMemory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		dir := t.TempDir()
-		yaml := strings.Replace(planned, "spaces:", "store: {max_size: 8MiB}\nspaces:", 1)
-		r := startRig(t, rigOptions{yaml: yaml, dir: dir, key: "some-system-key"})
-		err := r.db.Update(t.Context(), func(tx *store.Tx) error { return signingKeys.Delete(tx, signingRing) })
+		o := rigOptions{dir: t.TempDir(), key: "some-system-key", maxSize: 8 << 20}
+		r := openRig(t, o)
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error { return errors.Join(EndTokens(tx), organizations.Delete(tx, org)) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,14 +241,16 @@ func TestFullDiskStartsWithoutSignIn(t *testing.T) {
 				size /= 2
 			}
 		}
-		r.stop()
-		relayed := &relayRig{rig: startRig(t, rigOptions{yaml: yaml + people + "}\n", dir: dir})}
-		if p, ok := relayed.AuthenticateKey("some-system-key"); !ok || !p.System() {
-			t.Errorf("the system key opens %+v, %v", p, ok)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
 		}
-		relayed.wantToken(t, "by a key that is in memory only", relayed.token(t, "ada"), true)
-		if e := AsError(relayed.RequestOTP(t.Context(), "ada@example.com", network)); e.Code != Full {
-			t.Errorf("a code on a full disk: %v", e)
+		r = openRig(t, o)
+		if !r.isSystem("some-system-key") {
+			t.Error("the system key does not open")
+		}
+		r.wantToken(t, "by a key that is in memory only", r.token(t, "ada"), true)
+		if err := r.RequestOTP(t.Context(), "ada@example.com", network); !errors.Is(err, store.ErrFull) {
+			t.Errorf("a code on a full disk: %v", err)
 		}
 	})
 }

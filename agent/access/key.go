@@ -1,4 +1,4 @@
-package agent
+package access
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/loop"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
@@ -59,27 +59,11 @@ type heldKey struct {
 	used atomic.Int64 // unix seconds
 }
 
-// keys is the ring and the one who changes it.
-type keys struct {
-	ring   atomic.Pointer[keyring]
-	change sync.Mutex
-}
-
-// Authenticate says whose secret this is, of the keys that may do everything. It
-// takes the same time for a wrong secret as for a right one.
-func (a *Agent) Authenticate(secret string) (Key, bool) {
-	held := a.heldBy(secret)
-	if held == nil || !held.system() {
-		return Key{}, false
-	}
-	return held.Key, true
-}
-
 // heldBy is the good key with that secret, or nil. The look-up is by the hash
 // of 256 bits, which tells nothing about the secret.
-func (a *Agent) heldBy(secret string) *heldKey {
-	held := a.keys.ring.Load().byHash[sha256.Sum256([]byte(secret))]
-	if held == nil || !a.good(held) {
+func (d *Directory) heldBy(secret string) *heldKey {
+	held := d.keyring.Load().byHash[sha256.Sum256([]byte(secret))]
+	if held == nil || !d.good(held) {
 		return nil
 	}
 	held.touch()
@@ -93,25 +77,24 @@ func (k *heldKey) touch() {
 	}
 }
 
-// Revoked says whether a key that was good has been revoked or has expired
-// since, for those who answer one request for a long time.
-func (a *Agent) Revoked(id string) bool {
-	held := a.keys.ring.Load().byID[id]
-	return held == nil || !a.good(held)
+// holds says whether there is a good key with that id.
+func (d *Directory) holds(id string) bool {
+	held := d.keyring.Load().byID[id]
+	return held != nil && d.good(held)
 }
 
 // good judges a key that exists. An expiry holds only by a trusted clock.
-func (a *Agent) good(k *heldKey) bool {
-	expired := !k.Expires.IsZero() && time.Now().After(k.Expires) && a.clock.Trust() == Trusted
+func (d *Directory) good(k *heldKey) bool {
+	expired := !k.Expires.IsZero() && time.Now().After(k.Expires) && d.moment().Trusted
 	return !k.Revoked && !expired
 }
 
 // Keys returns the keys that may do everything, oldest first.
-func (a *Agent) Keys() []Key { return a.keysOf(Key.system) }
+func (d *Directory) Keys() []Key { return d.keysOf(Key.system) }
 
-func (a *Agent) keysOf(which func(Key) bool) []Key {
+func (d *Directory) keysOf(which func(Key) bool) []Key {
 	all := []Key{}
-	for _, held := range a.keys.ring.Load().byID {
+	for _, held := range d.keyring.Load().byID {
 		k := held.Key
 		k.Created = k.Created.Truncate(time.Millisecond) // earlier versions kept nanoseconds
 		if used := held.used.Load(); used > 0 {
@@ -127,45 +110,45 @@ func (a *Agent) keysOf(which func(Key) bool) []Key {
 
 // CreateKey makes a key that may do everything. The secret is returned once and
 // stored hashed only. A zero expires means never.
-func (a *Agent) CreateKey(ctx context.Context, name string, expires time.Time) (Key, string, error) {
+func (d *Directory) CreateKey(ctx context.Context, name string, expires time.Time) (Key, string, error) {
 	name, err := keyName(name, expires)
 	if err != nil {
 		return Key{}, "", err
 	}
 	secret := auth.NewAPISecret(auth.SystemPrefix)
-	k, err := a.putKey(ctx, Key{ID: ulid.Make().String(), Name: name, Expires: expires}, secret)
+	k, err := d.putKey(ctx, Key{ID: ulid.Make().String(), Name: name, Expires: expires}, secret)
 	return k, secret, err
 }
 
 // RevokeKey ends a key at once, also for requests under way.
-func (a *Agent) RevokeKey(ctx context.Context, id string) error {
-	a.keys.change.Lock()
-	defer a.keys.change.Unlock()
-	held := a.keys.ring.Load().byID[id]
+func (d *Directory) RevokeKey(ctx context.Context, id string) error {
+	d.keyTurn.Lock()
+	defer d.keyTurn.Unlock()
+	held := d.keyring.Load().byID[id]
 	if held == nil {
-		return refuse(NotFound, "id", "is not a key of this gateway")
+		return problem.New(problem.NotFound, "id", "is not a key of this gateway")
 	}
 	s := held.storedKey
 	s.Revoked = true
-	if err := a.replaceKey(ctx, s, ""); err != nil {
+	if err := d.replaceKey(ctx, s, ""); err != nil {
 		return err
 	}
-	a.signIn.changed.Wake()
+	d.changed.Wake()
 	return nil
 }
 
-func (a *Agent) putKey(ctx context.Context, k Key, secret string) (Key, error) {
-	a.keys.change.Lock()
-	defer a.keys.change.Unlock()
+func (d *Directory) putKey(ctx context.Context, k Key, secret string) (Key, error) {
+	d.keyTurn.Lock()
+	defer d.keyTurn.Unlock()
 	var forget string
-	if ring := a.keys.ring.Load(); len(ring.byID) >= maxKeys && ring.byID[k.ID] == nil {
+	if ring := d.keyring.Load(); len(ring.byID) >= maxKeys && ring.byID[k.ID] == nil {
 		if forget = ring.oldestRevoked(); forget == "" {
-			return Key{}, refuse(Full, "", "there are %d keys, the most that a gateway keeps: revoke one", maxKeys)
+			return Key{}, problem.New(problem.Full, "", "there are %d keys, the most that a gateway keeps: revoke one", maxKeys)
 		}
 	}
 	hash := sha256.Sum256([]byte(secret))
 	k.Prefix, k.Created, k.Expires = auth.ShownPrefix(secret), time.Now().UTC().Truncate(time.Millisecond), k.Expires.UTC().Truncate(time.Millisecond)
-	return k, a.replaceKey(ctx, storedKey{k, hash[:]}, forget)
+	return k, d.replaceKey(ctx, storedKey{k, hash[:]}, forget)
 }
 
 // oldestRevoked is the id of the revoked key that is forgotten when there is
@@ -181,22 +164,22 @@ func (r *keyring) oldestRevoked() (id string) {
 
 // replaceKey stores a key, forgets another one if it is named, and then lets
 // both take effect.
-func (a *Agent) replaceKey(ctx context.Context, s storedKey, forget string) error {
-	err := a.db.Update(ctx, func(tx *store.Tx) error {
+func (d *Directory) replaceKey(ctx context.Context, s storedKey, forget string) error {
+	err := d.db.Update(ctx, func(tx *store.Tx) error {
 		if forget != "" {
-			if err := apiKeys.Delete(tx, forget); err != nil {
+			if err := keyRows.Delete(tx, forget); err != nil {
 				return err
 			}
 		}
-		return apiKeys.Put(tx, s.ID, s)
+		return keyRows.Put(tx, s.ID, s)
 	})
 	if err != nil {
 		return err
 	}
-	byID := maps.Clone(a.keys.ring.Load().byID)
+	byID := maps.Clone(d.keyring.Load().byID)
 	delete(byID, forget)
 	byID[s.ID] = hold(s)
-	a.keys.ring.Store(newKeyring(byID))
+	d.keyring.Store(newKeyring(byID))
 	return nil
 }
 
@@ -218,10 +201,10 @@ func newKeyring(byID map[string]*heldKey) *keyring {
 
 // loadKeys reads the keys. Where there is no system key yet, it takes the one
 // given, or makes one that NewKey returns. A given key replaces an older one.
-func (a *Agent) loadKeys(ctx context.Context, given string) error {
+func (d *Directory) loadKeys(ctx context.Context, given string) error {
 	byID := map[string]*heldKey{}
-	err := a.db.View(func(tx *store.Tx) error {
-		for id, s := range apiKeys.All(tx) {
+	err := d.db.View(func(tx *store.Tx) error {
+		for id, s := range keyRows.All(tx) {
 			byID[id] = hold(s)
 		}
 		return nil
@@ -229,55 +212,64 @@ func (a *Agent) loadKeys(ctx context.Context, given string) error {
 	if err != nil {
 		return err
 	}
-	a.keys.ring.Store(newKeyring(byID))
+	d.keyring.Store(newKeyring(byID))
 	_, exists := byID[systemKeyID]
 	if given == "" && exists {
 		return nil
 	}
-	if _, good := a.Authenticate(given); given != "" && good {
+	if held := d.heldBy(given); given != "" && held != nil && held.system() {
 		return nil
 	}
 	if given == "" {
 		given = auth.NewAPISecret(auth.SystemPrefix)
-		a.newKey = given
+		d.newKey = given
 	}
-	_, err = a.putKey(ctx, Key{ID: systemKeyID, Name: "system key"}, given)
+	_, err = d.putKey(ctx, Key{ID: systemKeyID, Name: "system key"}, given)
 	return err
 }
 
 // NewKey is the system key that Open had to make; empty if there was one. It
 // is to be shown once.
-func (a *Agent) NewKey() string { return a.newKey }
+func (d *Directory) NewKey() string { return d.newKey }
 
 // keepLastUse writes down when keys were last used, now and then.
-func (a *Agent) keepLastUse(ctx context.Context) error {
+func (d *Directory) keepLastUse(ctx context.Context) error {
 	for ctx.Err() == nil {
 		loop.Sleep(ctx, keepUse)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
-		err := a.storeLastUse(last)
+		err := d.storeLastUse(last)
 		cancel()
 		if err != nil && !errors.Is(err, context.Canceled) {
-			a.log.Warn("the last use of keys cannot be stored", "error", err)
+			d.log.Warn("cannot store when keys were last used", "error", err)
 		}
 	}
 	return nil
 }
 
-func (a *Agent) storeLastUse(ctx context.Context) error {
-	a.keys.change.Lock()
-	defer a.keys.change.Unlock()
-	return a.db.Update(ctx, func(tx *store.Tx) error {
-		for id, held := range a.keys.ring.Load().byID {
+func (d *Directory) storeLastUse(ctx context.Context) error {
+	d.keyTurn.Lock()
+	defer d.keyTurn.Unlock()
+	return d.db.Update(ctx, func(tx *store.Tx) error {
+		for id, held := range d.keyring.Load().byID {
 			used := time.Unix(held.used.Load(), 0).UTC()
 			if held.used.Load() == 0 || used.Equal(held.LastUsed) {
 				continue
 			}
 			s := held.storedKey
 			s.LastUsed = used
-			if err := apiKeys.Put(tx, id, s); err != nil {
+			if err := keyRows.Put(tx, id, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// RenewSystemKey puts a new system key into the database of a backup and returns
+// its secret.
+func RenewSystemKey(tx *store.Tx) (secret string, err error) {
+	secret = auth.NewAPISecret(auth.SystemPrefix)
+	hash := sha256.Sum256([]byte(secret))
+	k := Key{ID: systemKeyID, Name: "system key", Prefix: auth.ShownPrefix(secret), Created: time.Now().UTC()}
+	return secret, keyRows.Put(tx, k.ID, storedKey{k, hash[:]})
 }

@@ -1,4 +1,4 @@
-package agent
+package access
 
 import "roomgate/agent/auth"
 
@@ -8,6 +8,10 @@ const (
 	KindOrganization = "organization" // an API key of an organization
 	KindUser         = "user"         // a person who signed in
 )
+
+// KindAdmin is, of those who may give a command, a user who manages the building
+// or an organization.
+const KindAdmin = "admin"
 
 // Principal is who asks, and what he may.
 type Principal struct {
@@ -39,15 +43,20 @@ func (p Principal) Sees(organizationID string) bool {
 // Bounded says whether there is anything in the building that is not shown to him.
 func (p Principal) Bounded() bool { return p.OrganizationID != "" || p.SpaceID != "" }
 
+// Is says whether he is of a kind.
+func (p Principal) Is(kind string) bool {
+	return p.Kind == kind || kind == KindAdmin && p.Kind == KindUser && p.Admin
+}
+
 // System says whether he may do everything in the building, its keys included.
 func (p Principal) System() bool { return p.Admin && !p.Bounded() }
 
-// AuthenticateKey says whose secret this is: of a system or an organization key,
-// or of an edge device. It takes the same time for a wrong secret as for a right one.
-func (a *Agent) AuthenticateKey(secret string) (Principal, bool) {
-	held := a.heldBy(secret)
+// AuthenticateKey says whose secret this is. It takes the same time for a wrong
+// secret as for a right one.
+func (d *Directory) AuthenticateKey(secret string) (Principal, bool) {
+	held := d.heldBy(secret)
 	if held == nil {
-		return a.edges.principal(secret)
+		return Principal{}, false
 	}
 	return held.principal(), true
 }
@@ -63,19 +72,10 @@ func (k *heldKey) principal() Principal {
 // Valid says whether a principal still may what he might when he came: his key
 // or user is there, his token has not expired, and he has no right less. Those
 // who answer one request for a long time ask again and again.
-func (a *Agent) Valid(p Principal) bool {
-	switch {
-	case p.Kind == KindEdge:
-		_, err := a.EdgeDevice(p.ID)
-		return err == nil
-	case p.token == nil:
-		return !a.Revoked(p.ID)
+func (d *Directory) Valid(p Principal) bool {
+	if p.token == nil {
+		return d.holds(p.ID)
 	}
-	now, err := a.AuthenticateToken(*p.token)
+	now, err := d.AuthenticateToken(*p.token)
 	return err == nil && now.May(p.Permissions) && (now.Admin || !p.Admin) && now.OrganizationID == p.OrganizationID
 }
-
-// AccessChanged returns a channel that is closed when a key was revoked or a
-// user lost a right, for those who cannot wait until they ask Valid again.
-// What expires is not told.
-func (a *Agent) AccessChanged() <-chan struct{} { return a.signIn.changed.Wait() }

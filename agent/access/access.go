@@ -1,0 +1,102 @@
+// Package access says who may come in: API keys, users who sign in with a
+// one-time password, the tokens that both get, and the organizations that bound
+// what they see.
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/config"
+	"roomgate/agent/loop"
+	"roomgate/store"
+)
+
+// finishTimeout bounds how long the last write may wait for the disk.
+const finishTimeout = 5 * time.Second
+
+// Options are what a directory is opened with.
+type Options struct {
+	DB     *store.DB
+	Keys   *auth.Keys         // made of the device secret
+	Moment func() auth.Moment // now, as far as it can be known
+	Log    *slog.Logger
+
+	Gateway  string        // the gateway's id, for which tokens are good
+	Title    string        // what letters call the gateway
+	Lifetime time.Duration // of a user's token
+	Rotation time.Duration // how long a key signs tokens
+
+	SystemKey     string          // the secret of the system key; empty: the stored one, or a new one
+	People        []config.Person // who may sign in, as long as nothing else is staged
+	Organizations []string        // ids that the configuration names; one that is not stored is made
+
+	// Mail queues the letter with a one-time password in the transaction that
+	// stores the password; nil: there is no mail relay, and nobody can sign in.
+	Mail func(*store.Tx, CodeLetter) error
+	// Mailed is called when that transaction is committed; it must not wait.
+	Mailed func()
+}
+
+// Directory knows who may come in.
+type Directory struct {
+	options Options
+	db      *store.DB
+	keys    *auth.Keys
+	moment  func() auth.Moment
+	log     *slog.Logger
+	newKey  string // that Open made
+
+	keyring atomic.Pointer[keyring]
+	keyTurn sync.Mutex // of who changes the keyring
+
+	users   atomic.Pointer[roster]
+	signer  atomic.Pointer[auth.Signer]
+	turn    sync.Mutex         // of who changes the users or the signing keys
+	signing []storedSigningKey // under turn
+
+	asked, tried auth.Limiter[netip.Prefix]
+	changed      loop.Broadcast // a key or a user lost access
+}
+
+// Open reads what is stored. On a full disk it goes on with what it could not
+// store, so that the building opens.
+func Open(ctx context.Context, o Options) (*Directory, error) {
+	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log}
+	d.asked.Rate, d.tried.Rate = perNetwork, perNetwork
+	if err := d.loadKeys(ctx, o.SystemKey); err != nil {
+		return nil, fmt.Errorf("load the keys: %w", err)
+	}
+	d.options.SystemKey = ""
+	if err := errors.Join(d.loadUsers(o.People), d.loadSigner(ctx)); err != nil {
+		return nil, fmt.Errorf("prepare signing in: %w", err)
+	}
+	err := d.db.Update(ctx, func(tx *store.Tx) error { return ensureOrganizations(tx, o.Organizations) })
+	if errors.Is(err, store.ErrFull) {
+		d.log.Error("organizations of the configuration cannot be stored, the next start tries again: free space on the disk", "error", err)
+		return d, nil
+	}
+	return d, err
+}
+
+// Run stores when keys were used and changes the signing key until ctx ends.
+func (d *Directory) Run(ctx context.Context) error {
+	var loops errgroup.Group
+	loops.Go(func() error { return d.keepLastUse(ctx) })
+	loops.Go(func() error { return d.rotate(ctx) })
+	return loops.Wait()
+}
+
+// Changed returns a channel that is closed when a key was revoked or a user lost
+// a right, for those who cannot wait until they ask Valid again. What expires
+// closes nothing.
+func (d *Directory) Changed() <-chan struct{} { return d.changed.Wait() }
