@@ -73,7 +73,7 @@ func claimOptions(a *Agent) claim.Options {
 	}
 }
 
-// signIn is what the device secret opens, and the letters that wait.
+// signIn is the keys made of the device secret, and the letters that wait.
 type signIn struct {
 	keys    *auth.Keys
 	mailbox mailbox

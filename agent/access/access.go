@@ -83,9 +83,12 @@ func Open(ctx context.Context, o Options) (*Directory, error) {
 	err := d.db.Update(ctx, func(tx *store.Tx) error { return ensureOrganizations(tx, o.Organizations) })
 	if errors.Is(err, store.ErrFull) {
 		d.log.Error("organizations of the configuration cannot be stored, the next start tries again: free space on the disk", "error", err)
-		return d, nil
+		err = nil
 	}
-	return d, err
+	if err != nil {
+		return nil, fmt.Errorf("store the organizations of the configuration: %w", err)
+	}
+	return d, nil
 }
 
 // Run stores when keys were used and changes the signing key until ctx ends.

@@ -91,7 +91,7 @@ func (d *Directory) Token(p Principal, permissions []string, life time.Duration)
 			return "", expires, problem.New(problem.Invalid, "permissions", "%v", err)
 		}
 		if missing := asked &^ p.Permissions; missing != 0 {
-			return "", expires, problem.New(problem.Forbidden, "permissions", "has %s, which the key has not: leave it out", strings.Join(missing.Names(), ", "))
+			return "", expires, problem.New(problem.Forbidden, "permissions", "includes %s, which this key does not have: leave it out", strings.Join(missing.Names(), ", "))
 		}
 		t.Permissions, t.Admin = asked, false
 	}

@@ -37,3 +37,22 @@ func TestDeviceSecret(t *testing.T) {
 		t.Error("no folder, no error")
 	}
 }
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	hash := func(hardware string) string {
+		t.Helper()
+		keys, err := Open(dir, hardware, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(keys.Hash("a test", "text"))
+	}
+	first := hash("board-a")
+	if hash("board-a") != first || hash("") != first {
+		t.Error("the second start has other keys")
+	}
+	if hash("board-b") == first {
+		t.Error("other hardware has the same keys")
+	}
+}
