@@ -1,6 +1,10 @@
 package agent
 
-import "context"
+import (
+	"context"
+
+	"roomgate/agent/mail"
+)
 
 // MailAdmins sends a text to those who look after an organization, or with an
 // empty id after the building. It is queued when MailAdmins returns nil.
@@ -9,13 +13,13 @@ func (a *Agent) MailAdmins(ctx context.Context, organizationID, subject, text st
 	if len(letters) == 0 {
 		return noAdmin()
 	}
-	return a.postLetters(ctx, letters)
+	return a.signIn.mail.Post(ctx, letters...)
 }
 
 // adminLetters are the letters of MailAdmins.
-func (a *Agent) adminLetters(organizationID, subject, text string) (letters []letter) {
+func (a *Agent) adminLetters(organizationID, subject, text string) (letters []mail.Letter) {
 	for _, u := range a.Access.Admins(organizationID) {
-		letters = append(letters, letter{To: u.Email, Subject: subject, Text: text})
+		letters = append(letters, mail.Letter{To: u.Email, Subject: subject, Text: text})
 	}
 	return letters
 }

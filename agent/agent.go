@@ -227,7 +227,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
 	loops.Go(func() error { return a.runWheel(upper) })
 	loops.Go(func() error { return a.runHooks(upper) })
-	loops.Go(func() error { return a.runMailbox(upper) })
+	loops.Go(func() error { return a.signIn.mail.Run(upper) })
 	loops.Go(func() error { return a.runMessages(upper) })
 	loops.Go(func() error { return crew(upper, a, spacesOf, a.followCalendar) })
 

@@ -242,6 +242,7 @@ type rigOptions struct {
 	bench          bench
 	dial           func(ctx context.Context, network, address string) (net.Conn, error)
 	push           *http.Client
+	mail           Dialer
 }
 
 // openRig opens a building without running it.
@@ -260,7 +261,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), Options{Config: c, Buses: &noBuses{}, DataDir: o.dir, SystemKey: o.key, Log: o.log, Version: "test", Dial: o.dial, Push: o.push})
+	a, err := Open(t.Context(), Options{Config: c, Buses: &noBuses{}, DataDir: o.dir, SystemKey: o.key, Version: "test", Dial: o.dial, Push: o.push, MailDial: o.mail, Log: o.log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -241,13 +241,13 @@ func TestBackupAsAnother(t *testing.T) {
 				n, _ := messages.Get(tx, "n")
 				acked, _, _ := ackedCursor.Get(tx)
 				belongs := claimed.Len(tx) == 1
-				waits := belongs && mails.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
+				waits := belongs && storedLetters.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
 					c.Revision == 7 && p.Revision == 9 && acked < eventlog.End(tx)
-				forgot := !belongs && mails.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
+				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
 					len(c.Keys) == 1 && p.Revision == 0 && acked == eventlog.End(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,
-						mails.Len(tx), deliveries.Len(tx), m.Push, c, p, acked, eventlog.End(tx))
+						storedLetters.Len(tx), deliveries.Len(tx), m.Push, c, p, acked, eventlog.End(tx))
 				}
 				return nil
 			})

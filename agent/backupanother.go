@@ -5,6 +5,7 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/mail"
 	"roomgate/agent/message"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -17,9 +18,7 @@ import (
 func forgetWaiting(tx *store.Tx) error {
 	var err error
 	also := func(e error) { err = errors.Join(err, e) }
-	for key := range mails.All(tx) {
-		also(mails.Delete(tx, key))
-	}
+	also(mail.ForgetWaiting(tx))
 	for key, d := range deliveries.All(tx) {
 		if d.State == webhook.Pending {
 			also(deliveries.Delete(tx, key))

@@ -360,3 +360,17 @@ func (b *messageBook) drop(ids ...string) {
 	}
 	b.list = slices.DeleteFunc(b.list, func(p *postedMessage) bool { return b.byID[p.id] == nil })
 }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -50,9 +50,8 @@ func openMessageRig(t *testing.T, o rigOptions, trust string) *messageRig {
 	}
 	o.yaml = strings.Replace(o.yaml, "TRUST", trust, 1)
 	r := &messageRig{out: &pushtest.Server{Token: pushToken}, log: &logText{}}
-	o.push = &http.Client{Transport: r.out}
+	o.push, o.log = &http.Client{Transport: r.out}, slog.New(slog.NewTextHandler(r.log, nil))
 	r.rig = openRig(t, o)
-	r.Agent.log = slog.New(slog.NewTextHandler(r.log, nil))
 	return r
 }
 

@@ -10,7 +10,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/homeassistant"
-	"roomgate/agent/loop"
+	"roomgate/agent/mail"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -75,8 +75,8 @@ func claimOptions(a *Agent) claim.Options {
 
 // signIn is the keys made of the device secret, and the letters that wait.
 type signIn struct {
-	keys    *auth.Keys
-	mailbox mailbox
+	keys *auth.Keys
+	mail *mail.Queue
 }
 
 // openAccess opens the directory of those who may come in.
@@ -84,7 +84,7 @@ func (a *Agent) openAccess(ctx context.Context, o Options) (err error) {
 	if a.signIn.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
 		return err
 	}
-	a.signIn.mailbox.dial, a.signIn.mailbox.posted = o.MailDial, loop.NewSignal()
+	a.signIn.mail = mail.Open(a.mailOptions())
 	var people []config.Person
 	err = a.db.View(func(tx *store.Tx) (err error) {
 		people, err = a.loadCloudUsers(tx)
@@ -96,7 +96,7 @@ func (a *Agent) openAccess(ctx context.Context, o Options) (err error) {
 	jwt := a.config.Auth.JWT
 	options := access.Options{DB: a.db, Keys: a.signIn.keys, Moment: a.moment, Log: a.log,
 		Gateway: a.config.Gateway.ID, Title: cmp.Or(a.config.Gateway.Name, a.config.Gateway.ID), Lifetime: jwt.Lifetime, Rotation: jwt.Rotation,
-		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.signIn.mailbox.posted.Wake}
+		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.signIn.mail.Wake}
 	if a.config.SMTP.URL != "" {
 		options.Mail = a.putCodeLetter
 	}
@@ -118,9 +118,16 @@ func namedOrganizations(c *config.Config) (ids []string) {
 // putCodeLetter queues the letter with a one-time password. It replaces the one
 // that waits for the same reader.
 func (a *Agent) putCodeLetter(tx *store.Tx, c access.CodeLetter) error {
-	l := letter{To: c.To, Subject: c.Subject, Text: c.Text}
-	if c.Decoy {
-		l.Decoy = 1
+	return a.signIn.mail.PutCode(tx, c.Account, mail.Letter{To: c.To, Subject: c.Subject, Text: c.Text}, c.Decoy, a.moment())
+}
+
+// mailOptions is what the letters wait with until the relay takes them.
+func (a *Agent) mailOptions() mail.Options {
+	c := a.config.SMTP
+	settings := mail.Settings{From: c.From, Username: c.Username, CAFile: c.CAFile,
+		Password: func() (string, error) { return c.Password.Reveal(c.PasswordFile) }}
+	if c.URL != "" {
+		settings.Address, settings.Implicit, settings.Plain = c.Server()
 	}
-	return a.putLetter(tx, codePrefix+c.Account, l, c.Life, a.moment())
+	return mail.Options{DB: a.db, Keys: a.signIn.keys, Moment: a.moment, Settings: settings, Dial: a.options.MailDial, Log: a.log}
 }

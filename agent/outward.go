@@ -9,7 +9,6 @@ import (
 
 	"roomgate/agent/message"
 	"roomgate/agent/webhook"
-	"roomgate/store"
 )
 
 // Outward is how what the building tells others stands, besides the cloud.
@@ -50,25 +49,20 @@ const maxTroubled = 10
 
 // Outward returns how what the building tells others stands.
 func (a *Agent) Outward() Outward {
-	return Outward{a.mailQueue(), a.pushQueue(), a.webhookQueues()}
+	return Outward{waitingQueue(a.signIn.mail.Status()).outward(), a.pushQueue(), a.webhookQueues()}
 }
 
-func (a *Agent) mailQueue() OutwardQueue {
-	q := OutwardQueue{Configured: a.config.SMTP.URL != ""}
-	if failing := a.signIn.mailbox.failing.Load(); failing != nil {
-		q.Failing = *failing
-	}
-	now := a.moment()
-	_ = a.db.View(func(tx *store.Tx) error {
-		for _, m := range mails.All(tx) {
-			q.Waiting++
-			if age, known := now.Since(m.Posted); known {
-				q.OldestS = max(q.OldestS, seconds3(age))
-			}
-		}
-		return nil
-	})
-	return q
+// waitingQueue is how what waits for one who takes it fares, as its queue says it.
+type waitingQueue struct {
+	Configured bool
+	Waiting    int
+	Oldest     time.Duration
+	Failing    string
+}
+
+// outward is the queue as it is shown.
+func (q waitingQueue) outward() OutwardQueue {
+	return OutwardQueue{q.Configured, q.Waiting, seconds3(q.Oldest), q.Failing}
 }
 
 func (a *Agent) pushQueue() OutwardQueue {

@@ -113,7 +113,7 @@ func TestStrangersCostTheSame(t *testing.T) {
 			t.Errorf("%s: %d commits", email, n)
 		}
 		_ = r.db.View(func(tx *store.Tx) error {
-			m, err := mails.Get(tx, codePrefix+r.signIn.keys.Account(email))
+			m, err := storedLetters.Get(tx, "code."+r.signIn.keys.Account(email))
 			sealed = len(m.Sealed)
 			return err
 		})

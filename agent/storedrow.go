@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/claim"
+	"roomgate/agent/mail"
 )
 
 // hidden stands for what nobody is shown.
@@ -19,7 +20,7 @@ var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "
 // ShowStored is a row of the database for people to look at: without secrets.
 func ShowStored(bucket string, row []byte) json.RawMessage {
 	switch bucket {
-	case access.AccountTable, mails.Bucket(), access.SigningTable, claim.Table:
+	case access.AccountTable, mail.Bucket(), access.SigningTable, claim.Table:
 		return json.RawMessage(`"` + hidden + `"`)
 	}
 	var v any

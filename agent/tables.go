@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/mail"
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/webhook"
@@ -30,6 +31,7 @@ var (
 	//	accounts      access    how addresses stand with their one-time passwords, by a keyed hash
 	//	signing-keys  access    the ids of the keys that sign tokens, newest last
 	//	gateway-claim claim     whom the gateway belongs to, in one row
+	//	mails         mail      the letters that wait for the relay, by place
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
@@ -69,9 +71,6 @@ var (
 	// and keepDelivered are kept for the log; of the building maxDeliveries, and
 	// at most a quarter of store.max_size.
 	deliveries = store.NewTable[webhook.Delivery]("deliveries")
-	// mails holds the letters that wait for the relay, by place. At most
-	// maxLetters; then no more are taken.
-	mails = store.NewTable[storedMail]("mails")
 	// messages holds what was sent to mobile devices by id: keepMessages and a few,
 	// of which maxQueuedMessages wait for the push gateway at most.
 	messages = store.NewTable[storedMessage]("messages")
@@ -113,14 +112,6 @@ type storedWebhook struct {
 	Secrets webhook.Secrets  `json:"-"` // empty: they cannot be read
 	Sealed  []byte           `json:"sealed,omitempty"`
 	Plain   *webhook.Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
-}
-
-// storedMail is a letter that waits.
-type storedMail struct {
-	ID     string        `json:"id"`
-	Posted auth.Moment   `json:"posted"`
-	Life   time.Duration `json:"life"`
-	Sealed []byte        `json:"sealed"` // encrypted under the device secret
 }
 
 // storedMessage is a message with how it goes to the push gateway.
@@ -169,7 +160,7 @@ func buckets() []string {
 		[]string{bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
 		[]string{unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket()},
 		[]string{webhooks.Bucket(), deliveries.Bucket()},
-		[]string{mails.Bucket()},
+		[]string{mail.Bucket()},
 		[]string{messages.Bucket()},
 		[]string{ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket()},
 	)

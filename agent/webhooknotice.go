@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 
+	"roomgate/agent/problem"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -34,17 +35,15 @@ func (a *Agent) queueNotices(tx *store.Tx, all []notice) error {
 	for _, n := range all {
 		letters := a.adminLetters(n.organization, n.subject, n.text)
 		err := noAdmin()
-		switch {
-		case len(letters) == 0:
-		case mails.Len(tx)+len(letters) > maxLetters:
-			err = fullMailbox()
-		default:
-			if err := a.putLetters(tx, letters); err != nil {
-				return err
-			}
-			continue
+		if len(letters) > 0 {
+			err = a.signIn.mail.Put(tx, letters...)
 		}
-		a.log.Warn("the admin cannot be told by mail that a webhook is in trouble, the event log has it", "error", err)
+		switch {
+		case problem.As(err) != nil:
+			a.log.Warn("the admin cannot be told by mail that a webhook is in trouble, the event log has it", "error", err)
+		case err != nil:
+			return err
+		}
 	}
 	return nil
 }

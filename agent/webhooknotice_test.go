@@ -77,7 +77,7 @@ func TestTroubleIsOneTransaction(t *testing.T) {
 		stored := func() (state webhook.State, events, letters int) {
 			err := r.db.View(func(tx *store.Tx) error {
 				s, err := webhooks.Get(tx, w.ID)
-				state, letters = s.State, mails.Len(tx)
+				state, letters = s.State, storedLetters.Len(tx)
 				return err
 			})
 			if err != nil {

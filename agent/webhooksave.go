@@ -66,7 +66,7 @@ func (a *Agent) saveHooks(ctx context.Context) error {
 		a.Events.Grow()
 	}
 	if len(u.notices) > 0 {
-		a.signIn.mailbox.posted.Wake()
+		a.signIn.mail.Wake()
 	}
 	return nil
 }

@@ -1,10 +1,10 @@
-// Package mail hands a letter to a mail relay (RFC 5321, RFC 6409). It keeps
-// no queue and starts nothing: who has letters to send stores them, and asks
-// Backoff when to try again.
+// Package mail brings letters to a mail relay (RFC 5321, RFC 6409). A [Queue]
+// stores them, sealed, until the relay has taken them; a [Relay] takes one
+// letter and keeps nothing.
 //
 // # Why
 //
-// It is net/smtp of the standard library with what that leaves to its callers,
+// The relay is net/smtp of the standard library with what that leaves to its callers,
 // because a gateway sends short texts to one relay: encryption is demanded
 // before anything is said and never fallen back from, one letter has one
 // deadline, what a relay may say is bounded, and every failure is sorted into

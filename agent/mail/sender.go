@@ -1,0 +1,220 @@
+package mail
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"roomgate/store"
+)
+
+const (
+	// relayPause is the longest that a relay which takes nothing is left alone:
+	// somebody may wait for a one-time password that lives ten minutes.
+	relayPause = time.Minute
+	// senderStep is the longest that the sender sleeps.
+	senderStep = time.Hour
+	// finishTimeout bounds how long a letter that was sent may wait for the disk.
+	finishTimeout = 5 * time.Second
+)
+
+// waiting is a letter that waits, and how it went so far.
+type waiting struct {
+	storedMail
+	tries int
+	due   time.Time // not before
+	done  bool      // the relay has it
+}
+
+// sender is the loop that sends what waits. What belongs to it needs no lock.
+type sender struct {
+	*Queue
+	known map[string]*waiting // by place
+	fails int                 // of the relay, in a row
+	due   time.Time           // not before is the relay tried again
+}
+
+// Run sends what waits until ctx ends. What was not taken by then waits
+// for the next start.
+func (q *Queue) Run(ctx context.Context) error {
+	s := &sender{Queue: q, known: map[string]*waiting{}}
+	for {
+		wait := s.turn(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-q.posted:
+		case <-time.After(max(wait, time.Millisecond)):
+		}
+	}
+}
+
+// turn sends what is due and says how long it can wait.
+func (s *sender) turn(ctx context.Context) time.Duration {
+	order, err := s.look()
+	if err != nil {
+		s.log.Error("not every letter that waits can be read", "error", err)
+	}
+	next := time.Now().Add(senderStep)
+	for _, place := range order {
+		w := s.known[place]
+		if w.due.After(time.Now()) {
+			next = earlier(next, w.due)
+			continue
+		}
+		if ctx.Err() != nil || !s.deal(ctx, place, w) {
+			next = earlier(next, later(w.due, s.due))
+		}
+	}
+	return time.Until(next)
+}
+
+// look reads what waits. A letter that was replaced begins from the start.
+func (s *sender) look() (order []string, err error) {
+	found := map[string]*waiting{}
+	err = s.db.View(func(tx *store.Tx) error {
+		for place, m := range mails.All(tx) {
+			w := s.known[place]
+			if w == nil || w.ID != m.ID {
+				w = &waiting{storedMail: m}
+			}
+			found[place] = w
+			order = append(order, place)
+		}
+		return tx.Err()
+	})
+	s.known = found
+	return order, err
+}
+
+// deal sends a letter or throws it away, and says whether it is gone.
+func (s *sender) deal(ctx context.Context, place string, w *waiting) bool {
+	var l sealedLetter
+	text, err := s.keys.Open(place, w.Sealed)
+	if err == nil {
+		err = json.Unmarshal(text, &l)
+	}
+	age, known := s.moment().Since(w.Posted)
+	isCode := strings.HasPrefix(place, codePrefix)
+	switch {
+	case err != nil:
+		s.log.Warn("a letter that waits cannot be read, it is thrown away", "letter", w.ID)
+	case l.Decoy != 0, w.done:
+	case known && age >= w.Life, !known && isCode: // such a one-time password is void
+		s.log.Warn("a letter waited too long for the mail relay, it is thrown away", "letter", w.ID)
+	case s.due.After(time.Now()):
+		return false
+	default:
+		if !s.send(ctx, l, w) {
+			return false
+		}
+	}
+	return s.drop(ctx, place, w)
+}
+
+// send hands a letter to the relay, and says whether it is done with.
+func (s *sender) send(ctx context.Context, l sealedLetter, w *waiting) bool {
+	relay, err := s.relay()
+	if err == nil {
+		out := Letter{ID: w.ID, To: l.To, Subject: l.Subject, Text: l.Text}
+		if w.Posted.Trusted {
+			out.Date = time.UnixMilli(w.Posted.Milli)
+		}
+		err = relay.Send(ctx, out)
+	}
+	if ctx.Err() != nil && err != nil {
+		return false
+	}
+	var e *Error
+	all := !errors.As(err, &e) || e.Relay
+	switch {
+	case err == nil:
+		if s.fails > 0 {
+			s.log.Info("the mail relay takes letters again")
+		}
+		s.fails, w.done = 0, true
+		s.failing.Store(nil)
+		return true
+	case !all && e.Permanent:
+		s.log.Warn("the mail relay refused a letter, it is thrown away", "letter", w.ID, "error", err)
+		return true
+	case !all:
+		w.tries++
+		age, _ := s.moment().Since(w.Posted)
+		w.due = time.Now().Add(min(Backoff(w.tries, rand.Float64()), w.Life-age))
+		s.log.Info("the mail relay put off a letter", "letter", w.ID, "tries", w.tries, "error", err)
+		return false
+	}
+	s.fails++
+	reason := err.Error()
+	s.failing.Store(&reason)
+	s.due = time.Now().Add(min(Backoff(s.fails, rand.Float64()), relayPause))
+	if s.fails == 1 {
+		s.log.Warn("the mail relay takes no letters, they wait", "error", err)
+	}
+	return false
+}
+
+// drop takes a letter from the queue, unless another one has its place. What
+// the relay took goes even when the building stops.
+func (s *sender) drop(ctx context.Context, place string, w *waiting) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	defer cancel()
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		now, err := mails.Get(tx, place)
+		if err != nil || now.ID != w.ID {
+			return nil
+		}
+		return mails.Delete(tx, place)
+	})
+	if err != nil {
+		w.due = time.Now().Add(relayPause)
+		s.log.Error("a letter that is done with cannot be taken from the queue", "letter", w.ID, "error", err)
+	}
+	return err == nil
+}
+
+// relay is the configured one. Files are read each time, so that a new
+// password or certificate counts.
+func (q *Queue) relay() (*Relay, error) {
+	c := q.settings
+	from, err := ParseFrom(c.From)
+	if err != nil {
+		return nil, fmt.Errorf("smtp.from %w", err)
+	}
+	r := &Relay{Address: c.Address, Implicit: c.Implicit, Plain: c.Plain, From: from, Username: c.Username, Dial: q.dial}
+	if r.Password, err = c.Password(); err != nil {
+		return nil, fmt.Errorf("smtp.password_file: %w", err)
+	}
+	if c.CAFile == "" {
+		return r, nil
+	}
+	pem, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read smtp.ca_file: %w", err)
+	}
+	if r.CAs = x509.NewCertPool(); !r.CAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("smtp.ca_file %s holds no certificate", c.CAFile)
+	}
+	return r, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
