@@ -21,6 +21,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
+	"roomgate/agent/message/book"
 	"roomgate/agent/update"
 	"roomgate/cloud"
 	"roomgate/drivers"
@@ -74,9 +75,10 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 
 // Agent is an opened building.
 type Agent struct {
-	Events *eventlog.Log
-	Claim  *claim.Book // whom the gateway belongs to
-	Access *access.Directory
+	Events   *eventlog.Log
+	Messages *book.Book
+	Claim    *claim.Book // whom the gateway belongs to
+	Access   *access.Directory
 
 	config  *config.Config
 	options Options // without the system key
@@ -103,7 +105,6 @@ type Agent struct {
 	calendars calendarClients
 	hooks     *hooks
 	rules     *ruleBook
-	messages  *messageBook
 
 	updateURL   atomic.Pointer[string]
 	contestTold time.Time // when it was last told that another gateway has this id; the link's
@@ -131,7 +132,6 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	a.db = db
 	a.hooks = newHooks(o)
 	a.rules = newRuleBook()
-	a.messages = a.newMessageBook(o.Push)
 	if err := a.load(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -179,7 +179,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.db.View(a.loadRules); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
-	if err := a.db.View(a.loadMessages); err != nil {
+	if a.Messages, err = book.Open(a.messageOptions()); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
 	if err := a.bearPlans(ctx); err != nil {
@@ -228,7 +228,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.runWheel(upper) })
 	loops.Go(func() error { return a.runHooks(upper) })
 	loops.Go(func() error { return a.signIn.mail.Run(upper) })
-	loops.Go(func() error { return a.runMessages(upper) })
+	loops.Go(func() error { return a.Messages.Run(upper) })
 	loops.Go(func() error { return crew(upper, a, spacesOf, a.followCalendar) })
 
 	lower, stopDevices := context.WithCancel(ctx)

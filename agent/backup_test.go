@@ -215,8 +215,8 @@ func TestBackupAsAnother(t *testing.T) {
 			return errors.Join(
 				deliveries.Put(tx, "w/1", webhook.Delivery{ID: "1", WebhookID: "w", State: webhook.Pending}),
 				deliveries.Put(tx, "w/2", webhook.Delivery{ID: "2", WebhookID: "w", State: webhook.Delivered}),
-				messages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
-				messages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
+				storedMessages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
+				storedMessages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
 				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Keys: []string{"k"}, Update: "https://example.org/x"}),
 				claimed.Put(tx, "gateway-claim", map[string]string{"organization": "Acme"}),
 				plans.Put(tx, "p", storedPlan{Revision: 9}))
@@ -237,8 +237,8 @@ func TestBackupAsAnother(t *testing.T) {
 			err = db.View(func(tx *store.Tx) error {
 				c, _ := cloudConfigs.Get(tx, currentConfig)
 				p, _ := plans.Get(tx, "p")
-				m, _ := messages.Get(tx, "m")
-				n, _ := messages.Get(tx, "n")
+				m, _ := storedMessages.Get(tx, "m")
+				n, _ := storedMessages.Get(tx, "n")
 				acked, _, _ := ackedCursor.Get(tx)
 				belongs := claimed.Len(tx) == 1
 				waits := belongs && storedLetters.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&

@@ -6,7 +6,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
-	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -24,12 +24,7 @@ func forgetWaiting(tx *store.Tx) error {
 			also(deliveries.Delete(tx, key))
 		}
 	}
-	for key, m := range messages.All(tx) {
-		if m.Push.Open() {
-			m.Push.State, m.Push.Reason = message.Expired, "this gateway was made from a backup of another, which sends it"
-			also(messages.Put(tx, key, m))
-		}
-	}
+	also(book.ForgetWaiting(tx))
 	for _, c := range []eventlog.Cursor{ackedCursor, webhookCursor, ruleCursor} {
 		also(c.ToEnd(tx))
 	}

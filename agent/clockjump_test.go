@@ -101,7 +101,7 @@ func (r *rig) withTimes() (now, later string) {
 	_, _, err = r.CreateWebhook(ctx, webhook.Request{OrganizationID: owner, URL: "https://one.example.com/", Events: []string{webhook.BookingCreated}})
 	must(err)
 	r.book("told", at.Add(20*time.Hour), at.Add(21*time.Hour))
-	_, err = r.SendMessage(ctx, message.Request{To: message.To{UserID: "ada"}, Title: "a", Body: "b", Source: message.FromAPI, ExpiresAt: at.AddDate(0, 0, 2)}, "")
+	_, err = r.Messages.Send(ctx, message.Request{To: message.To{UserID: "ada"}, Title: "a", Body: "b", Source: message.FromAPI, ExpiresAt: at.AddDate(0, 0, 2)}, "")
 	must(err)
 	_, err = r.CreateRule(ctx, rules.Rule{Name: "light", Enabled: true, SpaceID: room, Trigger: rules.Trigger{Booking: rules.BookingStart},
 		Actions: []rules.Action{{DeviceType: drivers.TypeLight, Action: drivers.ActOn}}})
@@ -124,7 +124,7 @@ func (r *rig) rows() map[string]string {
 		rowsOf(tx, all, "key", store.NewTable[map[string]any](access.KeyTable), func(k map[string]any) any { delete(k, "last_used_at"); return k })
 		rowsOf(tx, all, "webhook", webhooks, func(w storedWebhook) any { return []any{w.State, w.Sealed} })
 		rowsOf(tx, all, "delivery", deliveries, func(d webhook.Delivery) any { return d.State })
-		rowsOf(tx, all, "message", messages, func(m storedMessage) any { return m.Push.State })
+		rowsOf(tx, all, "message", storedMessages, func(m storedMessage) any { return m.Push.State })
 		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage](access.SigningTable), nil)
 		rowsOf(tx, all, "command", commands, nil)
 		rowsOf(tx, all, "rule", ruleRows, nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
-	"roomgate/cloud"
 )
 
 // A message is stored with its row in one transaction, and each way says how
@@ -37,7 +35,7 @@ func TestMessageGoesBothWays(t *testing.T) {
 		if c := m.Channels; c.Cloud.State != message.Queued || c.Cloud.Reason == "" || c.Push.State != message.Queued {
 			t.Errorf("at first: %+v", c)
 		}
-		if rows := r.logged(levelMessage); len(rows) != 1 {
+		if rows := r.logged("message"); len(rows) != 1 {
 			t.Fatalf("%d rows", len(rows))
 		}
 		r.wait(time.Second)
@@ -48,7 +46,7 @@ func TestMessageGoesBothWays(t *testing.T) {
 		if c := r.now(m.ID).Channels; c.Cloud.State != message.Sent || c.Push.State != message.Sent || c.Push.Attempts < 2 {
 			t.Errorf("at last: %+v", c)
 		}
-		up := h.taken(levelMessage)
+		up := h.taken("message")
 		var said message.Message
 		if len(up) != 1 || up[0].Type != "roomgate.message" || json.Unmarshal(up[0].Data, &said) != nil || said.ID != m.ID || said.Body != "hello" {
 			t.Errorf("the cloud was told %+v", up)
@@ -62,6 +60,8 @@ func TestMessageGoesBothWays(t *testing.T) {
 	})
 }
 
+// TestMessageFindsItsReader asks who people are: users of the configuration, who
+// are enabled, and organizers of bookings.
 func TestMessageFindsItsReader(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startMessageRig(t, rigOptions{yaml: "cloud: {url: 'mqtt://cloud'}\n" + reachable, dial: (&heaven{down: true}).dial}, "")
@@ -79,22 +79,19 @@ func TestMessageFindsItsReader(t *testing.T) {
 			{message.To{UserID: "mel"}, org, "rooms-mel", "", org},
 			{message.To{UserID: "bob"}, org, "", "to.user_id", ""}, // as if there was none
 			{message.To{UserID: "off"}, "", "", "to.user_id", ""},
-			{message.To{UserID: "nobody"}, "", "", "to.user_id", ""},
 			{message.To{Email: "bob@example.com"}, org, "", "", org}, // a stranger to this organization
 			{message.To{Email: "bob@example.com"}, "", "rooms-bob", "", otherOrg},
 			{message.To{Email: "off@example.com"}, "", "", "", ""},
-			{message.To{Email: "guest@example.com"}, "", "", "", ""},
 			{message.To{BookingID: "board"}, "", "rooms-mel", "", org},
 			{message.To{BookingID: "nobodys"}, "", "", "to.booking_id", ""},
 			{message.To{BookingID: "none"}, "", "", "to.booking_id", ""},
-			{message.To{Topic: "kitchen"}, "", "kitchen", "", ""},
 			{message.To{Topic: "rooms-mel"}, org, "rooms-mel", "", org},
 			{message.To{Topic: "rooms-bob"}, org, "", "to.topic", ""},
 		} {
 			asked := hello(c.to, "x")
 			asked.OrganizationID = c.owner
 			before := len(r.out.Taken())
-			m, err := r.SendMessage(t.Context(), asked, "")
+			m, err := r.Messages.Send(t.Context(), asked, "")
 			if field := fieldIn(err); field != c.field {
 				t.Errorf("%+v: %v, want a problem with %q", c, err, c.field)
 			}
@@ -120,124 +117,6 @@ func fieldIn(err error) string {
 		return ""
 	}
 	return AsError(err).Field
-}
-
-// The same request again is the same message, also after a restart; another one
-// with its key is refused.
-func TestMessageIsRepeatable(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		dir := t.TempDir()
-		r := startMessageRig(t, rigOptions{dir: dir}, "")
-		first, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "once"), "key")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.wait(time.Second)
-		r.stop()
-		r = startMessageRig(t, rigOptions{dir: dir}, "")
-		again, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "once"), "key")
-		if err != nil || again.ID != first.ID || again.Channels.Push.State != message.Sent {
-			t.Errorf("again: %+v, %v", again, err)
-		}
-		if _, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "twice"), "key"); AsError(err) == nil || AsError(err).Code != Conflict {
-			t.Errorf("another one with its key: %v", err)
-		}
-		r.wait(time.Minute)
-		if rows := r.logged(levelMessage); len(rows) != 1 || len(r.out.Taken()) != 0 {
-			t.Errorf("%d rows, pushed again %q", len(rows), r.pushed())
-		}
-	})
-}
-
-func TestMessageWithoutAWay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{yaml: planned})
-		_, err := r.SendMessage(t.Context(), hello(message.To{Email: "a@example.com"}, "x"), "")
-		if e := AsError(err); e == nil || e.Code != Unavailable || !strings.Contains(e.Message, "push.url") {
-			t.Errorf("%v", err)
-		}
-		if rows := r.logged(levelMessage); len(rows) != 0 {
-			t.Errorf("%d rows", len(rows))
-		}
-	})
-}
-
-func TestMessagesAreListed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startMessageRig(t, rigOptions{}, "")
-		var want []string
-		for i := range 7 {
-			m := r.send(message.To{UserID: []string{"mel", "bob"}[i%2]}, fmt.Sprint(i))
-			want = append([]string{m.Title}, want...)
-		}
-		titles := func(organization string, limit int) (all []string) {
-			for cursor := ""; ; {
-				page, next, err := r.Messages(organization, limit, cursor)
-				if err != nil || len(page) > limit {
-					t.Fatalf("%d, %v", len(page), err)
-				}
-				for _, m := range page {
-					all = append(all, m.Title)
-				}
-				if cursor = next; cursor == "" {
-					return all
-				}
-			}
-		}
-		if got := titles("", 3); !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if got := titles(org, 2); !slices.Equal(got, []string{"6", "4", "2", "0"}) {
-			t.Errorf("of one organization: %q", got)
-		}
-		if _, _, err := r.Messages("", 3, "?"); fieldIn(err) != "cursor" {
-			t.Errorf("a cursor that is none: %v", err)
-		}
-	})
-}
-
-// What is done with is forgotten, oldest first; what waits is not, and there is
-// an end to what may wait.
-func TestMessagesAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startMessageRig(t, rigOptions{}, "")
-		r.fails(503, "")
-		var waits MessageInfo
-		for i := range maxQueuedMessages {
-			m := r.send(message.To{UserID: []string{"ada", "ada", "ada", "mel"}[i%4]}, fmt.Sprint(i))
-			if i == 0 {
-				waits = m
-			}
-		}
-		_, err := r.SendMessage(t.Context(), hello(message.To{UserID: "ada"}, "too many"), "")
-		if e := AsError(err); e == nil || e.Code != Full {
-			t.Errorf("one too many: %v", err)
-		}
-		r.out.Script(nil)
-		r.wait(10 * time.Minute)
-		r.wantPush("the oldest", waits.ID, message.Sent, "")
-		for i := range keepMessages {
-			r.send(message.To{UserID: "ada"}, fmt.Sprint("later ", i))
-			if i%100 == 0 {
-				r.wait(10 * time.Second)
-			}
-		}
-		r.wait(10 * time.Second)
-		if n := len(r.messages.list); n < keepMessages || n >= keepMessages+messagesOver {
-			t.Errorf("%d are remembered", n)
-		}
-		if _, err := r.Message(waits.ID); AsError(err) == nil || AsError(err).Code != NotFound {
-			t.Errorf("the oldest is still there: %v", err)
-		}
-		r.fails(503, "")
-		for range maxQueuedMessagesOfOrg {
-			r.send(message.To{UserID: "mel"}, "one organization")
-		}
-		if _, err := r.SendMessage(t.Context(), hello(message.To{UserID: "mel"}, "its last"), ""); AsError(err) == nil || AsError(err).Code != Full {
-			t.Errorf("too many of one organization: %v", err)
-		}
-		r.send(message.To{UserID: "ada"}, "others have room")
-	})
 }
 
 // The organizer is told of what the building decides, in the transaction of the
@@ -272,10 +151,10 @@ func TestOrganizerIsTold(t *testing.T) {
 		if last.Message != "Sat 1 Jan 09:00-10:00 UTC: nobody checked in and the room is not watched" || last.Priority != 4 {
 			t.Errorf("%+v", last)
 		}
-		if rows := r.logged(levelMessage); len(rows) != 2 {
+		if rows := r.logged("message"); len(rows) != 2 {
 			t.Errorf("%d rows", len(rows))
 		}
-		page, _, err := r.Messages(org, 10, "")
+		page, _, err := r.Messages.List(org, 10, "")
 		if err != nil || len(page) != 2 || page[0].Source != message.FromBooking {
 			t.Errorf("%+v, %v", page, err)
 		}
@@ -293,23 +172,8 @@ func TestOrganizerIsNotToldByDefault(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.until(on(9, 11))
-		if got := r.booking("noshow").State; got != booking.Released || len(r.out.Taken()) != 0 || len(r.logged(levelMessage)) != 0 {
+		if got := r.booking("noshow").State; got != booking.Released || len(r.out.Taken()) != 0 || len(r.logged("message")) != 0 {
 			t.Errorf("%s, told %q", got, r.pushed())
-		}
-	})
-}
-
-// A log that was full before the cloud took a message says so.
-func TestMessageTheCloudNeverGot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		yaml := "cloud: {url: 'mqtt://cloud', acks: " + cloud.AcksBackend + "}\nstore: {events: 100}\n" + reachable
-		r := startMessageRig(t, rigOptions{yaml: yaml, dial: func() Dialer { h := &heaven{down: true}; return h.dial }()}, "")
-		m := r.send(message.To{UserID: "ada"}, "x")
-		for i := range 150 {
-			r.send(message.To{UserID: "ada"}, fmt.Sprint(i))
-		}
-		if c := r.now(m.ID).Channels.Cloud; c.State != message.Failed || c.Reason == "" {
-			t.Errorf("%+v", c)
 		}
 	})
 }

@@ -1,16 +1,15 @@
 package agent
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
-	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 	"roomgate/agent/push/pushtest"
+	"roomgate/store"
 )
 
 const pushToken = "tk_of-the-building"
@@ -31,6 +30,14 @@ spaces:
   - {id: ` + room + `, name: Aurora, organization_id: ` + org + `}
   - {id: ` + otherRoom + `, name: Borealis}
 `
+
+// storedMessages is the table of package book.
+var storedMessages = store.NewTable[storedMessage]("messages")
+
+type storedMessage struct {
+	message.Message
+	Push message.Channel `json:"push"`
+}
 
 // messageRig is a building with a push gateway.
 type messageRig struct {
@@ -63,9 +70,9 @@ func startMessageRig(t *testing.T, o rigOptions, trust string) *messageRig {
 }
 
 // send sends a message that has to be taken.
-func (r *messageRig) send(to message.To, title string) MessageInfo {
+func (r *messageRig) send(to message.To, title string) book.Info {
 	r.t.Helper()
-	m, err := r.SendMessage(r.t.Context(), hello(to, title), "")
+	m, err := r.Messages.Send(r.t.Context(), hello(to, title), "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -77,9 +84,9 @@ func hello(to message.To, title string) message.Request {
 }
 
 // now is how a message stands.
-func (r *messageRig) now(id string) MessageInfo {
+func (r *messageRig) now(id string) book.Info {
 	r.t.Helper()
-	m, err := r.Message(id)
+	m, err := r.Messages.Get(id)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -104,28 +111,4 @@ func (r *messageRig) pushed() (all []string) {
 
 func (r *messageRig) fails(status int, retry string) {
 	r.out.Script(func(string) *pushtest.Fault { return &pushtest.Fault{Status: status, RetryAfter: retry} })
-}
-
-// failures are the events of messages that were not pushed.
-func (r *messageRig) failures() int {
-	r.t.Helper()
-	events, _, err := r.Events.Find(eventlog.Filter{Type: eventMessageFailed, Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return len(events)
-}
-
-// attempts lets time pass and says when the gateway was asked, in seconds from
-// now, to the nearest one.
-func (r *messageRig) attempts(span time.Duration) (at []string) {
-	start, before := time.Now(), r.out.Asked()
-	for time.Since(start) < span {
-		r.wait(500 * time.Millisecond)
-		if n := r.out.Asked(); n > before {
-			before = n
-			at = append(at, fmt.Sprint(time.Since(start).Round(time.Second)))
-		}
-	}
-	return at
 }

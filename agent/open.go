@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/mail"
+	"roomgate/agent/message/book"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -130,4 +131,27 @@ func (a *Agent) mailOptions() mail.Options {
 		settings.Address, settings.Implicit, settings.Plain = c.Server()
 	}
 	return mail.Options{DB: a.db, Keys: a.signIn.keys, Moment: a.moment, Settings: settings, Dial: a.options.MailDial, Log: a.log}
+}
+
+// messageOptions is what the messages to mobile devices stand on.
+func (a *Agent) messageOptions() book.Options {
+	o := book.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Moment: a.moment, Log: a.log,
+		Push: pushGateway(a.config.Push, a.options.Push, a.log), Flush: a.config.Store.Flush, Organizers: a.config.Messages.Organizers,
+		ReaderByID:    func(id string) (book.Reader, bool) { return a.reader(a.Access.User(id)) },
+		ReaderByEmail: func(email string) (book.Reader, bool) { return a.reader(a.Access.UserByEmail(email)) },
+		HasTopic:      a.hasTopic, Booking: a.Booking,
+		Owner: func(spaceID string) (string, error) {
+			s, err := a.space(spaceID)
+			if err != nil {
+				return "", err
+			}
+			return a.ownerOf(s), nil
+		}}
+	if a.config.Cloud.URL != "" {
+		o.Cloud = func() (acked uint64, connected bool, err error) {
+			acked, err = outbox{a}.Acked()
+			return acked, a.link.Connected(), err
+		}
+	}
+	return o
 }

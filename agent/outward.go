@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent/message"
 	"roomgate/agent/webhook"
 )
 
@@ -49,7 +48,7 @@ const maxTroubled = 10
 
 // Outward returns how what the building tells others stands.
 func (a *Agent) Outward() Outward {
-	return Outward{waitingQueue(a.signIn.mail.Status()).outward(), a.pushQueue(), a.webhookQueues()}
+	return Outward{waitingQueue(a.signIn.mail.Status()).outward(), waitingQueue(a.Messages.Status()).outward(), a.webhookQueues()}
 }
 
 // waitingQueue is how what waits for one who takes it fares, as its queue says it.
@@ -63,24 +62,6 @@ type waitingQueue struct {
 // outward is the queue as it is shown.
 func (q waitingQueue) outward() OutwardQueue {
 	return OutwardQueue{q.Configured, q.Waiting, seconds3(q.Oldest), q.Failing}
-}
-
-func (a *Agent) pushQueue() OutwardQueue {
-	q := OutwardQueue{Configured: a.messages.gateway != nil}
-	now := a.moment()
-	a.messages.mu.Lock()
-	defer a.messages.mu.Unlock()
-	q.Failing = a.messages.failing
-	for _, p := range a.messages.list {
-		if p.push != message.Queued {
-			continue
-		}
-		q.Waiting++
-		if age, known := now.Since(p.posted); known {
-			q.OldestS = max(q.OldestS, seconds3(age))
-		}
-	}
-	return q
 }
 
 func (a *Agent) webhookQueues() OutwardWebhooks {

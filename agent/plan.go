@@ -106,14 +106,14 @@ func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*s
 	}
 	defer a.ids.release(edits)
 	now := a.Now()
-	told := a.notices(s, edits)
+	notices := a.notices(s, edits)
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		for _, e := range edits {
 			if err := a.storeEdit(tx, s, e, now); err != nil {
 				return err
 			}
 		}
-		if err := a.putNotices(tx, told); err != nil {
+		if err := notices.Write(tx); err != nil {
 			return err
 		}
 		if also != nil {
@@ -128,7 +128,7 @@ func (a *Agent) commit(ctx context.Context, s *space, edits []edit, also func(*s
 		from.plan.bookings.Forget(id)
 	}
 	s.plan.show(edits)
-	a.showNotices(told)
+	notices.Show()
 	a.planChanged(s)
 	return nil
 }

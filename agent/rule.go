@@ -318,7 +318,7 @@ func (a *Agent) checkAction(t *site, r *rules.Rule, i int) error {
 	case act.Event != "":
 		return nil
 	case !act.To.Nobody():
-		m := toldBy(*r, *act, "")
+		m := messageOf(*r, *act, "")
 		return inAction(i, m.Check())
 	}
 	var refusal error

@@ -42,7 +42,7 @@ func TestRuleTellsPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := r.Message(runs[0].Actions[2].MessageID)
+		m, err := r.Messages.Get(runs[0].Actions[2].MessageID)
 		if err != nil || m.Source != message.FromRule || m.SpaceID != room || m.To.BookingID != "b1" || m.OrganizationID != org {
 			t.Errorf("%+v, %v", m, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/message/book"
 	rules "roomgate/agent/rule"
 	"roomgate/store"
 )
@@ -20,7 +21,7 @@ type verdicts struct {
 	entries map[string]rules.Run    // of logs, by key
 	rows    []eventlog.Row          // events
 	stopped map[string]*rules.Rule  // suspended, by id
-	told    []storedMessage
+	drafts  []*book.Draft
 	jobs    []job
 	quiet   []quietRun
 
@@ -88,7 +89,7 @@ func (v *verdicts) take(a *Agent, h *heldRule, t *trigger, run rules.Run) error 
 	for i, act := range h.Actions {
 		result := rules.Result{Action: inWords(act), State: rules.Accepted}
 		if !act.To.Nobody() {
-			run.Actions = append(run.Actions, v.tell(a, h, act, t))
+			run.Actions = append(run.Actions, v.notify(a, h, act, t))
 			continue
 		}
 		if act.Event == "" {
@@ -146,12 +147,9 @@ func (a *Agent) rule(ctx context.Context, v *verdicts, cursor uint64, clock time
 	for id, r := range v.stopped {
 		a.log.Warn("a rule is suspended: change it, then enable it again", "rule", r.Name, "id", id, "reason", r.Suspended.Reason)
 	}
-	if len(v.rows)+len(v.told) > 0 {
+	if len(v.rows)+len(v.drafts) > 0 {
+		a.Messages.Stage(v.drafts...).Show()
 		a.Events.Grow()
-	}
-	if len(v.told) > 0 {
-		a.messages.show(v.told...)
-		a.messages.posted.Wake()
 	}
 	b.jobs = append(b.jobs, v.jobs...)
 	return nil
@@ -168,10 +166,7 @@ func (v *verdicts) write(tx *store.Tx, a *Agent, cursor uint64, clock time.Time)
 	for id, r := range v.stopped {
 		all = append(all, ruleRows.Put(tx, id, *r))
 	}
-	all = append(all, a.Events.Push(tx, v.rows...))
-	for i := range v.told {
-		all = append(all, a.putMessage(tx, &v.told[i]))
-	}
+	all = append(all, a.Events.Push(tx, v.rows...), a.Messages.Stage(v.drafts...).Write(tx))
 	return errors.Join(append(all, a.rules.saveCursors(tx, cursor, clock))...)
 }
 

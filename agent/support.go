@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
+	"roomgate/agent/message/book"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -49,7 +50,7 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 		return v, err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		v.Private = slices.Concat(bookedWords(tx), knownWords(tx), hookWords(tx, keys), addedWords(tx, keys))
+		v.Private = slices.Concat(bookedWords(tx), book.Words(tx), knownWords(tx), hookWords(tx, keys), addedWords(tx, keys))
 		return tx.Err()
 	})
 	slices.Sort(v.Private)
@@ -57,13 +58,10 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 	return v, err
 }
 
-// bookedWords are those of bookings and messages, and where calendars are.
+// bookedWords are those of bookings, and where calendars are.
 func bookedWords(tx *store.Tx) (words []string) {
 	for _, b := range bookings.All(tx) {
 		words = append(words, b.Title, b.Organizer.Name, b.Organizer.Email, b.ExternalID)
-	}
-	for _, m := range messages.All(tx) {
-		words = append(words, m.Title, m.Body, m.Topic, m.To.Email, m.To.Name, m.To.UserID, m.To.Topic)
 	}
 	for _, p := range plans.All(tx) {
 		if p.Calendar != nil {

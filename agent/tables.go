@@ -11,7 +11,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
-	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -32,6 +32,7 @@ var (
 	//	signing-keys  access    the ids of the keys that sign tokens, newest last
 	//	gateway-claim claim     whom the gateway belongs to, in one row
 	//	mails         mail      the letters that wait for the relay, by place
+	//	messages      book      what was sent to mobile devices, by id
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
@@ -71,9 +72,6 @@ var (
 	// and keepDelivered are kept for the log; of the building maxDeliveries, and
 	// at most a quarter of store.max_size.
 	deliveries = store.NewTable[webhook.Delivery]("deliveries")
-	// messages holds what was sent to mobile devices by id: keepMessages and a few,
-	// of which maxQueuedMessages wait for the push gateway at most.
-	messages = store.NewTable[storedMessage]("messages")
 	// ruleRows holds the rules by id.
 	ruleRows = store.NewTable[rules.Rule]("rules")
 	// ruleRuns holds the last rules.KeepRuns runs of each rule, by its id and a
@@ -114,18 +112,6 @@ type storedWebhook struct {
 	Plain   *webhook.Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
 }
 
-// storedMessage is a message with how it goes to the push gateway.
-type storedMessage struct {
-	message.Message
-	Sequence uint64          `json:"sequence"` // of its row in the log, by which it goes up
-	Push     message.Channel `json:"push"`
-	Topic    string          `json:"topic,omitempty"`
-	Posted   auth.Moment     `json:"posted"`
-	Life     time.Duration   `json:"life"`
-	Key      string          `json:"key,omitempty"` // of the request
-	Print    string          `json:"print,omitempty"`
-}
-
 // clockKey is the one row of clockRow.
 const clockKey = "clock"
 
@@ -161,7 +147,7 @@ func buckets() []string {
 		[]string{unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket()},
 		[]string{webhooks.Bucket(), deliveries.Bucket()},
 		[]string{mail.Bucket()},
-		[]string{messages.Bucket()},
+		[]string{book.Bucket()},
 		[]string{ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket()},
 	)
 }

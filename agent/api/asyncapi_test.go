@@ -60,7 +60,7 @@ func belowTheCloud(t *testing.T, f func(t *testing.T, b *agenttest.Building, lin
 		building := agenttest.Start(t, agenttest.Options{Dial: dial, Settings: []config.Setting{{Key: "cloud.url", Value: "mqtt://cloud"}}})
 		time.Sleep(5 * time.Second)
 		hello := message.Request{To: message.To{Email: "ada@example.com"}, SpaceID: agenttest.Aurora, Title: "a", Body: "b", Source: message.FromAPI}
-		if _, err := building.SendMessage(t.Context(), hello, ""); err != nil {
+		if _, err := building.Messages.Send(t.Context(), hello, ""); err != nil {
 			t.Fatal(err)
 		}
 		f(t, building, link, func() []cloud.Message {

@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 )
 
 // sendMessage takes a message to somebody's mobile device.
@@ -28,7 +29,7 @@ func sendMessage(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	sent, err := s.agent.SendMessage(c.r.Context(), r, key)
+	sent, err := s.agent.Messages.Send(c.r.Context(), r, key)
 	if key != "" && isUsed(err) {
 		return invalid(headerIdempotencyKey, "was used before for another message: choose a new one")
 	}
@@ -81,7 +82,7 @@ func listMessages(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := s.agent.Messages(c.who.OrganizationID, int(limit), q.text("cursor"))
+	found, next, err := s.agent.Messages.List(c.who.OrganizationID, int(limit), q.text("cursor"))
 	if err != nil {
 		return err
 	}
@@ -89,14 +90,14 @@ func listMessages(s *Server, c *call) error {
 		return c.timedMessages(found, next)
 	}
 	return c.json(http.StatusOK, struct {
-		Messages []agent.MessageInfo `json:"messages"`
-		Next     string              `json:"next_cursor,omitempty"`
+		Messages []book.Info `json:"messages"`
+		Next     string      `json:"next_cursor,omitempty"`
 	}{found, next})
 }
 
 // getMessage answers with one message.
 func getMessage(s *Server, c *call) error {
-	m, err := s.agent.Message(c.params[0])
+	m, err := s.agent.Messages.Get(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -105,9 +106,9 @@ func getMessage(s *Server, c *call) error {
 
 // ownMessage refuses a message that is of another organization.
 func (s *Server) ownMessage(who *principal, id string) error {
-	m, err := s.agent.Message(id)
+	m, err := s.agent.Messages.Get(id)
 	if err == nil && !who.Sees(m.OrganizationID) {
-		_, err = s.agent.Message(nobody)
+		_, err = s.agent.Messages.Get(nobody)
 	}
 	return err
 }

@@ -9,11 +9,12 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 )
 
-func sentMessage(t *testing.T, got answer) agent.MessageInfo {
+func sentMessage(t *testing.T, got answer) book.Info {
 	t.Helper()
-	var m agent.MessageInfo
+	var m book.Info
 	if err := json.Unmarshal([]byte(got.body), &m); err != nil || got.StatusCode != 202 || m.ID == "" {
 		t.Fatalf("%d %s", got.StatusCode, got.body)
 	}
@@ -58,7 +59,7 @@ func TestMessagesOverHTTP(t *testing.T) {
 		}
 		checkProblem(t, "another with its key", b.ask("POST", "/messages", strings.Replace(good, "30m", "31m", 1), "Idempotency-Key: a"), 422, "invalid", "Idempotency-Key")
 		time.Sleep(time.Second)
-		var m agent.MessageInfo
+		var m book.Info
 		got := b.ask("GET", "/messages/"+first.ID, "")
 		if err := json.Unmarshal([]byte(got.body), &m); err != nil || m.Channels.Push.State != message.Sent || m.Channels.Cloud.State != message.Unused {
 			t.Errorf("%d %s", got.StatusCode, got.body)

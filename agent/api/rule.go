@@ -6,6 +6,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/auth"
+	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
 )
 
@@ -180,10 +181,10 @@ func (s *Server) mayRule(who *principal, r rules.Rule) error {
 
 // mayTell refuses whom who makes a rule could not tell anything himself.
 func (s *Server) mayTell(who *principal, field string, to rules.To) error {
-	if to.Nobody() {
+	if to.Nobody() || to.Organizer { // the organizer is of a booking of the rule's own spaces
 		return nil
 	}
-	err := s.agent.CheckRecipient(organizationOf(*who), to)
+	err := s.agent.Messages.CheckRecipient(organizationOf(*who), message.To{Email: to.Email, UserID: to.UserID, Topic: to.Topic})
 	if err == nil {
 		return nil
 	}

@@ -3,13 +3,13 @@ package api
 import (
 	"net/http"
 
-	"roomgate/agent"
 	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 )
 
 // timedMessage is a message of V2.0.
 type timedMessage struct {
-	agent.MessageInfo
+	book.Info
 	OrganizationID maybe         `json:"organization_id"` // null: it is the building's
 	SpaceID        maybe         `json:"meeting_space_id"`
 	CreatedAt      moment        `json:"created_at"`
@@ -29,13 +29,13 @@ type timedChannel struct {
 	At moment `json:"at"` // null: its state is not final
 }
 
-func newTimedMessage(m agent.MessageInfo) timedMessage {
+func newTimedMessage(m book.Info) timedMessage {
 	return timedMessage{m, maybe(m.OrganizationID), maybe(m.SpaceID), moment(m.CreatedAt), moment(m.ExpiresAt),
 		timedChannels{timedChannel{m.Channels.Cloud, moment(m.Channels.Cloud.At)}, timedChannel{m.Channels.Push, moment(m.Channels.Push.At)}}}
 }
 
 // message answers with a message, of the version.
-func (c *call) message(status int, m agent.MessageInfo) error {
+func (c *call) message(status int, m book.Info) error {
 	if c.v2 {
 		return c.json(status, newTimedMessage(m))
 	}
@@ -43,7 +43,7 @@ func (c *call) message(status int, m agent.MessageInfo) error {
 }
 
 // timedMessages answers with a page of them, the newest first.
-func (c *call) timedMessages(found []agent.MessageInfo, next string) error {
+func (c *call) timedMessages(found []book.Info, next string) error {
 	p := page[timedMessage]{make([]timedMessage, len(found)), maybe(next)}
 	for i, m := range found {
 		p.Items[i] = newTimedMessage(m)

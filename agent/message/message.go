@@ -1,7 +1,7 @@
 // Package message is what people are told on their mobile devices: what a
 // message may be, to whom it goes, and how it fares on each of its two ways,
-// the cloud and a push gateway. It keeps nothing and starts nothing; package
-// agent stores and moves what is here.
+// the cloud and a push gateway. It keeps nothing and starts nothing;
+// package book stores and moves what is here.
 package message
 
 import (
@@ -177,4 +177,13 @@ func printable(s, but string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) && !strings.ContainsRune(but, r)
 	})
+}
+
+// Clip keeps what somebody has named short enough to be shown: at most so many
+// characters, and an ellipsis where it was cut.
+func Clip(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
 }

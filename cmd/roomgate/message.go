@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
 	"roomgate/agent/message"
+	"roomgate/agent/message/book"
 )
 
 const messageSendHelp = `Sends a message to the mobile device of a person, of the organizer of a booking,
@@ -61,7 +61,7 @@ func sendMessage(cmd *cobra.Command, c *client, args []string) error {
 		}
 		ask["meeting_space_id"] = s.ID
 	}
-	var m agent.MessageInfo
+	var m book.Info
 	if err := c.call(cmd.Context(), http.MethodPost, "/messages", ask, &m); err != nil || wantsJSON(cmd) {
 		return printed(cmd, m, err)
 	}
@@ -80,7 +80,7 @@ func channelText(c message.Channel) string {
 func listMessages(cmd *cobra.Command, c *client, _ []string) error {
 	limit, _ := cmd.Flags().GetInt("limit")
 	var answer struct {
-		Messages []agent.MessageInfo `json:"messages"`
+		Messages []book.Info `json:"messages"`
 	}
 	if err := c.call(cmd.Context(), http.MethodGet, "/messages?limit="+strconv.Itoa(limit), nil, &answer); err != nil {
 		return err
@@ -100,7 +100,7 @@ func recipient(to message.To) string {
 }
 
 func showMessage(cmd *cobra.Command, c *client, args []string) error {
-	var m agent.MessageInfo
+	var m book.Info
 	if err := c.call(cmd.Context(), http.MethodGet, "/messages/"+url.PathEscape(args[0]), nil, &m); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package agent
+package book
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/clock"
 	"roomgate/agent/message"
 	"roomgate/agent/push/pushtest"
 )
@@ -16,7 +17,7 @@ import (
 // oldest first once it is back.
 func TestPushBacksOffAndDrainsOldestFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startMessageRig(t, rigOptions{}, "")
+		r := startRig(t, rigOptions{})
 		r.out.Script(func(string) *pushtest.Fault { return &pushtest.Fault{Lost: errors.New("broken")} })
 		var want []string
 		for i := range 5 {
@@ -33,15 +34,15 @@ func TestPushBacksOffAndDrainsOldestFirst(t *testing.T) {
 		if got := r.pushed(); !slices.Equal(got, want) {
 			t.Errorf("pushed %q, want %q", got, want)
 		}
-		if strings.Count(r.log.String(), "takes no messages") != 1 {
-			t.Errorf("the log: %s", r.log)
+		if strings.Count(r.text.String(), "takes no messages") != 1 {
+			t.Errorf("the log: %s", r.text)
 		}
 	})
 }
 
 func TestPushHonoursRetryAfter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startMessageRig(t, rigOptions{}, "")
+		r := startRig(t, rigOptions{})
 		r.fails(429, "600")
 		m := r.send(message.To{UserID: "ada"}, "busy")
 		r.wait(time.Second)
@@ -60,7 +61,7 @@ func TestPushHonoursRetryAfter(t *testing.T) {
 // cannot digest steps aside.
 func TestPushRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startMessageRig(t, rigOptions{}, "")
+		r := startRig(t, rigOptions{})
 		r.out.Script(func(topic string) *pushtest.Fault {
 			return map[string]*pushtest.Fault{"rooms-mel": {Status: 403}, "rooms-bob": {Status: 500}}[topic]
 		})
@@ -86,17 +87,17 @@ func TestPushRefused(t *testing.T) {
 func TestPushExpires(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := startMessageRig(t, rigOptions{dir: dir}, "")
+		r := startRig(t, rigOptions{dir: dir})
 		r.fails(503, "")
 		short := hello(message.To{UserID: "ada"}, "short")
 		short.Life = 10 * time.Minute
-		m, err := r.SendMessage(t.Context(), short, "")
+		m, err := r.Send(t.Context(), short, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		dated := hello(message.To{UserID: "ada"}, "dated")
 		dated.ExpiresAt = time.Now().Add(20 * time.Minute)
-		d, err := r.SendMessage(t.Context(), dated, "")
+		d, err := r.Send(t.Context(), dated, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestPushExpires(t *testing.T) {
 		r.wantPush("dated", d.ID, message.Queued, "")
 		r.stop()
 		time.Sleep(10 * time.Minute) // without power
-		r = startMessageRig(t, rigOptions{dir: dir}, "")
+		r = startRig(t, rigOptions{dir: dir})
 		r.wait(time.Second)
 		r.wantPush("dated", d.ID, message.Expired, "")
 		if len(r.out.Taken()) != 0 {
@@ -118,26 +119,26 @@ func TestPushExpires(t *testing.T) {
 func TestPushSurvives(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := startMessageRig(t, rigOptions{dir: dir}, "")
+		r := startRig(t, rigOptions{dir: dir})
 		r.fails(503, "")
 		m := r.send(message.To{UserID: "ada"}, "waits")
 		r.wait(time.Second)
 		r.stop()
-		r = openMessageRig(t, rigOptions{dir: dir}, "")
-		if s, err := r.storedMessage(m.ID); err != nil || !s.Push.Open() {
+		r = openRig(t, rigOptions{dir: dir})
+		if s, err := r.read(m.ID); err != nil || !s.Push.Open() {
 			t.Fatalf("%+v, %v", s.Push, err)
 		}
-		if err := r.Close(); err != nil { // it never ran: as if it was killed at once
+		if err := r.db.Close(); err != nil { // it never ran: as if it was killed at once
 			t.Fatal(err)
 		}
-		r = startMessageRig(t, rigOptions{dir: dir}, "")
+		r = startRig(t, rigOptions{dir: dir})
 		r.wait(time.Second)
 		r.wantPush("after two restarts", m.ID, message.Sent, "")
 		if got := r.out.Taken(); len(got) != 1 || got[0].Sequence != m.ID {
 			t.Errorf("%+v", got)
 		}
 		r.stop()
-		r = startMessageRig(t, rigOptions{dir: dir}, "")
+		r = startRig(t, rigOptions{dir: dir})
 		r.wait(time.Minute)
 		r.wantPush("after another", m.ID, message.Sent, "")
 		if len(r.out.Taken()) != 0 {
@@ -149,7 +150,7 @@ func TestPushSurvives(t *testing.T) {
 // An answer that got lost makes the message come twice, with one id.
 func TestPushAnswerIsLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startMessageRig(t, rigOptions{}, "")
+		r := startRig(t, rigOptions{})
 		r.out.Script(func(string) *pushtest.Fault { return &pushtest.Fault{After: true, Lost: errors.New("broken")} })
 		m := r.send(message.To{UserID: "ada"}, "twice")
 		r.wait(500 * time.Millisecond)
@@ -166,7 +167,7 @@ func TestPushAnswerIsLost(t *testing.T) {
 func TestPushWithoutAClock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := startMessageRig(t, rigOptions{dir: dir}, "never")
+		r := startRig(t, rigOptions{dir: dir, trust: clock.Never})
 		fresh := r.send(message.To{UserID: "ada"}, "of this run")
 		r.wait(time.Second)
 		r.wantPush("its age is known", fresh.ID, message.Sent, "")
@@ -174,7 +175,7 @@ func TestPushWithoutAClock(t *testing.T) {
 		old := r.send(message.To{UserID: "ada"}, "of the run before")
 		r.wait(time.Second)
 		r.stop()
-		r = startMessageRig(t, rigOptions{dir: dir}, "never")
+		r = startRig(t, rigOptions{dir: dir, trust: clock.Never})
 		r.wait(time.Hour)
 		r.wantPush("its age is not", old.ID, message.Queued, "clock")
 		if len(r.out.Taken()) != 0 {
@@ -189,14 +190,13 @@ func TestPushWithoutAClock(t *testing.T) {
 func TestPushIsGone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := startMessageRig(t, rigOptions{dir: dir}, "")
+		r := startRig(t, rigOptions{dir: dir})
 		r.fails(401, "")
 		m := r.send(message.To{UserID: "ada"}, "x")
 		r.wait(time.Second)
 		r.wantPush("not known", m.ID, message.Queued, "401")
 		r.stop()
-		without := strings.Replace(reachable, `push: {url: "https://push.test"`, `push: {url: ""`, 1)
-		r = startMessageRig(t, rigOptions{dir: dir, yaml: without}, "")
+		r = startRig(t, rigOptions{dir: dir, nobody: true})
 		r.wait(time.Second)
 		r.wantPush("nobody to send it to", m.ID, message.Failed, "no push gateway")
 	})

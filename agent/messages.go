@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+
+	"roomgate/agent/access"
+	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/message"
+	"roomgate/agent/message/book"
+	"roomgate/agent/push"
+)
+
+// notices are the messages to the organizers of bookings about a change. What
+// the cloud has decided, it tells them itself.
+func (a *Agent) notices(s *space, edits []edit) eventlog.Stage {
+	var all []book.Notice
+	for _, e := range edits {
+		if (e.event == bookingReleased || e.event == bookingDisplaced) && !e.ruled {
+			all = append(all, book.Notice{Booking: e.Booking, SpaceID: s.ID, Space: s.Name, Zone: s.plan.terms.Load().rules.Zone})
+		}
+	}
+	return a.Messages.Notify(all...)
+}
+
+// reader is a user as somebody to send messages to; false for one who may not
+// sign in, and for nil.
+func (a *Agent) reader(u *access.User) (book.Reader, bool) {
+	if u == nil || !u.Enabled {
+		return book.Reader{}, false
+	}
+	r := book.Reader{ID: u.ID, Email: u.Email, Name: u.Name, OrganizationID: u.OrganizationID}
+	people := a.Access.People()
+	i := slices.IndexFunc(people, func(p config.Person) bool { return p.ID == u.ID })
+	if i < 0 {
+		return r, true
+	}
+	if topic := a.config.Push.TopicOf(people[i]); message.ValidTopic(topic) { // else of somebody whom no file names
+		r.Topic = topic
+	}
+	return r, true
+}
+
+// hasTopic says whether a topic is that of somebody in an organization.
+func (a *Agent) hasTopic(organization, topic string) bool {
+	return slices.ContainsFunc(a.Access.People(), func(p config.Person) bool {
+		return p.OrganizationID == organization && p.Enabled && a.config.Push.TopicOf(p) == topic
+	})
+}
+
+// pushGateway is the configured one, nil without one. It is reached with the
+// client, or if that is nil as the configuration says.
+func pushGateway(c config.Push, client *http.Client, log *slog.Logger) *push.Gateway {
+	if c.URL == "" {
+		return nil
+	}
+	if client == nil {
+		client = push.NewClient(pushAuthorities(c, log))
+	}
+	return push.New(c.URL, func() (string, error) { return c.Token.Reveal(c.TokenFile) }, client)
+}
+
+// pushAuthorities are those that the configuration trusts; nil: the system's. A
+// file that cannot be read is no reason not to start: then nothing is sent.
+func pushAuthorities(c config.Push, log *slog.Logger) *x509.CertPool {
+	if c.CAFile == "" {
+		return nil
+	}
+	pool := x509.NewCertPool()
+	pem, err := os.ReadFile(c.CAFile)
+	if err == nil && !pool.AppendCertsFromPEM(pem) {
+		err = errors.New("it holds no certificate")
+	}
+	if err != nil {
+		log.Error("push.ca_file cannot be read, so no push gateway is trusted: correct it and start again", "file", c.CAFile, "error", err)
+	}
+	return pool
+}
