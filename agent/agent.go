@@ -23,6 +23,7 @@ import (
 	"roomgate/agent/loop"
 	"roomgate/agent/message/book"
 	"roomgate/agent/update"
+	"roomgate/agent/webhook"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -79,6 +80,7 @@ type Agent struct {
 	Messages *book.Book
 	Claim    *claim.Book // whom the gateway belongs to
 	Access   *access.Directory
+	Webhooks *webhook.Dispatcher
 
 	config  *config.Config
 	options Options // without the system key
@@ -103,7 +105,6 @@ type Agent struct {
 	commands  commandBook
 
 	calendars calendarClients
-	hooks     *hooks
 	rules     *ruleBook
 
 	updateURL   atomic.Pointer[string]
@@ -130,7 +131,6 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a.options.SystemKey = ""
 	a.db = db
-	a.hooks = newHooks(o)
 	a.rules = newRuleBook()
 	if err := a.load(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -170,11 +170,8 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	} else if err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
 	}
-	if err := a.db.View(a.loadHooks); err != nil {
-		return fmt.Errorf("load the webhooks: %w", err)
-	}
-	if err := a.sealStored(ctx); err != nil {
-		return fmt.Errorf("seal the secrets of webhooks: %w", err)
+	if a.Webhooks, err = webhook.Open(ctx, a.webhookOptions(o)); err != nil {
+		return err
 	}
 	if err := a.db.View(a.loadRules); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
@@ -226,9 +223,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
 	loops.Go(func() error { return a.runWheel(upper) })
-	loops.Go(func() error { return a.runHooks(upper) })
 	loops.Go(func() error { return a.signIn.mail.Run(upper) })
 	loops.Go(func() error { return a.Messages.Run(upper) })
+	loops.Go(func() error { return a.Webhooks.Run(upper) })
 	loops.Go(func() error { return crew(upper, a, spacesOf, a.followCalendar) })
 
 	lower, stopDevices := context.WithCancel(ctx)

@@ -213,8 +213,8 @@ func TestBackupAsAnother(t *testing.T) {
 		r.event(t)
 		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
 			return errors.Join(
-				deliveries.Put(tx, "w/1", webhook.Delivery{ID: "1", WebhookID: "w", State: webhook.Pending}),
-				deliveries.Put(tx, "w/2", webhook.Delivery{ID: "2", WebhookID: "w", State: webhook.Delivered}),
+				deliveryRows.Put(tx, "w/1", webhook.Delivery{ID: "1", WebhookID: "w", State: webhook.Pending}),
+				deliveryRows.Put(tx, "w/2", webhook.Delivery{ID: "2", WebhookID: "w", State: webhook.Delivered}),
 				storedMessages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
 				storedMessages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
 				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Keys: []string{"k"}, Update: "https://example.org/x"}),
@@ -241,13 +241,13 @@ func TestBackupAsAnother(t *testing.T) {
 				n, _ := storedMessages.Get(tx, "n")
 				acked, _, _ := ackedCursor.Get(tx)
 				belongs := claimed.Len(tx) == 1
-				waits := belongs && storedLetters.Len(tx) == 1 && deliveries.Len(tx) == 2 && m.Push.State == message.Queued &&
+				waits := belongs && storedLetters.Len(tx) == 1 && deliveryRows.Len(tx) == 2 && m.Push.State == message.Queued &&
 					c.Revision == 7 && p.Revision == 9 && acked < eventlog.End(tx)
-				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveries.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
+				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveryRows.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
 					len(c.Keys) == 1 && p.Revision == 0 && acked == eventlog.End(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,
-						storedLetters.Len(tx), deliveries.Len(tx), m.Push, c, p, acked, eventlog.End(tx))
+						storedLetters.Len(tx), deliveryRows.Len(tx), m.Push, c, p, acked, eventlog.End(tx))
 				}
 				return nil
 			})

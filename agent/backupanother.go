@@ -19,13 +19,9 @@ func forgetWaiting(tx *store.Tx) error {
 	var err error
 	also := func(e error) { err = errors.Join(err, e) }
 	also(mail.ForgetWaiting(tx))
-	for key, d := range deliveries.All(tx) {
-		if d.State == webhook.Pending {
-			also(deliveries.Delete(tx, key))
-		}
-	}
+	also(webhook.ForgetWaiting(tx))
 	also(book.ForgetWaiting(tx))
-	for _, c := range []eventlog.Cursor{ackedCursor, webhookCursor, ruleCursor} {
+	for _, c := range []eventlog.Cursor{ackedCursor, ruleCursor} {
 		also(c.ToEnd(tx))
 	}
 	for key, c := range cloudConfigs.All(tx) {

@@ -9,9 +9,12 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/problem"
+	"roomgate/agent/webhook"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -154,4 +157,51 @@ func (a *Agent) messageOptions() book.Options {
 		}
 	}
 	return o
+}
+
+// webhookOptions are what the webhooks stand on.
+func (a *Agent) webhookOptions(o Options) webhook.Options {
+	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log,
+		Client: o.Webhooks, Policy: a.config.Webhooks.Policy(o.AllowLoopback),
+		MaxDeliveries: webhook.Budget(int64(a.config.Store.MaxSize)), Flush: a.config.Store.Flush,
+		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
+		Owner: func(spaceID string) (organization string, known bool) {
+			s := a.find(spaceID)
+			if s == nil {
+				return "", false
+			}
+			return a.ownerOf(s), true
+		},
+		Notify: a.stageNotices}
+}
+
+// stageNotices queues notices to admins, where there is a mail relay, in the
+// transaction that stores what they tell of: a power cut takes both or neither.
+func (a *Agent) stageNotices(all []webhook.Notice) eventlog.Stage {
+	if len(all) == 0 || a.config.SMTP.URL == "" {
+		return eventlog.Stage{}
+	}
+	return eventlog.Stage{Show: a.signIn.mail.Wake, Write: func(tx *store.Tx) error {
+		for _, n := range all {
+			if err := a.queueNotice(tx, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// queueNotice queues one. If that cannot be, because nobody is to be told or too
+// many letters wait, the event says the same.
+func (a *Agent) queueNotice(tx *store.Tx, n webhook.Notice) error {
+	letters := a.adminLetters(n.OrganizationID, n.Subject, n.Text)
+	err := noAdmin()
+	if len(letters) > 0 {
+		err = a.signIn.mail.Put(tx, letters...)
+	}
+	if problem.As(err) != nil {
+		a.log.Warn("cannot tell the admin by mail that a webhook is in trouble, the event log has it", "error", err)
+		return nil
+	}
+	return err
 }

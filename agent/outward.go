@@ -3,8 +3,6 @@ package agent
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"roomgate/agent/webhook"
@@ -14,7 +12,7 @@ import (
 type Outward struct {
 	Mail     OutwardQueue    `json:"mail"` // letters that wait for the relay
 	Push     OutwardQueue    `json:"push"` // messages that wait for the push gateway
-	Webhooks OutwardWebhooks `json:"webhooks"`
+	Webhooks webhook.Summary `json:"webhooks"`
 }
 
 // OutwardQueue is what waits for one who takes it.
@@ -25,30 +23,9 @@ type OutwardQueue struct {
 	Failing    string  `json:"failing,omitempty"` // why nothing is taken now; empty: it is
 }
 
-// OutwardWebhooks is the webhooks by their state.
-type OutwardWebhooks struct {
-	Active   int     `json:"active"`
-	Failing  int     `json:"failing"`
-	Disabled int     `json:"disabled"`
-	Waiting  int     `json:"waiting"`  // deliveries
-	OldestS  float64 `json:"oldest_s"` // seconds since the oldest of them came
-	// Troubled are those that fail, at most ten.
-	Troubled []TroubledWebhook `json:"troubled"`
-}
-
-// TroubledWebhook is one that fails.
-type TroubledWebhook struct {
-	ID     string `json:"id"`
-	Host   string `json:"host"`
-	Reason string `json:"reason"`
-}
-
-// maxTroubled bounds the webhooks that are named.
-const maxTroubled = 10
-
 // Outward returns how what the building tells others stands.
 func (a *Agent) Outward() Outward {
-	return Outward{waitingQueue(a.signIn.mail.Status()).outward(), waitingQueue(a.Messages.Status()).outward(), a.webhookQueues()}
+	return Outward{waitingQueue(a.signIn.mail.Status()).outward(), waitingQueue(a.Messages.Status()).outward(), a.Webhooks.Summary()}
 }
 
 // waitingQueue is how what waits for one who takes it fares, as its queue says it.
@@ -62,46 +39,6 @@ type waitingQueue struct {
 // outward is the queue as it is shown.
 func (q waitingQueue) outward() OutwardQueue {
 	return OutwardQueue{q.Configured, q.Waiting, seconds3(q.Oldest), q.Failing}
-}
-
-func (a *Agent) webhookQueues() OutwardWebhooks {
-	o := OutwardWebhooks{Troubled: []TroubledWebhook{}}
-	type oldest struct{ webhook, delivery string }
-	var first []oldest
-	for _, w := range a.Webhooks("") {
-		switch w.State {
-		case webhook.Active:
-			o.Active++
-		case webhook.Failing:
-			o.Failing++
-			if len(o.Troubled) < maxTroubled {
-				o.Troubled = append(o.Troubled, TroubledWebhook{w.ID, hostOf(w.URL), w.Reason})
-			}
-		case webhook.Disabled:
-			o.Disabled++
-		}
-		o.Waiting += w.Pending
-		if id := a.hooks.oldest(w.ID); id != "" {
-			first = append(first, oldest{w.ID, id})
-		}
-	}
-	for _, f := range first {
-		if d, err := a.delivery(f.webhook, f.delivery); err == nil {
-			o.OldestS = max(o.OldestS, seconds3(a.Now().Sub(d.CreatedAt)))
-		}
-	}
-	return o
-}
-
-// oldest is the delivery that has waited longest for a webhook, or empty.
-func (h *hooks) oldest(webhookID string) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	w := h.byID[webhookID]
-	if w == nil || len(w.waiting) == 0 {
-		return ""
-	}
-	return slices.MinFunc(w.waiting, func(x, y waitingDelivery) int { return strings.Compare(x.id, y.id) }).id
 }
 
 // seconds3 is a length of time in seconds, to the millisecond.

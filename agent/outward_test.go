@@ -53,14 +53,14 @@ func TestOutwardPush(t *testing.T) {
 
 func TestOutwardWebhooks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startHookRig(t, "", "")
+		r := startHookRig(t)
 		w := r.hook("a", owner, webhook.BookingCreated)
 		r.hook("b", owner, webhook.BookingEnd)
 		off := webhook.Disabled
-		if _, err := r.ChangeWebhook(t.Context(), r.hook("c", owner, webhook.BookingEnd).ID, webhook.Change{State: &off}); err != nil {
+		if _, err := r.Webhooks.Change(t.Context(), r.hook("c", owner, webhook.BookingEnd).ID, webhook.Change{State: &off}); err != nil {
 			t.Fatal(err)
 		}
-		r.out.always(500, "")
+		r.out.Always(500, "")
 		r.book("b1", on(40, 0), on(40, 30))
 		r.wait(27 * time.Hour)
 		r.book("b2", on(41, 0), on(41, 30))

@@ -208,7 +208,7 @@ func TestRepairKnowsEveryTable(t *testing.T) {
 func TestStoredRowsAreShownWithoutSecrets(t *testing.T) {
 	for bucket, v := range map[string]any{
 		access.KeyTable:      map[string]any{"id": "k", "name": "Integration", "hash": []byte("0123456789")},
-		webhooks.Bucket():    map[string]any{"id": "w", "url": "https://user:0123456789@example.com/0123456789", "sealed": "0123456789"},
+		webhookRows.Bucket(): map[string]any{"id": "w", "url": "https://user:0123456789@example.com/0123456789", "sealed": "0123456789"},
 		unlockCodes.Bucket(): map[string]any{"name": "Integration", "hash": "0123456789", "salt": []any{"0123456789"}},
 		plans.Bucket():       map[string]any{"calendar": "https://example.com/0123456789.ics", "nested": []any{map[string]any{"access_token": "0123456789"}}},
 		access.SigningTable:  []map[string]any{{"id": "0123456789"}},

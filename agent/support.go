@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,7 +49,7 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 		return v, err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		v.Private = slices.Concat(bookedWords(tx), book.Words(tx), knownWords(tx), hookWords(tx, keys), addedWords(tx, keys))
+		v.Private = slices.Concat(bookedWords(tx), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), addedWords(tx, keys))
 		return tx.Err()
 	})
 	slices.Sort(v.Private)
@@ -85,20 +84,6 @@ func knownWords(tx *store.Tx) []string {
 	}
 	for _, c := range unlockCodes.All(tx) {
 		words = append(words, c.Name)
-	}
-	return words
-}
-
-func hookWords(tx *store.Tx, keys *auth.Keys) (words []string) {
-	for _, s := range webhooks.All(tx) {
-		words = append(words, s.URL, hostOf(s.URL))
-		secrets := webhook.Secrets{}
-		if s.Plain != nil {
-			secrets = *s.Plain
-		} else if text, err := keys.Open(s.place(), s.Sealed); err == nil {
-			_ = json.Unmarshal(text, &secrets) // what cannot be read cannot be said either
-		}
-		words = append(words, string(secrets.Current), string(secrets.Previous))
 	}
 	return words
 }

@@ -33,6 +33,8 @@ var (
 	//	gateway-claim claim     whom the gateway belongs to, in one row
 	//	mails         mail      the letters that wait for the relay, by place
 	//	messages      book      what was sent to mobile devices, by id
+	//	webhooks      webhook   by id, with their secrets, sealed
+	//	deliveries    webhook   what webhooks were and will be told, by webhook and delivery id
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
@@ -65,13 +67,6 @@ var (
 	edgeDevices = store.NewTable[storedEdge]("edge-devices")
 	// keypads holds what wrong codes have been spent at a lock, by its id.
 	keypads = store.NewTable[auth.Budget]("keypads")
-	// webhooks holds the webhooks by id, with the secrets that they sign with, sealed.
-	webhooks = store.NewTable[storedWebhook]("webhooks")
-	// deliveries holds what webhooks were and will be told, by webhook and
-	// delivery id. Of one webhook at most maxWaiting wait, then the oldest goes,
-	// and keepDelivered are kept for the log; of the building maxDeliveries, and
-	// at most a quarter of store.max_size.
-	deliveries = store.NewTable[webhook.Delivery]("deliveries")
 	// ruleRows holds the rules by id.
 	ruleRows = store.NewTable[rules.Rule]("rules")
 	// ruleRuns holds the last rules.KeepRuns runs of each rule, by its id and a
@@ -96,20 +91,6 @@ type storedCommand struct {
 	// Lived is how many seconds the gateway had lived through by then; 0: an
 	// earlier version has stored it.
 	Lived clock.Lived `json:"lived_s,omitempty"`
-}
-
-// webhookCursor is how far the log has been turned into deliveries.
-const webhookCursor eventlog.Cursor = "webhooks"
-
-// storedWebhook is a webhook with what is never shown of it. What it signs with
-// is encrypted under the device secret: a copy of the database alone forges no
-// notification. So a backup without device.secret cannot sign either; its
-// webhooks are disabled until their secrets are rotated.
-type storedWebhook struct {
-	webhook.Webhook
-	Secrets webhook.Secrets  `json:"-"` // empty: they cannot be read
-	Sealed  []byte           `json:"sealed,omitempty"`
-	Plain   *webhook.Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
 }
 
 // clockKey is the one row of clockRow.
@@ -145,7 +126,7 @@ func buckets() []string {
 		[]string{commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()},
 		[]string{bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
 		[]string{unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket()},
-		[]string{webhooks.Bucket(), deliveries.Bucket()},
+		webhook.Buckets(),
 		[]string{mail.Bucket()},
 		[]string{book.Bucket()},
 		[]string{ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket()},

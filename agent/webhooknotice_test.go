@@ -1,16 +1,16 @@
 package agent
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/webhook"
+	"roomgate/agent/webhook/webhooktest"
 	"roomgate/store"
 )
 
@@ -19,15 +19,18 @@ import (
 func TestAdminsAreToldOfTrouble(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
-		out := &receivers{}
-		out.say(func(host string, _ *http.Request) (*http.Response, error) {
-			return reply(map[string]int{"gone.example.com": 410, "down.example.com": 500}[host], ""), nil
+		out := &webhooktest.Receivers{}
+		out.Say(func(host string, _ *http.Request) (*http.Response, error) {
+			return webhooktest.Reply(map[string]int{"gone.example.com": 410, "down.example.com": 500}[host], ""), nil
 		})
-		r.hooks.sender = webhook.NewSender(&http.Client{Transport: out})
+		var err error
+		if r.Webhooks, err = webhook.Open(t.Context(), r.webhookOptions(Options{Webhooks: out.Client()})); err != nil {
+			t.Fatal(err)
+		}
 		r.run()
 		defer r.stop()
 		for _, name := range []string{"gone", "down"} {
-			_, _, err := r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: org, URL: "https://" + name + ".example.com/?token=hidden", Events: webhook.Events()})
+			_, _, err := r.Webhooks.Create(t.Context(), webhook.Request{OrganizationID: org, URL: "https://" + name + ".example.com/?token=hidden", Events: webhook.Events()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,56 +54,37 @@ func TestAdminsAreToldOfTrouble(t *testing.T) {
 	})
 }
 
-// TestTroubleIsOneTransaction looks at what is stored when a webhook is given
-// up: its state, the event and the letter, or nothing of it.
-func TestTroubleIsOneTransaction(t *testing.T) {
+// TestNoticesAreOneTransaction with what they tell of: if that cannot be
+// stored no letter is.
+func TestNoticesAreOneTransaction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		defer r.Close()
-		out := &receivers{}
-		out.always(410, "")
-		r.hooks.sender = webhook.NewSender(&http.Client{Transport: out})
-		w, _, err := r.CreateWebhook(t.Context(), webhook.Request{OrganizationID: org, URL: "https://gone.example.com/", Events: webhook.Events()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.book("b1", on(40, 0), on(40, 30))
-		r.hooks.turn <- struct{}{}
-		err = r.spreadAll(t.Context())
-		r.hooks.turn.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var attempts errgroup.Group
-		r.sendDue(t.Context(), &attempts)
-		_ = attempts.Wait()
-		stored := func() (state webhook.State, events, letters int) {
-			err := r.db.View(func(tx *store.Tx) error {
-				s, err := webhooks.Get(tx, w.ID)
-				state, letters = s.State, storedLetters.Len(tx)
-				return err
-			})
-			if err != nil {
+		notices := r.stageNotices([]webhook.Notice{{OrganizationID: org, Subject: "one"}, {OrganizationID: org, Subject: "two"}})
+		letters := func() (n int) {
+			if err := r.db.View(func(tx *store.Tx) error { n = storedLetters.Len(tx); return nil }); err != nil {
 				t.Fatal(err)
 			}
-			found, _, err := r.Events.Find(eventlog.Filter{Type: webhookDisabled})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return state, len(found), letters
+			return n
 		}
-		if state, events, letters := stored(); state != webhook.Active || events != 0 || letters != 0 {
-			t.Errorf("before it is stored: %s, %d events, %d letters", state, events, letters)
+		refused := errors.New("refused")
+		err := r.Events.Commit(t.Context(), notices, eventlog.Stage{Write: func(*store.Tx) error { return refused }})
+		if !errors.Is(err, refused) || letters() != 0 {
+			t.Errorf("refused: %v, %d letters", err, letters())
 		}
 		before := r.db.Stats().Commits
-		if err := r.saveHooks(t.Context()); err != nil {
+		err = r.Events.Commit(t.Context(), notices)
+		if n := r.db.Stats().Commits - before; err != nil || letters() != 2 || n != 1 {
+			t.Errorf("%v, %d letters in %d commits", err, letters(), n)
+		}
+		r.run()
+		r.wait(time.Second)
+		if err := r.Events.Commit(t.Context(), notices); err != nil {
 			t.Fatal(err)
 		}
-		if n := r.db.Stats().Commits - before; n != 1 {
-			t.Errorf("%d commits, want one", n)
-		}
-		if state, events, letters := stored(); state != webhook.Disabled || events != 1 || letters != 1 {
-			t.Errorf("then: %s, %d events, %d letters", state, events, letters)
+		r.wait(time.Second)
+		if n := len(r.relay.Letters()); n != 4 {
+			t.Errorf("%d letters sent, want those of before the start and of a queue that was woken", n)
 		}
 	})
 }

@@ -20,8 +20,7 @@ func startTLSReceiver(t *testing.T, h http.HandlerFunc) *hookRig {
 	t.Helper()
 	s := httptest.NewTLSServer(h)
 	t.Cleanup(s.Close)
-	r := openHookRig(t, "", "")
-	r.hooks.sender = webhook.NewSender(s.Client())
+	r := openHookRig(t, s.Client())
 	r.run()
 	return r
 }
@@ -56,7 +55,7 @@ func TestThousandOverTLSDelayNoStatusRead(t *testing.T) {
 	start := time.Now()
 	r.flood(1000)
 	busy := r.readStatuses(t, func() bool { return good.Load() == 1000 }, 10_000_000)
-	await(t, "all delivered", func() bool { return r.state(w.ID).Pending == 0 })
+	await(t, "all delivered", func() bool { now, err := r.Webhooks.Get(w.ID); return err == nil && now.Pending == 0 })
 	t.Logf("1000 deliveries over TLS in %v; a status read took %v in the middle and %v at most, idle %v and %v",
 		time.Since(start).Round(time.Millisecond), busy[len(busy)/2], busy[len(busy)-1], idle[len(idle)/2], idle[len(idle)-1])
 	if bad.Load() > 0 || good.Load() != 1000 {

@@ -75,9 +75,9 @@ func (s *Server) ownOrganization(who *principal, id string) error {
 }
 
 func (s *Server) ownHook(who *principal, id string) error {
-	w, err := s.agent.Webhook(id)
+	w, err := s.agent.Webhooks.Get(id)
 	if err == nil && !who.Sees(w.OrganizationID) {
-		_, err = s.agent.Webhook(nobody)
+		_, err = s.agent.Webhooks.Get(nobody)
 	}
 	return err
 }

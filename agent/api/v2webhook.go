@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"roomgate/agent"
 	"roomgate/agent/webhook"
 )
 
@@ -21,7 +20,7 @@ func newTimedWebhook(a webhookAnswer) timedWebhook {
 	return timedWebhook{a, moment(a.CreatedAt), moment(a.UpdatedAt), moment(a.RotatesUntil), moment(a.LastSuccessAt), moment(a.LastFailureAt)}
 }
 
-func webhookID(w agent.WebhookInfo) string { return w.ID }
+func webhookID(w webhook.Info) string { return w.ID }
 
 // webhook answers with a webhook, of the version.
 func (c *call) webhook(status int, a webhookAnswer) error {

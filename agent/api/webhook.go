@@ -19,7 +19,7 @@ func (c *call) data(status int, v any) error { return c.wrapped(status, "data", 
 
 // webhookAnswer is a webhook with the secret that was made for it, shown once.
 type webhookAnswer struct {
-	agent.WebhookInfo
+	webhook.Info
 	Secret string `json:"secret,omitempty"`
 }
 
@@ -40,7 +40,7 @@ func createWebhook(s *Server, c *call) error {
 		return err
 	}
 	r.Secret = webhook.Secret(secret)
-	w, made, err := s.agent.CreateWebhook(c.r.Context(), r)
+	w, made, err := s.agent.Webhooks.Create(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -72,19 +72,19 @@ func listWebhooks(s *Server, c *call) error {
 	if err := owns(c.who, "organization_id", organization); err != nil {
 		return err
 	}
-	all := s.agent.Webhooks(organization)
+	all := s.agent.Webhooks.List(organization)
 	if c.v2 {
-		return list(c, q, all, webhookID, func(w agent.WebhookInfo) timedWebhook { return newTimedWebhook(webhookAnswer{w, ""}) })
+		return list(c, q, all, webhookID, func(w webhook.Info) timedWebhook { return newTimedWebhook(webhookAnswer{w, ""}) })
 	}
 	if all == nil {
-		all = []agent.WebhookInfo{}
+		all = []webhook.Info{}
 	}
 	return c.data(http.StatusOK, all)
 }
 
 // ownWebhook finds the webhook that the path names, if the caller may see it.
-func (s *Server) ownWebhook(c *call) (agent.WebhookInfo, error) {
-	w, err := s.agent.Webhook(c.params[0])
+func (s *Server) ownWebhook(c *call) (webhook.Info, error) {
+	w, err := s.agent.Webhooks.Get(c.params[0])
 	if err == nil {
 		err = owns(c.who, "id", w.OrganizationID)
 	}
@@ -122,7 +122,7 @@ func changeWebhook(s *Server, c *call) error {
 	if state != nil {
 		change.State = (*webhook.State)(state)
 	}
-	w, err := s.agent.ChangeWebhook(c.r.Context(), c.params[0], change)
+	w, err := s.agent.Webhooks.Change(c.r.Context(), c.params[0], change)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func deleteWebhook(s *Server, c *call) error {
 	if _, err := s.ownWebhook(c); err != nil {
 		return err
 	}
-	if err := s.agent.DeleteWebhook(c.r.Context(), c.params[0]); err != nil {
+	if err := s.agent.Webhooks.Delete(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
 	return c.none()
@@ -156,7 +156,7 @@ func rotateSecret(s *Server, c *call) error {
 	if hours < 0 || hours > 30*24 {
 		return invalid("overlap_hours", "is out of range: want 0 to 720")
 	}
-	w, made, err := s.agent.RotateSecret(c.r.Context(), c.params[0], webhook.Secret(secret), time.Duration(hours)*time.Hour)
+	w, made, err := s.agent.Webhooks.Rotate(c.r.Context(), c.params[0], webhook.Secret(secret), time.Duration(hours)*time.Hour)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func testWebhook(s *Server, c *call) error {
 	if _, err := s.ownWebhook(c); err != nil {
 		return err
 	}
-	d, err := s.agent.TestWebhook(c.r.Context(), c.params[0])
+	d, err := s.agent.Webhooks.Test(c.r.Context(), c.params[0])
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func listDeliveries(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := s.agent.Deliveries(c.params[0], int(limit), q.text("cursor"))
+	found, next, err := s.agent.Webhooks.Deliveries(c.params[0], int(limit), q.text("cursor"))
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func redeliver(s *Server, c *call) error {
 	if _, err := s.ownWebhook(c); err != nil {
 		return err
 	}
-	d, err := s.agent.Redeliver(c.r.Context(), c.params[0], c.params[1])
+	d, err := s.agent.Webhooks.Redeliver(c.r.Context(), c.params[0], c.params[1])
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/push/pushtest"
+	"roomgate/agent/webhook"
 )
 
 func TestMailRelay(t *testing.T) {
@@ -79,8 +80,8 @@ func TestWebhooks(t *testing.T) {
 	if found := webhooks(t.Context(), x); found != nil {
 		t.Errorf("without any: %+v", found)
 	}
-	x.Building.Outward.Webhooks = agent.OutwardWebhooks{Active: 2, Failing: 1, Waiting: 3, OldestS: 7200,
-		Troubled: []agent.TroubledWebhook{{ID: "w1", Host: "hooks.example", Reason: "the receiver answered 500"}}}
+	x.Building.Outward.Webhooks = webhook.Summary{Active: 2, Failing: 1, Waiting: 3, OldestS: 7200,
+		Troubled: []webhook.Troubled{{ID: "w1", Host: "hooks.example", Reason: "the receiver answered 500"}}}
 	found := webhooks(t.Context(), x)
 	found[0].is(t, "all", OK, "2 active, 1 failing, 0 disabled; 3 notifications wait, the oldest for 2h0m0s")
 	found[1].is(t, "the one", Warn, "webhook deliveries w1")

@@ -1,7 +1,8 @@
-// Package webhook is what a building tells others by HTTP: who is told of
-// what, the notification and its signatures, where it may be sent, how an
-// answer is judged, and when it is sent again. It keeps nothing and starts
-// nothing; package agent stores and moves what is here.
+// Package webhook tells others by HTTP what happens in a building. A [Dispatcher]
+// keeps the webhooks, makes their deliveries of the event log, sends them until they
+// are taken or given up, and remembers how that went. The pure half is beside it:
+// who wants what, the notification and its signatures, where it may be sent, how
+// an answer is judged, and when it is sent again.
 //
 // # Signatures
 //

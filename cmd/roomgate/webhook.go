@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
 	"roomgate/agent/webhook"
 )
 
@@ -32,7 +31,7 @@ device.alert.`
 
 // shownWebhook is a webhook as the gateway shows it.
 type shownWebhook struct {
-	agent.WebhookInfo
+	webhook.Info
 	Secret string `json:"secret,omitempty"` // of a new one
 }
 
@@ -76,7 +75,7 @@ func (c *client) webhookPath(cmd *cobra.Command, id string, more ...string) (str
 		if err != nil {
 			return "", err
 		}
-		found := slices.DeleteFunc(all, func(w agent.WebhookInfo) bool { return w.URL != id })
+		found := slices.DeleteFunc(all, func(w webhook.Info) bool { return w.URL != id })
 		if len(found) != 1 {
 			return "", fail(exitRefused, "%s: say which one by its id, see roomgate webhook list", tells(len(found), id))
 		}
@@ -96,9 +95,9 @@ func tells(n int, address string) string {
 	return count(n, "webhook") + " tell " + address
 }
 
-func (c *client) webhooks(cmd *cobra.Command, query string) ([]agent.WebhookInfo, error) {
+func (c *client) webhooks(cmd *cobra.Command, query string) ([]webhook.Info, error) {
 	var answer struct {
-		Data []agent.WebhookInfo `json:"data"`
+		Data []webhook.Info `json:"data"`
 	}
 	err := c.call(cmd.Context(), http.MethodGet, webhooksPath+query, nil, &answer)
 	return answer.Data, err

@@ -1,4 +1,4 @@
-package agent
+package webhook
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"roomgate/agent/webhook"
 )
 
 // TestDeliveryListsFollowAModel puts, drops and pages the deliveries of a
@@ -16,12 +14,12 @@ import (
 func TestDeliveryListsFollowAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &hook{}
-		h := &hooks{byID: map[string]*hook{"w": w}}
-		model := map[string]webhook.DeliveryState{}
+		b := &book{byID: map[string]*hook{"w": w}}
+		model := map[string]DeliveryState{}
 		ids := rapid.Map(rapid.IntRange(0, 30), func(n int) string { return fmt.Sprintf("%010x-r", n) })
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
-				d := webhook.Delivery{ID: ids.Draw(t, "id"), State: rapid.SampledFrom([]webhook.DeliveryState{webhook.Pending, webhook.Delivered, webhook.Failed}).Draw(t, "state")}
+				d := Delivery{ID: ids.Draw(t, "id"), State: rapid.SampledFrom([]DeliveryState{Pending, Delivered, Failed}).Draw(t, "state")}
 				model[d.ID] = d.State
 				w.put(d)
 			},
@@ -29,7 +27,7 @@ func TestDeliveryListsFollowAModel(t *testing.T) {
 				id := ids.Draw(t, "id")
 				_, known := model[id]
 				delete(model, id)
-				if w.drop(id) != known || h.has("w", id) {
+				if w.drop(id) != known || b.has("w", id) {
 					t.Fatalf("dropping %s, known is %v", id, known)
 				}
 			},
@@ -38,7 +36,7 @@ func TestDeliveryListsFollowAModel(t *testing.T) {
 				pending := 0
 				for id, state := range model {
 					want = append(want, id)
-					if state == webhook.Pending {
+					if state == Pending {
 						pending++
 					}
 				}
@@ -46,7 +44,7 @@ func TestDeliveryListsFollowAModel(t *testing.T) {
 				slices.Reverse(want)
 				limit := rapid.IntRange(1, 12).Draw(t, "limit")
 				for cursor := ""; ; {
-					page, more, err := h.page("w", limit, cursor)
+					page, more, err := b.page("w", limit, cursor)
 					if err != nil || len(page) > limit || more && len(page) < limit {
 						t.Fatalf("a page of %d with more %v, %v", len(page), more, err)
 					}
@@ -73,7 +71,7 @@ func TestFirstIsTheOldestThatIsDue(t *testing.T) {
 		return h
 	}
 	busy, disabled := w(0, 0), w(0, 0)
-	busy.busy, disabled.State = true, webhook.Disabled
+	busy.busy, disabled.State = true, Disabled
 	for what, c := range map[string]struct {
 		h  *hook
 		id string

@@ -1,0 +1,181 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"roomgate/agent/clock"
+	"roomgate/agent/problem"
+	"roomgate/store"
+)
+
+// Create registers a webhook. A secret that had to be made is returned this
+// once. A refusal is problem.Invalid with its field, or problem.Full.
+func (p *Dispatcher) Create(ctx context.Context, r Request) (w Info, secret string, err error) {
+	if err := p.turn.Lock(ctx); err != nil {
+		return w, "", err
+	}
+	defer p.turn.Unlock()
+	made, secrets, err := New(strings.ToLower(ulid.Make().String()), r, p.policy, p.clock.Now())
+	if err != nil {
+		return w, "", err
+	}
+	if err := p.organization(r.OrganizationID); isNotFound(err) {
+		return w, "", problem.New(problem.Invalid, "organization_id", "is not an organization of this gateway: create it first")
+	} else if err != nil {
+		return w, "", err
+	}
+	if all, own := len(p.List("")), len(p.List(r.OrganizationID)); all >= maxWebhooks || own >= maxWebhooksOfOrg {
+		return w, "", problem.New(problem.Full, "", "the gateway has %d webhooks of at most %d and the organization %d of %d: delete one that is not used",
+			all, maxWebhooks, own, maxWebhooksOfOrg)
+	}
+	if err := p.fanOutAll(ctx); err != nil {
+		return w, "", err
+	}
+	s, err := storedWebhook{Webhook: made, Secrets: secrets}.seal(p.keys)
+	if err != nil {
+		return w, "", err
+	}
+	err = p.db.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(webhooks.Put(tx, made.ID, s), logCursor.Put(tx, p.cursor))
+	})
+	if err != nil {
+		return w, "", err
+	}
+	p.saved = p.cursor
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.byID[made.ID] = &hook{storedWebhook: s}
+	if r.Secret == "" {
+		secret = string(secrets.Current)
+	}
+	return p.byID[made.ID].info(p.clock.Now()), secret, nil
+}
+
+// Change changes the address, the events or the state of a webhook. What has
+// happened before goes to it as it was. Enabled again, it gets what still waits
+// for it.
+func (p *Dispatcher) Change(ctx context.Context, id string, c Change) (Info, error) {
+	return p.edit(ctx, id, func(s storedWebhook) (storedWebhook, error) {
+		if c.State != nil && *c.State == Active && s.Secrets.Current == "" {
+			return s, problem.New(problem.NotNow, "state", "cannot be active: %s", noSecret)
+		}
+		changed, err := s.With(c, p.policy, p.clock.Now())
+		s.Webhook = changed
+		return s, err
+	})
+}
+
+// Rotate gives a webhook another secret; an empty one is made and returned this
+// once. The old one signs beside it for the overlap, 0 to 30 days, which needs a
+// trusted clock: else it is problem.NotNow.
+func (p *Dispatcher) Rotate(ctx context.Context, id string, secret Secret, overlap time.Duration) (w Info, made string, err error) {
+	if overlap != 0 && p.clock.Trust() != clock.Trusted {
+		return w, "", problem.New(problem.NotNow, "overlap", "cannot be measured while the clock is not trusted: wait until it is, or rotate with an overlap of 0")
+	}
+	if secret == "" {
+		secret = NewSecret()
+		made = string(secret)
+	}
+	now := p.clock.Now()
+	w, err = p.edit(ctx, id, func(s storedWebhook) (storedWebhook, error) {
+		if s.Secrets.Current == "" { // there is none to sign beside it
+			overlap = 0
+		}
+		secrets, err := s.Secrets.Rotate(secret, overlap, now)
+		if err != nil {
+			return s, err
+		}
+		s.Secrets, s.UpdatedAt = secrets, stamp(now)
+		return s.seal(p.keys)
+	})
+	if err != nil {
+		made = ""
+	}
+	return w, made, err
+}
+
+// edit stores what edit makes of a webhook and then lets it take effect, without losing what an attempt has found out in between.
+func (p *Dispatcher) edit(ctx context.Context, id string, edit func(storedWebhook) (storedWebhook, error)) (w Info, err error) {
+	if err := p.turn.Lock(ctx); err != nil {
+		return w, err
+	}
+	defer p.turn.Unlock()
+	if _, err := p.Get(id); err != nil {
+		return w, err
+	}
+	if err := p.fanOutAll(ctx); err != nil {
+		return w, err
+	}
+	p.mu.Lock()
+	owner := p.byID[id]
+	before := owner.storedWebhook
+	p.mu.Unlock()
+	after, err := edit(before)
+	if err != nil {
+		return w, err
+	}
+	err = p.db.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(webhooks.Put(tx, id, after), logCursor.Put(tx, p.cursor))
+	})
+	if err != nil {
+		return w, err
+	}
+	p.saved = p.cursor
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	owner.Secrets, owner.Sealed, owner.Plain = after.Secrets, after.Sealed, after.Plain
+	owner.URL, owner.Events, owner.UpdatedAt = after.URL, after.Events, after.UpdatedAt
+	if after.State != before.State {
+		owner.State, owner.Reason = after.State, after.Reason
+	}
+	p.dirty[id] = true // an attempt may have found out something meanwhile
+	owner.rest, owner.failures = time.Time{}, 0
+	p.due.Wake()
+	p.save.Wake()
+	return owner.info(p.clock.Now()), nil
+}
+
+func isNotFound(err error) bool {
+	e := problem.As(err)
+	return e != nil && e.Code == problem.NotFound
+}
+
+// Delete ends a webhook with all that waits for it and its log.
+func (p *Dispatcher) Delete(ctx context.Context, id string) error {
+	if err := p.turn.Lock(ctx); err != nil {
+		return err
+	}
+	defer p.turn.Unlock()
+	if _, err := p.Get(id); err != nil {
+		return err
+	}
+	prefix := deliveryKey(id, "")
+	err := p.db.Update(ctx, func(tx *store.Tx) error {
+		for key := range deliveries.From(tx, prefix) {
+			if !strings.HasPrefix(key, prefix) {
+				break
+			}
+			if err := deliveries.Delete(tx, key); err != nil {
+				return err
+			}
+		}
+		return webhooks.Delete(tx, id)
+	})
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byID, id)
+	delete(p.dirty, id)
+	mine := func(key string) bool { return strings.HasPrefix(key, prefix) }
+	maps.DeleteFunc(p.unsaved, func(key string, _ Delivery) bool { return mine(key) })
+	maps.DeleteFunc(p.erase, func(key string, _ bool) bool { return mine(key) })
+	return nil
+}

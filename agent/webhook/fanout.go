@@ -1,0 +1,266 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// logPage is how many rows of the log are turned into deliveries at once, and how
+// many may be read again after a restart.
+const logPage = 100
+
+// alerts are the events of devices that webhooks get.
+var alerts = map[string]bool{"temperatureAlert": true, drivers.EventDoorForced: true, drivers.EventDoorHeldOpen: true}
+
+// eventOf is what webhooks call an event of the log; empty: they do not get it.
+func eventOf(rowType string) string {
+	kind, ok := strings.CutPrefix(rowType, eventlog.LevelEvent+".")
+	switch {
+	case ok && alerts[kind]:
+		return DeviceAlert
+	case ok && slices.Contains(Events(), kind):
+		return kind
+	}
+	return ""
+}
+
+// followLoop makes deliveries of what comes into the log. An event is in the log
+// in the transaction that made it true, and the log is read up to a stored
+// position which moves in the transaction that stores the deliveries: so no
+// booking waits for its webhooks, and each of them gets it once.
+func (p *Dispatcher) followLoop(ctx context.Context) error {
+	for {
+		grown := p.events.Changed()
+		err := p.turn.Lock(ctx)
+		if err == nil {
+			err = p.fanOutAll(ctx)
+			p.turn.Unlock()
+		}
+		switch {
+		case errors.Is(err, store.ErrFailed):
+			return err
+		case err != nil && ctx.Err() == nil:
+			p.log.Error("cannot store deliveries to webhooks, trying again: free space on the disk", "error", err)
+			loop.Sleep(ctx, 10*time.Second)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-grown:
+			p.due.Wake() // it may have been the clock that was moved
+		}
+	}
+}
+
+// fanOutAll goes to the end of the log. The caller has the turn.
+func (p *Dispatcher) fanOutAll(ctx context.Context) error {
+	for {
+		page, err := p.events.Page(p.cursor, logPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if err := p.fanOut(ctx, page); err != nil {
+			return err
+		}
+	}
+}
+
+// fanOut makes the deliveries of some rows.
+func (p *Dispatcher) fanOut(ctx context.Context, page []store.Item[eventlog.Row]) error {
+	last := page[len(page)-1].Seq
+	var made []Delivery
+	for _, item := range page {
+		made = append(made, p.deliveriesOf(item.Value)...)
+	}
+	if len(made) == 0 && (last < p.saved+logPage || p.none()) {
+		p.cursor = last
+		return nil
+	}
+	err := p.db.Update(ctx, func(tx *store.Tx) error {
+		for _, d := range made {
+			if err := deliveries.Put(tx, deliveryKey(d.WebhookID, d.ID), d); err != nil {
+				return err
+			}
+		}
+		return logCursor.Put(tx, last)
+	})
+	if err != nil {
+		return err
+	}
+	p.cursor, p.saved = last, last
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range made {
+		p.byID[d.WebhookID].put(d)
+	}
+	p.boundDeliveries()
+	p.due.Wake()
+	return nil
+}
+
+func (b *book) none() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.byID) == 0
+}
+
+// loggedEvent is what is read of an event in the log.
+type loggedEvent struct {
+	Details struct {
+		BookingID      string    `json:"booking_id"`
+		SpaceID        string    `json:"meeting_space_id"`
+		OrganizationID string    `json:"organization_id"`
+		StartTime      string    `json:"start_time"`
+		EndTime        string    `json:"end_time"`
+		Organizer      Organizer `json:"organizer"`
+		Device         string    `json:"device"`
+		DeviceID       string    `json:"device_id"`
+	} `json:"details"`
+}
+
+// deliveriesOf makes one delivery for each webhook that wants a row.
+func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
+	event := eventOf(r.Type)
+	if event == "" {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e *loggedEvent // read for the first who wants it
+	for _, id := range slices.Sorted(maps.Keys(p.byID)) {
+		w := p.byID[id].Webhook
+		if !slices.Contains(w.Events, event) {
+			continue
+		}
+		if e == nil {
+			if e = p.read(event, r); e == nil {
+				return nil
+			}
+		}
+		if !w.Wants(event, e.Details.OrganizationID) {
+			continue
+		}
+		body, err := Encode(event, r.Time(), id, e.data(event, w.OrganizationID, r))
+		if err != nil {
+			p.log.Error("cannot write an event for a webhook", "webhook", id, "event", r.Type, "error", err)
+			continue
+		}
+		made = append(made, NewDelivery(p.nextID(), id, event, body, p.clock.Now()))
+	}
+	return made
+}
+
+// read reads an event of the log with the organization that it is of; nil: it
+// cannot be read, or nobody can say any more whose it was.
+func (p *Dispatcher) read(event string, r eventlog.Row) *loggedEvent {
+	var e loggedEvent
+	if err := json.Unmarshal(r.Data, &e); err != nil {
+		p.log.Error("cannot read an event of the log, no webhook gets it", "event", r.Type, "error", err)
+		return nil
+	}
+	e.Details.SpaceID = r.Space
+	if event == DeviceAlert {
+		owner, known := p.owner(r.Space)
+		if !known {
+			return nil
+		}
+		e.Details.OrganizationID = owner
+	}
+	return &e
+}
+
+// data is the inner part of the notification to an organization's webhook.
+func (e loggedEvent) data(event, organization string, r eventlog.Row) any {
+	d := e.Details
+	if event != DeviceAlert {
+		return BookingData{BookingID: d.BookingID, SpaceID: d.SpaceID, OrganizationID: organization,
+			StartTime: d.StartTime, EndTime: d.EndTime, Organizer: d.Organizer}
+	}
+	var all struct {
+		Details map[string]any `json:"details"`
+	}
+	_ = json.Unmarshal(r.Data, &all) // it was read once
+	for _, name := range []string{"meeting_space_id", "device", "device_id"} {
+		delete(all.Details, name)
+	}
+	return AlertData{Alert: strings.TrimPrefix(r.Type, eventlog.LevelEvent+"."), SpaceID: d.SpaceID, OrganizationID: organization,
+		Device: d.Device, DeviceID: d.DeviceID, Details: all.Details}
+}
+
+// nextID is a delivery's id: a number that orders it, and 50 random bits, so
+// that a restored backup gives none twice. The caller holds mu.
+func (b *book) nextID() string {
+	id := fmt.Sprintf("%010x-%s", b.next, strings.ToLower(rand.Text()[:10]))
+	b.next++
+	return id
+}
+
+// boundDeliveries keeps the budget: of each webhook the newest that wait and
+// the newest that are finished, and of the building so many; then the webhook
+// with the most gives up its oldest. The caller holds mu.
+func (p *Dispatcher) boundDeliveries() {
+	all := 0
+	for _, w := range p.byID {
+		p.forgetDone(w, keepDelivered)
+		if over := len(w.waiting) - maxWaiting; over > 0 {
+			p.giveUp(w, over)
+		}
+		all += len(w.waiting) + len(w.done)
+	}
+	for all > p.limit {
+		largest := slices.MaxFunc(slices.Collect(maps.Values(p.byID)), func(x, y *hook) int {
+			return len(x.waiting) + len(x.done) - len(y.waiting) - len(y.done)
+		})
+		share := min(all-p.limit, len(largest.waiting)/10+len(largest.done)/10+1)
+		if over := len(largest.done); over > 0 {
+			share = min(share, over)
+			p.forgetDone(largest, over-share)
+		} else {
+			p.giveUp(largest, share)
+		}
+		all -= share
+	}
+}
+
+// forgetDone keeps only so many finished deliveries of a webhook.
+func (b *book) forgetDone(w *hook, keep int) {
+	over := len(w.done) - keep
+	for _, id := range w.done[:max(0, over)] {
+		b.forget(w.ID, id)
+	}
+	w.done = slices.Delete(w.done, 0, max(0, over))
+}
+
+// giveUp drops the oldest deliveries that wait for a webhook.
+func (p *Dispatcher) giveUp(w *hook, n int) {
+	for _, d := range w.waiting[:n] {
+		p.forget(w.ID, d.id)
+	}
+	w.waiting = slices.Delete(w.waiting, 0, n)
+	if w.Dropped == 0 {
+		p.log.Warn("too many deliveries wait for a webhook, dropping the oldest: see why its receiver does not take them", "webhook", w.ID)
+	}
+	w.Dropped += n
+	p.dirty[w.ID] = true
+	p.save.Wake()
+}
+
+func (b *book) forget(webhookID, id string) {
+	key := deliveryKey(webhookID, id)
+	delete(b.unsaved, key)
+	b.erase[key] = true
+	b.save.Wake()
+}

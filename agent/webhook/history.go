@@ -1,0 +1,193 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"roomgate/agent/clock"
+	"roomgate/agent/problem"
+	"roomgate/store"
+)
+
+const (
+	deliveryPage    = 50
+	maxDeliveryPage = 200
+)
+
+// Deliveries returns what a webhook was or will be told, the newest first, at
+// most limit (0: 50, at most 200). The cursor that comes back leads to the
+// next page; it is empty on the last.
+func (p *Dispatcher) Deliveries(id string, limit int, cursor string) (page []Delivery, next string, err error) {
+	if limit <= 0 {
+		limit = deliveryPage
+	}
+	ids, more, err := p.page(id, min(limit, maxDeliveryPage), cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	page = make([]Delivery, 0, len(ids))
+	for _, one := range ids {
+		d, err := p.delivery(id, one)
+		switch {
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
+			continue // forgotten meanwhile, or lost
+		case err != nil:
+			return nil, "", err
+		}
+		page = append(page, d)
+	}
+	if more {
+		next = ids[len(ids)-1]
+	}
+	return page, next, nil
+}
+
+// page returns the ids of the newest deliveries below a cursor, and whether
+// there are older ones.
+func (b *book) page(id string, limit int, cursor string) (ids []string, more bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.byID[id]
+	if w == nil {
+		return nil, false, noWebhook()
+	}
+	waits, dones := len(w.waiting), len(w.done)
+	for waits+dones > 0 {
+		newest := ""
+		if waits > 0 {
+			newest = w.waiting[waits-1].id
+		}
+		if dones > 0 && w.done[dones-1] > newest {
+			newest = w.done[dones-1]
+			dones--
+		} else {
+			waits--
+		}
+		switch {
+		case cursor != "" && newest >= cursor:
+		case len(ids) == limit:
+			return ids, true, nil
+		default:
+			ids = append(ids, newest)
+		}
+	}
+	return ids, false, nil
+}
+
+// Redeliver sends a delivery again, at once and with all its retries ahead,
+// whatever came of it. It keeps its id, by which a receiver can tell that it
+// knows the notification.
+func (p *Dispatcher) Redeliver(ctx context.Context, id, deliveryID string) (Delivery, error) {
+	if !p.has(id, deliveryID) {
+		if _, err := p.Get(id); err != nil {
+			return Delivery{}, err
+		}
+		return Delivery{}, noDelivery()
+	}
+	d, err := p.delivery(id, deliveryID)
+	if err != nil {
+		return d, err
+	}
+	d = d.Again(p.clock.Now())
+	if err := p.requeue(d); err != nil {
+		return d, err
+	}
+	return d, p.saveAll(ctx)
+}
+
+func noDelivery() error {
+	return problem.New(problem.NotFound, "delivery_id", "is not a delivery of this webhook, or one that its log has forgotten")
+}
+
+func (b *book) has(id, deliveryID string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.byID[id]
+	return w != nil && w.has(deliveryID)
+}
+
+func (w *hook) has(deliveryID string) bool {
+	_, done := slices.BinarySearch(w.done, deliveryID)
+	return done || slices.ContainsFunc(w.waiting, func(d waitingDelivery) bool { return d.id == deliveryID })
+}
+
+// requeue lets a delivery wait again. One that the log forgot since it was read
+// is refused: its row goes with the next write.
+func (p *Dispatcher) requeue(d Delivery) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.byID[d.WebhookID]
+	switch {
+	case w == nil:
+		return noWebhook()
+	case !w.has(d.ID):
+		return noDelivery()
+	case w.State == Disabled:
+		return problem.New(problem.NotNow, "state", "of the webhook is disabled: set it to active first")
+	case d.Event == EventTest:
+		return problem.New(problem.NotNow, "delivery_id", "was a test: send another one")
+	case len(w.waiting) >= maxWaiting:
+		return problem.New(problem.Full, "", "%d deliveries wait for the webhook already: see why it does not take them", maxWaiting)
+	}
+	w.put(d)
+	w.rest = d.NextAt
+	p.unsaved[deliveryKey(d.WebhookID, d.ID)] = d
+	p.due.Wake()
+	p.save.Wake()
+	return nil
+}
+
+// maxTests is how many tests run at the same time.
+const maxTests = 4
+
+// Test sends a notification with made-up values once, waits for the
+// answer, which takes at most 10 s, and returns what came of it. It is in the
+// log like every other. A success ends failing; a failure changes nothing, but
+// a 410 disables.
+func (p *Dispatcher) Test(ctx context.Context, id string) (d Delivery, err error) {
+	if p.clock.Trust() != clock.Trusted {
+		return d, problem.New(problem.NotNow, "", "the clock is not trusted yet, so nothing can be signed that a receiver takes: wait until it is")
+	}
+	w, d, secrets, err := p.newTest(id)
+	if err != nil {
+		return d, err
+	}
+	answer := p.sender.Send(ctx, w.URL, d.ID, d.Payload, secrets)
+	p.mu.Lock()
+	p.tests--
+	if ctx.Err() != nil && !answer.Success() {
+		p.mu.Unlock()
+		return d, problem.New(problem.Unavailable, "", "the request ended before the receiver answered: try again")
+	}
+	if d = d.After(answer, p.clock.Now()); d.State == Pending {
+		d = d.GivenUp()
+	}
+	if owner := p.byID[id]; owner != nil {
+		owner.put(d)
+		p.logHidden(owner, answer)
+		p.note(owner, d, answer)
+	}
+	p.mu.Unlock()
+	return d, p.saveAll(context.WithoutCancel(ctx))
+}
+
+func (p *Dispatcher) newTest(id string) (w Webhook, d Delivery, secrets []Secret, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	owner := p.byID[id]
+	switch {
+	case owner == nil:
+		return w, d, nil, noWebhook()
+	case owner.Secrets.Current == "":
+		return w, d, nil, problem.New(problem.NotNow, "state", "is disabled: %s", noSecret)
+	case p.tests >= maxTests:
+		return w, d, nil, problem.New(problem.Unavailable, "", "%d tests of webhooks are under way: try again in ten seconds", maxTests)
+	}
+	body, err := TestPayload(owner.Webhook, p.clock.Now())
+	if err != nil {
+		return w, d, nil, err
+	}
+	p.tests++
+	return owner.Webhook, NewDelivery(p.nextID(), id, EventTest, body, p.clock.Now()), owner.Secrets.At(p.clock.Now()), nil
+}

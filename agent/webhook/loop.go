@@ -1,0 +1,226 @@
+package webhook
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"roomgate/agent/clock"
+	"roomgate/agent/eventlog"
+	"roomgate/store"
+)
+
+// longestStep is the longest that the deliveries are left alone: a clock that
+// was set, or is trusted now, is noticed after so long.
+const longestStep = 10 * time.Second
+
+// The events that tell the administrator how a webhook stands.
+const (
+	eventFailing   = "webhookFailing"
+	eventRecovered = "webhookRecovered"
+	eventDisabled  = "webhookDisabled"
+)
+
+// sendLoop sends what is due. While the clock is not trusted it waits: the time in
+// a signature would be wrong, and receivers refuse that.
+func (p *Dispatcher) sendLoop(ctx context.Context) error {
+	var attempts errgroup.Group
+	defer func() { _ = attempts.Wait() }()
+	for {
+		wait := longestStep
+		if p.clock.Trust() == clock.Trusted {
+			wait = p.sendDue(ctx, &attempts)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.due:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// sendDue begins what can be sent now, and says when to look again. A webhook
+// is told one thing after the other and waits for no other webhook, so at most
+// maxWebhooks attempts are under way.
+func (p *Dispatcher) sendDue(ctx context.Context, attempts *errgroup.Group) time.Duration {
+	wait := longestStep
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.clock.Now()
+	for _, w := range p.byID {
+		id, at := w.first(now)
+		if id == "" {
+			continue
+		}
+		if at.After(now) {
+			wait = min(wait, at.Sub(now))
+			continue
+		}
+		w.busy = true
+		attempts.Go(func() error { p.attempt(ctx, w, id); return nil })
+	}
+	return max(wait, time.Millisecond)
+}
+
+// first is what is sent next and when: of what is due the oldest. A time that
+// is farther ahead than any can be says that the clock was set back.
+func (w *hook) first(now time.Time) (id string, at time.Time) {
+	if w.busy || w.State == Disabled {
+		return "", at
+	}
+	sane := func(t time.Time) time.Time {
+		if t.Sub(now) > LongestWait {
+			return now
+		}
+		return t
+	}
+	rest := sane(w.rest)
+	for _, d := range w.waiting {
+		due := sane(d.due)
+		if rest.After(due) {
+			due = rest
+		}
+		if id == "" || due.Before(at) {
+			id, at = d.id, due
+		}
+		if !due.After(now) {
+			break
+		}
+	}
+	return id, at
+}
+
+// attempt sends one delivery of a webhook and notes what came of it.
+func (p *Dispatcher) attempt(ctx context.Context, w *hook, id string) {
+	p.mu.Lock()
+	hookID, address, secrets := w.ID, w.URL, w.Secrets.At(p.clock.Now())
+	p.mu.Unlock()
+	d, err := p.delivery(hookID, id)
+	var answer Answer
+	if err == nil {
+		answer = p.sender.Send(ctx, address, d.ID, d.Payload, secrets)
+		answer.Waited = min(p.clock.Now().Sub(d.QueuedAt), time.Since(p.started))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.due.Wake()
+	w.busy = false
+	switch {
+	case p.byID[hookID] != w || ctx.Err() != nil && !answer.Success():
+		return // it was deleted, or we are about to stop and it comes again
+	case err != nil:
+		p.log.Error("cannot read a delivery, giving it up", "webhook", hookID, "delivery", id, "error", err)
+		if w.drop(id) {
+			p.forget(hookID, id)
+		}
+		return
+	}
+	p.logHidden(w, answer)
+	p.note(w, d.After(answer, p.clock.Now()), answer)
+}
+
+// logHidden says what of an answer is for whoever runs the gateway only.
+func (p *Dispatcher) logHidden(w *hook, answer Answer) {
+	if answer.Detail != "" {
+		p.log.Info("a receiver took no notification, and whoever registered the webhook is not told why", "webhook", w.ID, "host", hostOf(w.URL), "reason", answer.Detail)
+	}
+}
+
+// delivery reads a delivery as it is now.
+func (p *Dispatcher) delivery(webhookID, id string) (d Delivery, err error) {
+	key := deliveryKey(webhookID, id)
+	p.mu.Lock()
+	d, ok := p.unsaved[key]
+	p.mu.Unlock()
+	if ok {
+		return d, nil
+	}
+	err = p.db.View(func(tx *store.Tx) error {
+		d, err = deliveries.Get(tx, key)
+		return err
+	})
+	return d, err
+}
+
+// note shows a delivery after an attempt, and what it says of its webhook. The
+// caller holds mu.
+func (p *Dispatcher) note(w *hook, d Delivery, answer Answer) {
+	now := p.clock.Now()
+	if answer.Offline && d.State == Pending {
+		p.noteOffline(w, d, answer)
+		return
+	}
+	if w.drop(d.ID) { // or too many came meanwhile and it was given up
+		w.put(d)
+		p.unsaved[deliveryKey(w.ID, d.ID)] = d
+	}
+	if answer.Success() {
+		w.failures, w.rest, w.LastSuccessAt = 0, time.Time{}, stamp(now)
+		if w.State == Failing {
+			w.State, w.Reason = Active, ""
+			p.announce(w, eventRecovered, d)
+		}
+	} else {
+		w.failures++
+		w.rest = now.Add(Pause(w.failures, answer))
+		w.LastFailureAt, w.LastError = stamp(now), answer.Error
+		switch {
+		case answer.Gone() && w.State != Disabled:
+			w.State, w.Reason = Disabled, answer.Error
+			p.announce(w, eventDisabled, d)
+		case d.State == Failed && d.Event != EventTest && w.State == Active:
+			w.State, w.Reason = Failing, "a delivery was given up after its last retry: "+answer.Error
+			p.announce(w, eventFailing, d)
+		}
+	}
+	p.dirty[w.ID] = true
+	p.forgetDone(w, keepDelivered)
+	p.save.Wake()
+}
+
+// noteOffline shows that the gateway has no network. That is stored nowhere, or
+// a building without internet would wear its card out by saying so every
+// minute. The caller holds mu.
+func (p *Dispatcher) noteOffline(w *hook, d Delivery, answer Answer) {
+	now := p.clock.Now()
+	if w.drop(d.ID) {
+		w.put(d)
+	}
+	w.failures++
+	w.rest = now.Add(Pause(w.failures, answer))
+	w.LastFailureAt, w.LastError = stamp(now), answer.Error
+}
+
+// webhookDevice is what an event of a webhook names as its device.
+const webhookDevice = "webhook"
+
+// announce makes the event that webhook changed its state, and of trouble
+// the notice to the administrators. The caller holds mu.
+func (p *Dispatcher) announce(w *hook, kind string, d Delivery) {
+	details := map[string]any{"webhook_id": w.ID, "organization_id": w.OrganizationID, "host": hostOf(w.URL), "delivery_id": d.ID,
+		"pending_deliveries": len(w.waiting)}
+	if w.Reason != "" {
+		details["reason"] = w.Reason
+	}
+	row, err := p.events.Event(eventlog.Record{Type: kind, Time: p.clock.Now(), Device: webhookDevice, Details: details})
+	if err != nil { // not for text and numbers
+		return
+	}
+	p.rows = append(p.rows, row)
+	if kind != eventRecovered {
+		p.notices = append(p.notices, noticeOf(w.Webhook, len(w.waiting)))
+	}
+	p.log.Warn("a webhook has changed its state", "webhook", w.ID, "host", hostOf(w.URL), "state", w.State, "reason", w.Reason)
+}
+
+// hostOf is what of a webhook's address may be told: the rest may be a secret.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

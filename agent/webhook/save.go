@@ -1,0 +1,146 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/store"
+)
+
+// maxRows is how many events about webhooks, and notices of them, wait for a disk
+// that takes none.
+const maxRows = 1000
+
+// saveLoop stores the results of deliveries: at once when it was quiet, else once
+// per interval, so that a thousand of them do not wear the card out. What a power
+// cut takes is sent again, with the same webhook-id.
+func (p *Dispatcher) saveLoop(ctx context.Context) error {
+	pause := p.flush
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // Run writes the last
+		case <-p.save:
+		}
+		err := p.saveAll(ctx)
+		switch {
+		case errors.Is(err, store.ErrFailed):
+			return err
+		case err != nil && ctx.Err() == nil:
+			p.log.Error("cannot store the results of deliveries to webhooks, keeping them in memory: free space on the disk", "error", err)
+			pause = min(2*max(pause, time.Second), time.Minute)
+			p.save.Wake()
+		default:
+			pause = p.flush
+		}
+		loop.Sleep(ctx, pause)
+	}
+}
+
+// unsaved is what the store does not have yet.
+type unsaved struct {
+	hooks      map[string]storedWebhook
+	deliveries map[string]Delivery
+	erase      []string
+	rows       []eventlog.Row
+	notices    []Notice // only where there are rows
+}
+
+func (u unsaved) empty() bool {
+	return len(u.hooks)+len(u.deliveries)+len(u.erase)+len(u.rows) == 0
+}
+
+// saveAll writes all that the store does not have yet in one transaction, with
+// the notices to the administrators.
+func (p *Dispatcher) saveAll(ctx context.Context) error {
+	if err := p.turn.Lock(ctx); err != nil {
+		return err
+	}
+	defer p.turn.Unlock()
+	u := p.takeUnsaved()
+	if u.empty() {
+		return nil
+	}
+	write := func(tx *store.Tx) error { return u.write(tx, p.events) }
+	var err error
+	if len(u.rows) == 0 {
+		err = p.db.Update(ctx, write) // the log does not grow, so nobody need look at it
+	} else {
+		err = p.events.Commit(ctx, eventlog.Stage{Write: write}, p.notify(u.notices))
+	}
+	if err != nil {
+		p.giveBack(u)
+		return err
+	}
+	p.settle(u)
+	return nil
+}
+
+// takeUnsaved takes everything but the deliveries themselves, which are read
+// from memory until the store has them.
+func (b *book) takeUnsaved() unsaved {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := unsaved{hooks: map[string]storedWebhook{}, deliveries: maps.Clone(b.unsaved),
+		erase: slices.Collect(maps.Keys(b.erase)), rows: b.rows, notices: b.notices}
+	for id := range b.dirty {
+		u.hooks[id] = b.byID[id].storedWebhook
+	}
+	clear(b.erase)
+	clear(b.dirty)
+	b.rows, b.notices = nil, nil
+	return u
+}
+
+func (u unsaved) write(tx *store.Tx, log *eventlog.Log) error {
+	for id, w := range u.hooks {
+		if err := webhooks.Put(tx, id, w); err != nil {
+			return err
+		}
+	}
+	for key, d := range u.deliveries {
+		if err := deliveries.Put(tx, key, d); err != nil {
+			return err
+		}
+	}
+	for _, key := range u.erase {
+		if err := deliveries.Delete(tx, key); err != nil {
+			return err
+		}
+	}
+	return log.Push(tx, u.rows...)
+}
+
+// giveBack keeps what could not be written for the next time.
+func (b *book) giveBack(u unsaved) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range u.hooks {
+		b.dirty[id] = true
+	}
+	for _, key := range u.erase {
+		b.erase[key] = true
+	}
+	b.rows = append(u.rows, b.rows...)
+	b.rows = b.rows[max(0, len(b.rows)-maxRows):]
+	b.notices = append(u.notices, b.notices...)
+	b.notices = b.notices[max(0, len(b.notices)-maxRows):]
+}
+
+// settle forgets the deliveries that the store has now, unless they are newer
+// by now.
+func (b *book) settle(u unsaved) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, written := range u.deliveries {
+		now, ok := b.unsaved[key]
+		if ok && now.Count == written.Count && now.QueuedAt.Equal(written.QueuedAt) && now.State == written.State {
+			delete(b.unsaved, key)
+		}
+	}
+}
