@@ -27,13 +27,13 @@ type Answer struct {
 	Waited time.Duration
 }
 
-// attempt is what is told of it.
+// attempt is what is shown of it.
 func (a Answer) attempt(now time.Time) Attempt {
-	told := Attempt{At: stamp(now.Add(-a.Took)), Error: a.Error}
+	shown := Attempt{At: stamp(now.Add(-a.Took)), Error: a.Error}
 	if a.Detail == "" { // else how soon and with what it was answered is hidden too
-		told.Status, told.TookMS = a.Status, a.Took.Milliseconds()
+		shown.Status, shown.TookMS = a.Status, a.Took.Milliseconds()
 	}
-	return told
+	return shown
 }
 
 // Success says whether the receiver has taken the notification: any 2xx.
@@ -63,7 +63,7 @@ func judge(resp *http.Response, now time.Time) Answer {
 	return a
 }
 
-// unreachable is all that is told of a receiver in a network that is not the
+// unreachable is all that is said of a receiver in a network that is not the
 // business of whoever registered it.
 const unreachable = "the receiver " + outgoing.Unreachable
 

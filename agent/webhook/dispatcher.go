@@ -37,7 +37,7 @@ const (
 
 // Budget is how many deliveries fit the quarter of a store that they may take,
 // 20,000 at most; size is the most that the store may have, in bytes.
-func Budget(size int64) int { return min(maxDeliveries, int(size)/deliveriesOfBudget/deliveryBytes) }
+func Budget(size int64) int { return min(maxDeliveries, int(size/deliveriesOfBudget/deliveryBytes)) }
 
 // Options are what a Dispatcher is opened with.
 type Options struct {

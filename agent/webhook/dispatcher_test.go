@@ -171,3 +171,30 @@ func TestNothingOfAWebhookLeaks(t *testing.T) {
 		}
 	})
 }
+
+func TestSummary(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		defer r.stop()
+		if s := r.Summary(); s.Active+s.Failing+s.Disabled+s.Waiting != 0 || s.OldestS != 0 || s.Troubled == nil {
+			t.Errorf("without webhooks: %+v", s)
+		}
+		w := r.hook("a", owner, BookingCreated)
+		r.hook("b", owner, BookingEnd)
+		off := Disabled
+		_, err := r.Change(t.Context(), r.hook("c", owner, BookingEnd).ID, Change{State: &off})
+		r.must(err)
+		r.out.Always(500, "")
+		r.book("b1", 40)
+		r.wait(27 * time.Hour)
+		r.book("b2", 41)
+		r.wait(20 * time.Second)
+		r.book("b3", 42)
+		r.wait(10 * time.Second)
+		s := r.Summary()
+		if s.Active != 1 || s.Failing != 1 || s.Disabled != 1 || s.Waiting != 2 || s.OldestS != 30 || len(s.Troubled) != 1 ||
+			s.Troubled[0].ID != w.ID || s.Troubled[0].Host != "a.example.com" || s.Troubled[0].Reason == "" {
+			t.Errorf("%+v", s)
+		}
+	})
+}

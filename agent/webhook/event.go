@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The names of the events that a webhook can be told of.
+// The names of the events that a webhook can get.
 const (
 	BookingCreated   = "booking.created"
 	BookingStart     = "booking.start"

@@ -15,7 +15,7 @@ const (
 	maxDeliveryPage = 200
 )
 
-// Deliveries returns what a webhook was or will be told, the newest first, at
+// Deliveries returns what a webhook was or will be sent, the newest first, at
 // most limit (0: 50, at most 200). The cursor that comes back leads to the
 // next page; it is empty on the last.
 func (p *Dispatcher) Deliveries(id string, limit int, cursor string) (page []Delivery, next string, err error) {

@@ -16,7 +16,7 @@ import (
 // was set, or is trusted now, is noticed after so long.
 const longestStep = 10 * time.Second
 
-// The events that tell the administrator how a webhook stands.
+// The events that say how a webhook stands.
 const (
 	eventFailing   = "webhookFailing"
 	eventRecovered = "webhookRecovered"
@@ -43,7 +43,7 @@ func (p *Dispatcher) sendLoop(ctx context.Context) error {
 }
 
 // sendDue begins what can be sent now, and says when to look again. A webhook
-// is told one thing after the other and waits for no other webhook, so at most
+// gets one delivery after the other and waits for no other webhook, so at most
 // maxWebhooks attempts are under way.
 func (p *Dispatcher) sendDue(ctx context.Context, attempts *errgroup.Group) time.Duration {
 	wait := longestStep
@@ -216,7 +216,7 @@ func (p *Dispatcher) announce(w *hook, kind string, d Delivery) {
 	p.log.Warn("a webhook has changed its state", "webhook", w.ID, "host", hostOf(w.URL), "state", w.State, "reason", w.Reason)
 }
 
-// hostOf is what of a webhook's address may be told: the rest may be a secret.
+// hostOf is what of a webhook's address may be shown: the rest may be a secret.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

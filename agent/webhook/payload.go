@@ -16,7 +16,7 @@ type Payload struct {
 	Data      json.RawMessage `json:"data"` // a BookingData or an AlertData
 }
 
-// BookingData is what is told of a booking.
+// BookingData is the data of an event of a booking.
 type BookingData struct {
 	BookingID      string    `json:"booking_id"`
 	SpaceID        string    `json:"meeting_space_id"`
@@ -32,7 +32,7 @@ type Organizer struct {
 	Email string `json:"email"`
 }
 
-// AlertData is what is told of a device that raised an alert.
+// AlertData is the data of an alert that a device raised.
 type AlertData struct {
 	Alert          string         `json:"alert"` // the event's type, as temperatureAlert
 	SpaceID        string         `json:"meeting_space_id"`

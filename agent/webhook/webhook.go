@@ -10,15 +10,15 @@ import (
 // State is where a webhook stands.
 type State string
 
-// The states of a webhook. A failing one is still told of everything and is
-// active again with its first success; a disabled one is told of nothing.
+// The states of a webhook. A failing one still gets everything and is
+// active again with its first success; a disabled one gets nothing.
 const (
 	Active   State = "active"
 	Failing  State = "failing"
 	Disabled State = "disabled"
 )
 
-// Webhook is who is told of what. Its secrets are kept beside it.
+// Webhook is who gets which events. Its secrets are kept beside it.
 type Webhook struct {
 	ID             string    `json:"id"`
 	OrganizationID string    `json:"organization_id"`
@@ -38,7 +38,7 @@ type Webhook struct {
 	Dropped int `json:"dropped"`
 }
 
-// Request is what somebody says who wants to be told.
+// Request asks for a webhook.
 type Request struct {
 	OrganizationID string   `json:"organization_id"`
 	URL            string   `json:"url"`
@@ -108,8 +108,8 @@ func (w Webhook) With(c Change, p outgoing.Policy, now time.Time) (Webhook, erro
 	return out, out.check(p)
 }
 
-// Wants says whether it is told of that event of that organization. What
-// belongs to no organization is told to all.
+// Wants says whether it gets that event of that organization. What
+// belongs to no organization goes to all.
 func (w Webhook) Wants(event, organization string) bool {
 	return w.State != Disabled && slices.Contains(w.Events, event) &&
 		(organization == "" || organization == w.OrganizationID)
