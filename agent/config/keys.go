@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -157,3 +158,27 @@ func short(s string) string {
 }
 
 var durationType = reflect.TypeFor[time.Duration]()
+
+// At returns what v has at a dotted key, with the place in a list as a number:
+// "spaces.0.name". It is false where v has nothing.
+func At(v any, key string) (any, bool) {
+	at := reflect.ValueOf(v)
+	for part := range parts(key) {
+		for at.Kind() == reflect.Pointer || at.Kind() == reflect.Interface {
+			at = at.Elem()
+		}
+		if at.Kind() == reflect.Slice {
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= at.Len() {
+				return nil, false
+			}
+			at = at.Index(i)
+			continue
+		}
+		var ok bool
+		if at, ok = find(at, part); !ok {
+			return nil, false
+		}
+	}
+	return at.Interface(), true
+}

@@ -18,7 +18,7 @@ const manSection = "8"
 
 // manFiles is what the page of the root command says about a packaged gateway.
 var manFiles = [][2]string{
-	{defaultConfig, "the configuration; /usr/share/doc/roomgate/examples/gateway.yaml shows every key"},
+	{defaultConfig, "the configuration; /usr/share/doc/roomgate/examples/gateway.yaml shows every key, gateway.yaml(5) explains it"},
 	{"/etc/roomgate/credentials/", "passwords, one in a file, which systemd hands to the service: ${CREDENTIALS_DIRECTORY}/secret_NAME in the configuration"},
 	{"/var/lib/roomgate/", "the database and the secret of this gateway"},
 	{"/run/roomgate/control.sock", "the control socket, for root and the group roomgate"},
@@ -28,7 +28,7 @@ var manFiles = [][2]string{
 // commands takes Markdown for granted, which these texts are not, and pulls two
 // more libraries into the gateway.
 func newMan() *cobra.Command {
-	return &cobra.Command{Use: "man DIR", Short: "write the manual pages into a folder, one for each command",
+	return &cobra.Command{Use: "man DIR", Short: "write the manual pages into a folder, one for each command and one for the configuration",
 		Args: cobra.ExactArgs(1), RunE: action(func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
@@ -37,7 +37,14 @@ func newMan() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeMan(cmd.Root(), args[0], day)
+			if err := writeMan(cmd.Root(), args[0], day); err != nil {
+				return err
+			}
+			r, err := readReference()
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(args[0], referenceName), []byte(r.manPage(day)), 0o644)
 		})}
 }
 

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/agent/config"
 )
 
 // TestManPages wants a page for each command that help shows, with each of its
-// flags, and nothing that man complains about.
+// flags, one for the configuration with each key, and nothing that man complains about.
 func TestManPages(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	dir := t.TempDir()
@@ -40,6 +42,7 @@ func TestManPages(t *testing.T) {
 		}
 	}
 	walk(root)
+	want = append(want, referenceName)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +55,15 @@ func TestManPages(t *testing.T) {
 		t.Errorf("pages are %q, want %q", got, want)
 	}
 	warnings(t, dir)
+	page, err := os.ReadFile(filepath.Join(dir, referenceName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range config.Keys(config.Config{}) {
+		if !strings.Contains(string(page), `\fB`+roff(key)+`\fR`) {
+			t.Errorf("%s does not have %s", referenceName, key)
+		}
+	}
 }
 
 // warnings wants none of man, where there is one.
@@ -62,7 +74,7 @@ func warnings(t *testing.T, dir string) {
 			return
 		}
 	}
-	cmd := exec.Command("sh", "-c", `for page in *.8; do man --warnings -E UTF-8 -l -Tutf8 -Z "./$page" 2>&1 >/dev/null | sed "s/^/$page: /"; done`)
+	cmd := exec.Command("sh", "-c", `for page in *.[58]; do man --warnings -E UTF-8 -l -Tutf8 -Z "./$page" 2>&1 >/dev/null | sed "s/^/$page: /"; done`)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANROFFSEQ=", "MANWIDTH=80")
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// referenceName is the manual page of the configuration.
+const referenceName = "gateway.yaml.5"
+
+// markdown is the list of keys for configs/README.md.
+func (r *reference) markdown() string {
+	var b strings.Builder
+	for _, s := range r.sections {
+		fmt.Fprintf(&b, "\n### `%s`\n\n", s.titles[0])
+		s.markdown(&b)
+	}
+	b.WriteString("\n## Options of the drivers\n")
+	for _, s := range r.drivers {
+		fmt.Fprintf(&b, "\n### `%s`\n\n", strings.Join(s.titles, "`, `"))
+		s.markdown(&b)
+	}
+	return b.String() + "\n"
+}
+
+func (s *referenceSection) markdown(b *strings.Builder) {
+	if s.text != "" {
+		b.WriteString(wrapped(s.text, "") + "\n")
+	}
+	for _, e := range s.entries {
+		var tags []string
+		for _, t := range e.tags {
+			tags = append(tags, t.markdown())
+		}
+		fmt.Fprintf(b, "- %s", strings.Join(tags, ", "))
+		if e.text != "" {
+			fmt.Fprintf(b, ":\n%s", wrapped(e.text, "  "))
+		}
+		b.WriteString("\n")
+	}
+}
+
+func (t referenceTag) markdown() string {
+	switch {
+	case t.value == "":
+		return "`" + t.key + "`"
+	case t.isDefault:
+		return "`" + t.key + "` = `" + t.value + "`"
+	}
+	return "`" + t.key + "` as `" + t.value + "`"
+}
+
+// wrapped breaks a text into lines of at most 120 letters.
+func wrapped(text, indent string) string {
+	var b strings.Builder
+	length := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			b.WriteString(indent + word)
+			length = len(indent + word)
+			continue
+		case length+1+len(word) > 120:
+			b.WriteString("\n" + indent + word)
+			length = len(indent + word)
+		default:
+			b.WriteString(" " + word)
+			length += 1 + len(word)
+		}
+	}
+	b.WriteString("\n")
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// manPage is gateway.yaml(5).
+func (r *reference) manPage(day string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH GATEWAY.YAML 5 \"%s\" \"%s\"\n.nh\n.ad l\n", day, roff("roomgate "+version))
+	b.WriteString(".SH NAME\ngateway.yaml \\- configuration of a Roomgate gateway\n")
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", roff(defaultConfig))
+	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", manText(r.intro))
+	b.WriteString(".PP\nA key is shown with its default, or with an example.\n")
+	for _, s := range r.sections {
+		fmt.Fprintf(&b, ".SH %s\n", roff(strings.ToUpper(s.titles[0])))
+		s.man(&b)
+	}
+	b.WriteString(".SH OPTIONS OF THE DRIVERS\n")
+	for _, s := range r.drivers {
+		fmt.Fprintf(&b, ".SS %s\n", roff(strings.Join(s.titles, ", ")))
+		s.man(&b)
+	}
+	fmt.Fprintf(&b, ".SH FILES\n")
+	manEntry(&b, "/usr/share/doc/roomgate/examples/gateway.yaml", "the commented example, from which this page is made")
+	b.WriteString(".SH SEE ALSO\n\\fBroomgate\\fR(8),\n\\fBroomgate\\-check\\-config\\fR(8),\n\\fBroomgate\\-setup\\fR(8)\n")
+	return b.String()
+}
+
+func (s *referenceSection) man(b *strings.Builder) {
+	if s.text != "" {
+		b.WriteString(roff(s.text) + "\n")
+	}
+	for _, e := range s.entries {
+		for i, t := range e.tags {
+			macro := ".TQ"
+			if i == 0 {
+				macro = ".TP"
+			}
+			value := ""
+			switch {
+			case t.isDefault:
+				value = " (default: " + t.value + ")"
+			case t.value != "":
+				value = " (as " + t.value + ")"
+			}
+			fmt.Fprintf(b, "%s\n\\fB%s\\fR%s\n", macro, roff(t.key), roff(value))
+		}
+		if e.text != "" {
+			b.WriteString(roff(e.text) + "\n")
+		}
+	}
+}
