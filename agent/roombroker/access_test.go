@@ -200,13 +200,13 @@ func TestADoorWithTwoVoices(t *testing.T) {
 // TestExamples: who copies them gives every device a voice and no door two, and
 // nothing is guessed.
 func TestExamples(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../drivers/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, example, _ := strings.Cut(string(readme), "```yaml\n")
 	example, _, _ = strings.Cut(example, "\n```")
-	for name, text := range map[string]string{"configs/gateway.yaml": string(configs.Gateway), "README.md": example} {
+	for name, text := range map[string]string{"configs/gateway.yaml": string(configs.Gateway), "drivers/README.md": example} {
 		c, err := config.Parse(name, []byte(text), all.All())
 		if err != nil {
 			t.Fatal(err)

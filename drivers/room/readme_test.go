@@ -12,10 +12,10 @@ import (
 	"roomgate/drivers/room"
 )
 
-// TestReadme: the README's configuration of devices at the room broker has
+// TestReadme: the example of devices at the room broker in drivers/README.md has
 // every dialect, and options that its drivers take.
 func TestReadme(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
