@@ -87,6 +87,9 @@ drwxr-x---:/etc/roomgate/
 -rw-r--r--:/usr/share/fish/vendor_completions.d/roomgate.fish
 -rw-r--r--:/usr/share/man/man8/roomgate.8.gz
 -rw-r--r--:/usr/share/man/man8/roomgate-device-action.8.gz
+-rw-r--r--:/usr/share/man/man5/gateway.yaml.5.gz
+-rw-r--r--:/usr/share/doc/roomgate/README.md
+-rw-r--r--:/usr/share/doc/roomgate/systemd/README.md
 -rw-r--r--:/usr/share/doc/roomgate/copyright
 -rw-r--r--:/usr/share/doc/roomgate/changelog.gz
 -rw-r--r--:/usr/share/doc/roomgate/examples/gateway.yaml
@@ -143,6 +146,29 @@ func TestPackages(t *testing.T) {
 			t.Errorf("lintian: %v\n%s", err, out)
 		}
 	})
+}
+
+// TestPages: each page is in the package, and so is each file that it leads to.
+func TestPages(t *testing.T) {
+	needs(t, "dpkg-deb")
+	dir := t.TempDir()
+	output(t, "dpkg-deb", "-x", base(t), dir)
+	doc := filepath.Join(dir, "usr/share/doc/roomgate")
+	links := regexp.MustCompile(`\]\(([^):#\s]+)[^):]*\)|src="([^"]+)"`)
+	for _, folder := range []string{"", "agent", "agent/api", "cloud", "cmd/roomgate", "configs", "drivers", "systemd"} {
+		text, err := os.ReadFile(filepath.Join(doc, folder, "README.md"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range links.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(doc, folder, m[1]+m[2])); err != nil {
+				t.Errorf("%s/README.md leads to %v", folder, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "usr/share/man/man5/gateway.yaml.5.gz")); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestPackageIsReproducible: the same commit gives the same bytes, whoever
