@@ -45,6 +45,9 @@ func TestReadmeRoot(t *testing.T) {
 	}
 }
 
+// named is a file that a reason names.
+var named = regexp.MustCompile(`[\w/]+\.(?:go|txt|md)\b`)
+
 // TestReadmeBlocks: what stands in a block is typed, read or parsed, or says why
 // not; no block is of a kind that nothing looks at.
 func TestReadmeBlocks(t *testing.T) {
@@ -53,6 +56,11 @@ func TestReadmeBlocks(t *testing.T) {
 		outside := p.text
 		for _, b := range p.blocks {
 			outside = strings.Replace(outside, b.text, "", 1)
+			for _, file := range named.FindAllString(b.reason, -1) {
+				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+					t.Errorf("%s:%d is said to be executed elsewhere: %v", p.name, b.line, err)
+				}
+			}
 			switch {
 			case b.lang == langSetup || b.lang == "text" || (b.lang == langShell || b.lang == langConsole) && (len(b.commands) > 0 || b.reason != ""):
 			case b.lang == "json":
