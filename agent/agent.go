@@ -18,6 +18,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
@@ -81,6 +82,7 @@ type Agent struct {
 	Claim    *claim.Book // whom the gateway belongs to
 	Access   *access.Directory
 	Webhooks *webhook.Dispatcher
+	Edges    *edge.Book // boards and displays in the rooms
 
 	config  *config.Config
 	options Options // without the system key
@@ -100,7 +102,6 @@ type Agent struct {
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
 	signIn    signIn
 	ids       claims
-	edges     edges
 	wheelTurn loop.Signal // holds a token when a plan has changed
 	commands  commandBook
 
@@ -162,6 +163,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if a.Claim, err = claim.Open(claimOptions(a)); err != nil {
 		return fmt.Errorf("load whom the gateway belongs to: %w", err)
 	}
+	if a.Edges, err = edge.Open(edgeOptions(a)); err != nil {
+		return fmt.Errorf("load the edge devices: %w", err)
+	}
 	if err := a.loadSpaces(); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
 	}
@@ -206,7 +210,7 @@ func (a *Agent) loadSpaces() error {
 			order = append(order, s)
 		}
 		a.site.Store(newSite(a.config, order))
-		return a.loadEdges(tx)
+		return nil
 	})
 }
 

@@ -42,14 +42,14 @@ func (a *Agent) AuthenticateKey(secret string) (access.Principal, bool) {
 	if p, ok := a.Access.AuthenticateKey(secret); ok {
 		return p, ok
 	}
-	return a.edges.principal(secret)
+	return edgePrincipal(a.Edges, secret)
 }
 
 // Valid says whether a principal still may what he might when he came, see
 // [access.Directory.Valid]: an edge device as long as it is registered.
 func (a *Agent) Valid(p access.Principal) bool {
 	if p.Kind == KindEdge {
-		_, err := a.EdgeDevice(p.ID)
+		_, err := a.Edges.Get(p.ID)
 		return err == nil
 	}
 	return a.Access.Valid(p)

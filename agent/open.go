@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/mail"
@@ -204,4 +205,24 @@ func (a *Agent) queueNotice(tx *store.Tx, n webhook.Notice) error {
 		return nil
 	}
 	return err
+}
+
+// edgeOptions are what the edge devices stand on.
+func edgeOptions(a *Agent) edge.Options {
+	return edge.Options{
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log, Moment: a.moment,
+		Space: func(id string) error { _, err := a.space(id); return err },
+	}
+}
+
+// KindEdge is a principal who comes with the key of an edge device.
+const KindEdge = "edge"
+
+// edgePrincipal says which edge device has that secret.
+func edgePrincipal(edges *edge.Book, secret string) (access.Principal, bool) {
+	d, ok := edges.ByKey(secret)
+	if !ok {
+		return access.Principal{}, false
+	}
+	return access.Principal{ID: d.ID, Name: d.Name, Kind: KindEdge, SpaceID: d.SpaceID, Permissions: edge.Permissions}, true
 }

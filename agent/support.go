@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
+	"roomgate/agent/edge"
 	"roomgate/agent/message/book"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -76,16 +77,13 @@ func bookedWords(tx *store.Tx) (words []string) {
 // knownWords are names of what was made at run time.
 func knownWords(tx *store.Tx) []string {
 	words := access.Words(tx)
-	for _, e := range edgeDevices.All(tx) {
-		words = append(words, e.Name, e.Serial)
-	}
 	for _, r := range ruleRows.All(tx) {
 		words = append(words, r.Name)
 	}
 	for _, c := range unlockCodes.All(tx) {
 		words = append(words, c.Name)
 	}
-	return words
+	return append(words, edge.Words(tx)...)
 }
 
 // addedWords are the private ones of spaces and devices that were added.

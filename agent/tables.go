@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
+	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
@@ -31,6 +32,7 @@ var (
 	//	accounts      access    how addresses stand with their one-time passwords, by a keyed hash
 	//	signing-keys  access    the ids of the keys that sign tokens, newest last
 	//	gateway-claim claim     whom the gateway belongs to, in one row
+	//	edge-devices  edge      the boards and displays in the rooms, by id
 	//	mails         mail      the letters that wait for the relay, by place
 	//	messages      book      what was sent to mobile devices, by id
 	//	webhooks      webhook   by id, with their secrets, sealed
@@ -63,8 +65,6 @@ var (
 	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
 	// unlockCodes holds the codes of doors by space and id, hashed.
 	unlockCodes = store.NewTable[storedUnlockCode]("unlock-codes")
-	// edgeDevices holds the boards and displays that claimed a space, by id.
-	edgeDevices = store.NewTable[storedEdge]("edge-devices")
 	// keypads holds what wrong codes have been spent at a lock, by its id.
 	keypads = store.NewTable[auth.Budget]("keypads")
 	// ruleRows holds the rules by id.
@@ -121,11 +121,11 @@ func buckets() []string {
 	return slices.Concat(
 		eventlog.Buckets(),
 		[]string{access.KeyTable, access.OrganizationTable, access.UserTable, access.AccountTable, access.SigningTable},
-		[]string{claim.Table},
+		[]string{claim.Table, edge.Table},
 		[]string{readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket()},
 		[]string{commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()},
 		[]string{bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
-		[]string{unlockCodes.Bucket(), edgeDevices.Bucket(), keypads.Bucket()},
+		[]string{unlockCodes.Bucket(), keypads.Bucket()},
 		webhook.Buckets(),
 		[]string{mail.Bucket()},
 		[]string{book.Bucket()},

@@ -41,7 +41,7 @@ func TestEdgeDeviceWorksWithItsKey(t *testing.T) {
 		wants(401, "POST", "/edge/heartbeat", "{}", "X-API-Key") // the former key has ended
 		key = "X-API-Key: " + again
 		wants(200, "POST", "/edge/heartbeat", "{}", "orders")
-		for _, d := range b.agent.EdgeDevices() {
+		for _, d := range b.agent.Edges.List() {
 			if got := b.ask("DELETE", "/gateway/edge/"+d.ID); got.StatusCode != 204 || strings.Contains(b.ask("GET", "/gateway/edge").body, "key") {
 				t.Errorf("deleted: %d", got.StatusCode)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/edge"
 )
 
 // edgeBeatEvery is how often an edge device says that it is alive.
@@ -15,7 +16,7 @@ func newClaim(s *Server, c *call) error {
 	if err := c.decodeAny(); err != nil {
 		return err
 	}
-	code, life, err := s.agent.NewClaim(c.params[0])
+	code, life, err := s.agent.Edges.NewCode(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -45,13 +46,13 @@ type registered struct {
 // credential.
 func registerEdge(s *Server, c *call) error {
 	var code string
-	var d agent.EdgeDevice
+	var d edge.Device
 	err := c.decode(member{"claim_code", true, &code}, member{"kind", false, &d.Kind}, member{"name", false, &d.Name},
 		member{"serial", false, &d.Serial}, member{"version", false, &d.Version})
 	if err != nil {
 		return err
 	}
-	d, secret, err := s.agent.RegisterEdge(c.r.Context(), code, d, clientAddress(c.r))
+	d, secret, err := s.agent.Edges.Register(c.r.Context(), code, d, clientAddress(c.r))
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 		}
 		return true, nil
 	}
-	d, err := s.agent.EdgeDevice(b.id)
+	d, err := s.agent.Edges.Get(b.id)
 	if err != nil {
 		return false, err
 	}
@@ -110,15 +111,15 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 		return false, &agent.Error{Code: agent.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it anew"}
 	}
 	*space = d.SpaceID
-	if _, err := s.agent.BeatEdge(b.id, b.uptimeS, b.version); err != nil {
+	if _, err := s.agent.Edges.Beat(b.id, b.uptimeS, b.version); err != nil {
 		return false, err
 	}
-	return d.Kind == agent.EdgeDisplay, nil
+	return d.Kind == edge.Display, nil
 }
 
 // edgeRecord is an edge device with what it said of itself since the start.
 type edgeRecord struct {
-	agent.EdgeDevice
+	edge.Device
 	LastSeen moment `json:"last_seen_at"` // null: not since the start
 	UptimeS  int64  `json:"uptime_s"`
 	Version  string `json:"version"`
@@ -131,7 +132,7 @@ func listEdges(s *Server, c *call) error {
 		return err
 	}
 	records := []edgeRecord{}
-	for _, d := range s.agent.EdgeDevices() {
+	for _, d := range s.agent.Edges.List() {
 		records = append(records, edgeRecord{d, moment(d.LastSeen), d.UptimeS, d.Version})
 	}
 	if c.v2 {
@@ -144,7 +145,7 @@ func listEdges(s *Server, c *call) error {
 
 // deleteEdge forgets an edge device.
 func deleteEdge(s *Server, c *call) error {
-	if err := s.agent.DeleteEdge(c.r.Context(), c.params[0], c.who.Name); err != nil {
+	if err := s.agent.Edges.Delete(c.r.Context(), c.params[0], c.who.Name); err != nil {
 		return err
 	}
 	return c.none()

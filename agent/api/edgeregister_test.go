@@ -11,7 +11,7 @@ import (
 // claim makes a claim code.
 func (b *building) claim(space string) string {
 	b.t.Helper()
-	code, _, err := b.agent.NewClaim(space)
+	code, _, err := b.agent.Edges.NewCode(space)
 	if err != nil {
 		b.t.Fatal(err)
 	}
