@@ -10,7 +10,6 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
-	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
@@ -204,7 +203,7 @@ func TestBackupOfDamage(t *testing.T) {
 // Another gateway that is made of a backup sends nothing that the old one will,
 // and hears the cloud from the beginning.
 func TestBackupAsAnother(t *testing.T) {
-	claimed := store.NewTable[map[string]string](claim.Table)
+	claimed := store.NewTable[map[string]string]("gateway-claim")
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		if err := r.Access.RequestOTP(t.Context(), "mel@example.com", network); err != nil { // the letter waits, for nobody runs

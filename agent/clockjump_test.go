@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
@@ -121,11 +120,11 @@ func (r *rig) rows() map[string]string {
 		rowsOf(tx, all, "booking", bookings, nil)
 		rowsOf(tx, all, "plan", plans, nil)
 		rowsOf(tx, all, "code", unlockCodes, nil)
-		rowsOf(tx, all, "key", store.NewTable[map[string]any](access.KeyTable), func(k map[string]any) any { delete(k, "last_used_at"); return k })
+		rowsOf(tx, all, "key", store.NewTable[map[string]any]("api-keys"), func(k map[string]any) any { delete(k, "last_used_at"); return k })
 		rowsOf(tx, all, "webhook", webhookRows, func(w map[string]any) any { return []any{w["state"], w["sealed"]} })
 		rowsOf(tx, all, "delivery", deliveryRows, func(d webhook.Delivery) any { return d.State })
 		rowsOf(tx, all, "message", storedMessages, func(m storedMessage) any { return m.Push.State })
-		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage](access.SigningTable), nil)
+		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage]("signing-keys"), nil)
 		rowsOf(tx, all, "command", commands, nil)
 		rowsOf(tx, all, "rule", ruleRows, nil)
 		rowsOf(tx, all, "run", ruleRuns, nil)

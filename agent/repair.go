@@ -191,7 +191,7 @@ func mendCursors(tx *store.Tx, r store.Repair) error {
 // mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
 func mendConfig(tx *store.Tx, r store.Repair) error {
 	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), access.KeyTable, unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), deviceSettings.Bucket(), access.UserTable} {
+	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), deviceSettings.Bucket(), access.UserBucket()} {
 		doubtful = doubtful || r.Doubtful(name)
 	}
 	c, err := cloudConfigs.Get(tx, currentConfig)

@@ -137,7 +137,7 @@ func (r *relayRig) token(t *testing.T, id string) string {
 	err := r.db.View(func(tx *store.Tx) error {
 		ring, err := store.NewTable[[]struct {
 			ID string `json:"id"`
-		}](access.SigningTable).Get(tx, "ring")
+		}]("signing-keys").Get(tx, "ring")
 		for _, k := range ring {
 			ids = append(ids, k.ID)
 		}

@@ -19,8 +19,7 @@ var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "
 
 // ShowStored is a row of the database for people to look at: without secrets.
 func ShowStored(bucket string, row []byte) json.RawMessage {
-	switch bucket {
-	case access.AccountTable, mail.Bucket(), access.SigningTable, claim.Table:
+	if slices.Contains(append(access.SecretBuckets(), mail.Bucket(), claim.Bucket()), bucket) {
 		return json.RawMessage(`"` + hidden + `"`)
 	}
 	var v any

@@ -25,18 +25,18 @@ const Schema = 1
 var (
 	// Tables of other packages:
 	//
-	//	log, cursors  eventlog  what became true, and how far it was followed
-	//	api-keys      access    the API keys by id, hashed
-	//	organizations access    by id
-	//	users         access    what was decided here about users, by id
-	//	accounts      access    how addresses stand with their one-time passwords, by a keyed hash
-	//	signing-keys  access    the ids of the keys that sign tokens, newest last
-	//	gateway-claim claim     whom the gateway belongs to, in one row
-	//	edge-devices  edge      the boards and displays in the rooms, by id
-	//	mails         mail      the letters that wait for the relay, by place
-	//	messages      book      what was sent to mobile devices, by id
-	//	webhooks      webhook   by id, with their secrets, sealed
-	//	deliveries    webhook   what webhooks were and will be told, by webhook and delivery id
+	//	"log", "cursors" eventlog what became true, and how far it was followed
+	//	"api-keys"       access   the API keys by id, hashed
+	//	"organizations"  access   by id
+	//	"users"          access   what was decided here about users, by id
+	//	"accounts"       access   how addresses stand with their one-time passwords, by a keyed hash
+	//	"signing-keys"   access   the ids of the keys that sign tokens, newest last
+	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
+	//	"edge-devices"   edge     the boards and displays in the rooms, by id
+	//	"mails"          mail     the letters that wait for the relay, by place
+	//	"messages"       book     what was sent to mobile devices, by id
+	//	"webhooks"       webhook  by id, with their secrets, sealed
+	//	"deliveries"     webhook  what webhooks were and will be told, by webhook and delivery id
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
@@ -120,8 +120,8 @@ type storedPlan struct {
 func buckets() []string {
 	return slices.Concat(
 		eventlog.Buckets(),
-		[]string{access.KeyTable, access.OrganizationTable, access.UserTable, access.AccountTable, access.SigningTable},
-		[]string{claim.Table, edge.Table},
+		access.Buckets(),
+		[]string{claim.Bucket(), edge.Bucket()},
 		[]string{readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket()},
 		[]string{commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()},
 		[]string{bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},

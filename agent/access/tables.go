@@ -5,24 +5,33 @@ import (
 	"roomgate/store"
 )
 
-// The tables of this package, by their names in the store.
-const (
-	KeyTable          = "api-keys"      // the API keys by id, hashed
-	OrganizationTable = "organizations" // by id
-	UserTable         = "users"         // what was decided here about users, by id
-	// AccountTable holds how the addresses that somebody typed stand with their
+var (
+	// keyRows holds the API keys by id, hashed.
+	keyRows = store.NewTable[storedKey]("api-keys")
+	// organizations holds them by id.
+	organizations = store.NewTable[Organization]("organizations")
+	// userMarks holds what was decided here about users, by id.
+	userMarks = store.NewTable[storedUser]("users")
+	// accounts holds how the addresses that somebody typed stand with their
 	// one-time passwords, by a keyed hash. At most maxAccounts; then others wait.
-	AccountTable = "accounts"
-	SigningTable = "signing-keys" // the ids of the keys that sign tokens, newest last
+	accounts = store.NewTable[auth.Account]("accounts")
+	// signingRows holds the ids of the keys that sign tokens, newest last.
+	signingRows = store.NewTable[[]storedSigningKey]("signing-keys")
 )
 
-var (
-	keyRows       = store.NewTable[storedKey](KeyTable)
-	organizations = store.NewTable[Organization](OrganizationTable)
-	userMarks     = store.NewTable[storedUser](UserTable)
-	accounts      = store.NewTable[auth.Account](AccountTable)
-	signingRows   = store.NewTable[[]storedSigningKey](SigningTable)
-)
+// Buckets are the places of this package in the database.
+func Buckets() []string {
+	return []string{KeyBucket(), organizations.Bucket(), UserBucket(), accounts.Bucket(), signingRows.Bucket()}
+}
+
+// KeyBucket is where the API keys are.
+func KeyBucket() string { return keyRows.Bucket() }
+
+// UserBucket is where it is kept what was decided here about users.
+func UserBucket() string { return userMarks.Bucket() }
+
+// SecretBuckets are those of which nobody is shown a row.
+func SecretBuckets() []string { return []string{accounts.Bucket(), signingRows.Bucket()} }
 
 // storedKey is a key with the hash of its secret.
 type storedKey struct {

@@ -92,14 +92,14 @@ type Status struct {
 	CloudConnected bool   `json:"cloud_connected"`
 }
 
-// Table names the table of the claim in the store.
-const Table = "gateway-claim"
-
 // table holds the claim in one row, current.
-var table = store.NewTable[storedClaim](Table)
+var table = store.NewTable[storedClaim]("gateway-claim")
 
 // current is the one row of table, and the place of its login.
 const current = "gateway-claim"
+
+// Bucket names the table in the store.
+func Bucket() string { return table.Bucket() }
 
 // Forget ends the claim in a database that becomes another gateway's.
 func Forget(tx *store.Tx) error { return table.Delete(tx, current) }

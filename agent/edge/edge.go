@@ -69,11 +69,11 @@ type Device struct {
 	Version  string    `json:"-"`
 }
 
-// Table names the table of edge devices in the store.
-const Table = "edge-devices"
-
 // table holds the edge devices by id.
-var table = store.NewTable[storedDevice](Table)
+var table = store.NewTable[storedDevice]("edge-devices")
+
+// Bucket names the table in the store.
+func Bucket() string { return table.Bucket() }
 
 // Words are what people have called the edge devices, and their serial numbers.
 func Words(tx *store.Tx) (words []string) {

@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// madeTable is where a table or queue of the store is made, with its name in quotes.
+var madeTable = regexp.MustCompile(`store\.New(?:Table|Queue)\[[^(]*\]\("([^"]+)"`)
+
+// TestTables keeps the list of what the building stores whole: every table that
+// any noun makes is in buckets, no two share a name, and tables.go shows it.
+func TestTables(t *testing.T) {
+	var made []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range madeTable.FindAllStringSubmatch(string(source), -1) {
+			made = append(made, m[1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, bucket := range buckets() {
+		_, name, _ := strings.Cut(bucket, ":")
+		listed = append(listed, name)
+	}
+	slices.Sort(made)
+	slices.Sort(listed)
+	if !slices.Equal(made, listed) {
+		t.Errorf("made are\n%q\nand buckets has\n%q", made, listed)
+	}
+	if once := slices.Compact(slices.Clone(made)); len(once) != len(made) {
+		t.Errorf("two tables share a name: %q", made)
+	}
+	screen, err := os.ReadFile("tables.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range listed {
+		if !strings.Contains(string(screen), `"`+name+`"`) {
+			t.Errorf("tables.go does not show %q and whose it is", name)
+		}
+	}
+}
