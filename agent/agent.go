@@ -108,8 +108,7 @@ type Agent struct {
 	calendars calendarClients
 	rules     *ruleBook
 
-	updateURL   atomic.Pointer[string]
-	contestTold time.Time // when it was last told that another gateway has this id; the link's
+	updateURL atomic.Pointer[string]
 
 	link   *cloud.Link   // nil without a cloud
 	uplink *cloud.Uplink // nil without a cloud

@@ -54,7 +54,7 @@ func (a *Agent) openCloud(o Options) error {
 	a.link = cloud.NewLink(cloud.LinkOptions{
 		URL: c.URL, ClientID: "roomgate-" + a.config.Gateway.ID, Login: a.Claim.Login, TLS: secure,
 		Will: session.will, Birth: session.birth, Farewell: session.farewell,
-		Subscribe: subscribe, Receive: a.receive, Up: a.cloudUp, Contested: a.cloudContested,
+		Subscribe: subscribe, Receive: a.receive, Up: a.cloudUp, Contested: (&duplicateID{agent: a}).tell,
 		Dial: o.Dial, Log: a.log,
 	})
 	a.uplink = cloud.NewUplink(a.link, outbox{a}, cloud.UplinkOptions{

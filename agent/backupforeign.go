@@ -13,8 +13,8 @@ import (
 
 // forgetWaiting makes the database of a backup that of another gateway. Letters,
 // notifications, messages and events that wait are the old one's to send, and
-// would come twice. What the cloud has said to the old one counts no more: the
-// revisions that this one hears begin anew, and it belongs to nobody yet.
+// would come twice. This one forgets what the cloud has said to the old
+// one: it hears revisions from the first, and belongs to nobody yet.
 func forgetWaiting(tx *store.Tx) error {
 	var err error
 	also := func(e error) { err = errors.Join(err, e) }

@@ -1,21 +1,23 @@
 package agent
 
 import (
-	"roomgate/agent/eventlog"
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/eventlog"
 )
 
 // That another gateway has this id is told once an hour, not with each connection.
-func TestContestIsTold(t *testing.T) {
+func TestDuplicateIDIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		if r.Health().CloudContested != 0 {
 			t.Error("contested without a cloud")
 		}
+		d := duplicateID{agent: r.Agent}
 		for n := range 30 {
-			r.cloudContested(t.Context(), 5+n)
+			d.tell(t.Context(), 5+n)
 			time.Sleep(3 * time.Minute)
 		}
 		all, _, err := r.Events.Find(eventlog.Filter{Type: "gatewayContested"})
