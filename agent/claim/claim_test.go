@@ -89,7 +89,7 @@ func TestWhatCannotBeStoredIsNotAnswered(t *testing.T) {
 		}
 		data, _ := json.Marshal(sealed)
 		e := cloud.Envelope{ID: "m1", Data: data}
-		for _, r.refused = range []error{store.ErrFull, errors.New("broken")} {
+		for _, r.refused = range []error{store.ErrFull, errors.New("broken"), problem.New(problem.Full, "", "no room")} {
 			if err := r.Take(t.Context(), e); !errors.Is(err, r.refused) || len(r.receipts) > 0 {
 				t.Errorf("%v: %v, receipts %v", r.refused, err, r.receipts)
 			}
@@ -146,6 +146,14 @@ func TestWrongCodesAreLimited(t *testing.T) {
 		time.Sleep(wrongCodes.Every)
 		if why := r.bring("later", r.Status().Code, acmeClaim); why != nil {
 			t.Errorf("later: %v", why)
+		}
+		for i := range wrongCodes.Burst { // right ones are not counted
+			if err := r.Release(t.Context(), "me"); err != nil {
+				t.Fatal(err)
+			}
+			if why := r.bring(fmt.Sprint("r", i), r.Status().Code, acmeClaim); why != nil {
+				t.Errorf("right code %d: %v", i, why)
+			}
 		}
 	})
 }
