@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"roomgate/store/pages"
 )
 
 // StoredRow is a row of a file that is only looked at.
@@ -29,7 +31,7 @@ func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Re
 		return Repair{}, err
 	}
 	reader := counted{ctx, file, &tally{total: size}}
-	m := &merge{file: reader, size: size, repair: &Repair{}}
+	m := &merge{file: pages.File{Reader: reader, Size: size}, repair: &Repair{}}
 	err = m.read(func(bucket string, key, value []byte) error {
 		if strings.HasPrefix(bucket, "meta:") || strings.HasPrefix(bucket, "queue:") && binary.BigEndian.Uint64(key) == 0 {
 			return nil
@@ -39,7 +41,7 @@ func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Re
 		if strings.HasPrefix(bucket, "queue:") {
 			shown = strconv.FormatUint(binary.BigEndian.Uint64(key), 10)
 		}
-		return take(StoredRow{bucket, shown, value[valueHeader:]})
+		return take(StoredRow{bucket, shown, value[pages.ValueHeader:]})
 	})
 	m.count()
 	return *m.repair, err

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/pages"
 )
 
 // minCompact is the file size below which free pages are left for the next rows.
@@ -18,7 +20,7 @@ func (op *opening) compact(db *DB) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	used := info.Size() - int64(db.bolt.Stats().FreePageN)*pageSize
+	used := info.Size() - int64(db.bolt.Stats().FreePageN)*pages.PageSize
 	if info.Size() < minCompact || used*2 >= info.Size() {
 		return db, nil
 	}

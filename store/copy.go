@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"roomgate/store/pages"
 )
 
 // Copy returns a verified copy of one consistent state for reading, whatever is written meanwhile. It is the newest
@@ -45,7 +47,7 @@ func (db *DB) SkipSequences(ctx context.Context, floor uint64) error {
 			if !strings.HasPrefix(string(name), "queue:") {
 				return nil
 			}
-			h, err := newHead(b, seedOf(name))
+			h, err := newHead(b, pages.Seed(name))
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"roomgate/store/pages"
 )
 
 // lived is a database that has seen changes of all kinds, so that its file is full of older versions of pages.
@@ -104,46 +106,31 @@ func (w *lived) change(tx *Tx, rng *rand.Rand, n int) error {
 // map_ finds out which page is what, and where each row lies.
 func (w *lived) map_(t *testing.T) {
 	t.Helper()
-	file := bytes.NewReader(w.good)
 	w.pages, w.kinds = map[string][]uint64{}, map[uint64]string{0: "meta", 1: "meta"}
-	m, err := readMeta(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var walk func(id uint64, bucket string)
 	walk = func(id uint64, bucket string) {
-		p, err := pagesOf(file, int64(len(w.good))).read(id, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leaf, more, all := soundPage(w.good[id*pages.PageSize:])
 		span := []uint64{id}
-		for i := range uint64(len(p.data)/pageSize - 1) {
+		for i := range more {
 			span = append(span, id+1+i)
 			w.kinds[id+1+i] = "overflow"
 		}
 		w.kinds[id] = "branch"
-		if p.leaf {
+		if leaf {
 			w.kinds[id] = "leaf"
 		}
 		if bucket == "" {
 			w.kinds[id] = "list"
 		}
-		for i := range p.count {
-			e, err := p.element(i)
+		for _, e := range all {
 			switch {
-			case err != nil:
-				t.Fatal(err)
-			case !p.leaf:
+			case !leaf:
 				walk(e.child, bucket)
 			case e.bucket && little.Uint64(e.value) != 0:
 				walk(little.Uint64(e.value), string(e.key))
 			case e.bucket:
-				in, err := parsePage(0, e.value[bucketSize:])
-				if err != nil {
-					t.Fatal(err)
-				}
-				for j := range in.count {
-					row, _ := in.element(j)
+				_, _, rows := soundPage(e.value[headerSize:])
+				for _, row := range rows {
 					w.pages[place(string(e.key), row.key)] = span
 				}
 			default:
@@ -151,7 +138,8 @@ func (w *lived) map_(t *testing.T) {
 			}
 		}
 	}
-	walk(m.root, "")
+	root, _ := soundHeader(w.good)
+	walk(root, "")
 	for at := range w.rows {
 		if w.pages[at] == nil {
 			t.Fatalf("row %q is nowhere", at)
@@ -161,24 +149,24 @@ func (w *lived) map_(t *testing.T) {
 
 // harms are what may happen to one page.
 var harms = map[string]func(data []byte, page uint64, rng *rand.Rand){
-	"zeroed": func(d []byte, page uint64, _ *rand.Rand) { clear(d[page*pageSize:][:pageSize]) },
+	"zeroed": func(d []byte, page uint64, _ *rand.Rand) { clear(d[page*pages.PageSize:][:pages.PageSize]) },
 	"flipped": func(d []byte, page uint64, rng *rand.Rand) {
-		d[page*pageSize+uint64(rng.IntN(pageSize))] ^= 1 << rng.IntN(8)
+		d[page*pages.PageSize+uint64(rng.IntN(pages.PageSize))] ^= 1 << rng.IntN(8)
 	},
 	"flipped header": func(d []byte, page uint64, rng *rand.Rand) {
-		d[page*pageSize+uint64(rng.IntN(64))] ^= 1 << rng.IntN(8)
+		d[page*pages.PageSize+uint64(rng.IntN(64))] ^= 1 << rng.IntN(8)
 	},
 	"torn": func(d []byte, page uint64, rng *rand.Rand) { // the rest is what lay there before
-		at := page*pageSize + uint64(1+rng.IntN(7))*512
-		for i := range (page+1)*pageSize - at {
+		at := page*pages.PageSize + uint64(1+rng.IntN(7))*512
+		for i := range (page+1)*pages.PageSize - at {
 			d[at+i] = byte(rng.IntN(256))
 		}
 	},
 	"other page": func(d []byte, page uint64, rng *rand.Rand) {
-		from := uint64(2+rng.IntN(len(d)/pageSize-2)) * pageSize
-		copy(d[page*pageSize:][:pageSize], d[from:][:pageSize])
+		from := uint64(2+rng.IntN(len(d)/pages.PageSize-2)) * pages.PageSize
+		copy(d[page*pages.PageSize:][:pages.PageSize], d[from:][:pages.PageSize])
 	},
-	"cut off": func(d []byte, page uint64, _ *rand.Rand) { clear(d[page*pageSize:]) },
+	"cut off": func(d []byte, page uint64, _ *rand.Rand) { clear(d[page*pages.PageSize:]) },
 }
 
 // TestRepairKeepsEveryRowWhosePageIsIntact harms pages of every kind in every way.
@@ -210,7 +198,7 @@ func (w *lived) harmed(t *testing.T, harm string, page uint64, rng *rand.Rand) {
 	data := bytes.Clone(w.good)
 	harms[harm](data, page, rng)
 	if harm == "cut off" {
-		data = data[:page*pageSize]
+		data = data[:page*pages.PageSize]
 	}
 	removeAside(t, w.path)
 	if err := os.WriteFile(w.path, data, 0o600); err != nil {
@@ -310,7 +298,7 @@ func TestOneLostPageWithoutSnapshotLosesItsRowsOnly(t *testing.T) {
 			continue
 		}
 		data := bytes.Clone(w.good)
-		clear(data[page*pageSize:][:pageSize])
+		clear(data[page*pages.PageSize:][:pages.PageSize])
 		if err := os.WriteFile(w.path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -348,10 +336,10 @@ func TestNoCountHidesRows(t *testing.T) {
 	for page, kind := range w.kinds {
 		for bit := range 16 {
 			data := bytes.Clone(w.good)
-			if kind == "meta" || kind == "overflow" || int(little.Uint16(data[page*pageSize+10:])) == 0 {
+			if kind == "meta" || kind == "overflow" || int(little.Uint16(data[page*pages.PageSize+10:])) == 0 {
 				continue
 			}
-			data[int(page)*pageSize+10+bit/8] ^= 1 << (bit % 8)
+			data[int(page)*pages.PageSize+10+bit/8] ^= 1 << (bit % 8)
 			if err := verifyImage(bytes.NewReader(data), int64(len(data))); !errors.Is(err, ErrDamaged) {
 				t.Errorf("%s %d, bit %d: %v", kind, page, bit, err)
 			}

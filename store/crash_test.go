@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"roomgate/store/pages"
 )
 
 // writeUntilKilled is the child: 8 goroutines store a row, a number and a counter together, and print the number
@@ -146,7 +148,7 @@ func TestPowerCutAtEveryCommit(t *testing.T) {
 		update(t, db, func(tx *Tx) error { return records.Put(tx, "last", record{"n", n}) })
 		after := readFile(t, path)
 		for range 5 {
-			image := tear(t, rng, mid, after)
+			image := tear(rng, mid, after)
 			wantSoundAfterCut(t, cut, image, n, last)
 		}
 	}
@@ -155,17 +157,14 @@ func TestPowerCutAtEveryCommit(t *testing.T) {
 const sector = 512
 
 // tear returns old with a random part of the change to new, headers only once all pages are there.
-func tear(t *testing.T, rng *rand.Rand, old, new []byte) []byte {
-	m, err := readMeta(bytes.NewReader(new))
-	if err != nil {
-		t.Fatal(err)
-	}
-	new = new[:m.pages*pageSize] // the rest of the file is unused
+func tear(rng *rand.Rand, old, new []byte) []byte {
+	_, count := soundHeader(new)
+	new = new[:count*pages.PageSize] // the rest of the file is unused
 	image := make([]byte, len(new))
 	copy(image, old)
 	pagesDone := rng.IntN(3) == 0
 	for at := 0; at < len(new); at += sector {
-		header := at < 2*pageSize
+		header := at < 2*pages.PageSize
 		if header && pagesDone && rng.IntN(2) == 0 || !header && (pagesDone || rng.IntN(2) == 0) {
 			copy(image[at:at+sector], new[at:at+sector])
 		}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"roomgate/store/pages"
 )
 
 // filled makes a closed database with rows of all sizes and one snapshot.
@@ -43,8 +45,8 @@ func TestDamagedFileIsQuarantinedAndRestored(t *testing.T) {
 	cases := map[string]func(data []byte) []byte{
 		"empty":          func([]byte) []byte { return nil },
 		"truncated":      func(d []byte) []byte { return d[:len(d)/3] },
-		"zeroed page":    func(d []byte) []byte { return zeroUsed(t, d) },
-		"both headers":   func(d []byte) []byte { d[40] ^= 1; d[pageSize+40] ^= 1; return d },
+		"zeroed page":    func(d []byte) []byte { return zeroUsed(d) },
+		"both headers":   func(d []byte) []byte { d[40] ^= 1; d[pages.PageSize+40] ^= 1; return d },
 		"other file":     func([]byte) []byte { return bytes.Repeat([]byte("not a database "), 4096) },
 		"value bit flip": func(d []byte) []byte { d[bytes.LastIndex(d, []byte("zzzzzzzz"))] ^= 4; return d },
 	}
@@ -104,12 +106,9 @@ func wantFreshNumbers(t *testing.T, db *DB) {
 	})
 }
 
-func zeroUsed(t *testing.T, data []byte) []byte {
-	m, err := readMeta(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(data[m.root*pageSize : (m.root+1)*pageSize])
+func zeroUsed(data []byte) []byte {
+	root, _ := soundHeader(data)
+	clear(data[root*pages.PageSize:][:pages.PageSize])
 	return data
 }
 
@@ -194,7 +193,7 @@ func TestDamageIsNeverServed(t *testing.T) {
 		case 0, 1:
 			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
 		case 2:
-			page := rng.IntN(len(data)/pageSize) * pageSize
+			page := rng.IntN(len(data)/pages.PageSize) * pages.PageSize
 			data[page+rng.IntN(64)] ^= 1 << rng.IntN(8)
 		case 3:
 			data = data[:len(data)-rng.IntN(len(data))]
@@ -303,7 +302,7 @@ func TestUnreadablePageIsAnErrorNotTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(path, 2*pageSize); err != nil {
+	if err := os.Truncate(path, 2*pages.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	err = db.View(func(tx *Tx) error { _, err := records.Get(tx, "7"); return err })

@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"roomgate/store/pages"
 )
 
 // Errors of reading and writing rows.
@@ -14,7 +16,7 @@ var (
 	// ErrNotFound says that the table or queue holds no row with that key.
 	ErrNotFound = errors.New("not found")
 	// ErrDamaged says that stored bytes do not match their checksum or structure. The text names the row or page.
-	ErrDamaged = errors.New("damaged")
+	ErrDamaged = pages.ErrDamaged
 	// ErrQueueFull says that a queue with the policy Refuse has reached its maximum.
 	ErrQueueFull = errors.New("queue is full, trim it or raise its maximum")
 	// ErrReadOnly says that a write was tried inside View.
@@ -37,7 +39,7 @@ var (
 	ErrLocked = errors.New("store is in use by another process, stop that one first")
 	// ErrUnreadable says that the disk did not deliver the file, or the system does not let it be read. That is no
 	// verdict about what is in it.
-	ErrUnreadable = errors.New("cannot be read, which says nothing about what is in it: see dmesg and the rights of the file")
+	ErrUnreadable = pages.ErrUnreadable
 	// ErrNewerSchema says that the file was written by a newer version of the program.
 	ErrNewerSchema = errors.New("store was written by a newer version, update the program or restore a backup")
 	// ErrPanic says that the function handed to View or Update panicked; its changes are undone.

@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
+
+	"roomgate/store/pages"
 )
 
 // The test binary is also the child process of some tests.
@@ -83,7 +85,7 @@ func boltCheck(path string) error {
 		return err
 	}
 	for i := range uint64(2) {
-		if header := raw[i*pageSize:]; little.Uint64(header) != i || little.Uint16(header[8:]) != flagMeta {
+		if header := raw[i*pages.PageSize:]; little.Uint64(header) != i || little.Uint16(header[8:]) != flagMeta {
 			return nil
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"roomgate/store/pages"
 )
 
 // merge makes one database of what is left of a damaged file and a snapshot of it. For each key the first that knows
@@ -23,21 +25,20 @@ import (
 //  4. leaves to which nothing leads any more: what they have goes over 2 and 3 if it says itself that it is younger.
 type merge struct {
 	op     *opening
-	file   io.ReaderAt
-	size   int64
+	file   pages.File
 	out    *bbolt.DB
 	tx     *bbolt.Tx
 	filled int // bytes put since the last commit
 
-	lists       []listing
-	roots       []uint64 // of the newest state and the one before it, as far as they are known
-	now, before *survey  // before is nil if the file has no such tree
+	lists       []pages.Listing
+	roots       []uint64      // of the newest state and the one before it, as far as they are known
+	now, before *pages.Survey // before is nil if the file has no such tree
 	snapshot    *bbolt.Tx
 	repair      *Repair
 
 	sure     map[string]bool   // rows of now inside a hole, by place
 	from     map[string]string // where the rows of strays are from, by place
-	youngest map[*survey]map[string]int64
+	youngest map[*pages.Survey]map[string]int64
 	sequence map[string]uint64
 }
 
@@ -50,7 +51,7 @@ func (m *merge) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, ignoreDone(m.tx.Rollback())) }()
 	m.sure, m.from = map[string]bool{}, map[string]string{}
-	m.youngest, m.sequence = map[*survey]map[string]int64{}, map[string]uint64{}
+	m.youngest, m.sequence = map[*pages.Survey]map[string]int64{}, map[string]uint64{}
 	for _, step := range []func() error{m.trees, m.older, m.fill, m.overlay, m.finish} {
 		if err := step(); err != nil {
 			return err
@@ -68,41 +69,41 @@ func ignoreDone(err error) error {
 
 // trees takes what the newest state leads to, and looks at the one before it.
 func (m *merge) trees() (err error) {
-	if m.lists, err = listings(m.file, m.size); err != nil {
+	if m.lists, err = m.file.Listings(); err != nil {
 		return err
 	}
 	err = m.read(func(bucket string, key, value []byte) error {
-		if m.now.missing(bucket, key) != nil {
+		if m.now.Missing(bucket, key) {
 			m.sure[place(bucket, key)] = true
 		}
 		m.of(bucket).Kept++
 		return m.put(bucket, key, value)
 	})
 	if err == nil && len(m.roots) > 1 {
-		m.before, err = look(m.file, m.size, m.roots[1], nil)
+		m.before, err = m.file.Survey(m.roots[1], nil)
 	}
 	return err
 }
 
 // read finds the roots and gives each row to which the newest leads to take.
-func (m *merge) read(take rowFunc) (err error) {
-	m.roots = metaRoots(m.file)
+func (m *merge) read(take pages.RowFunc) (err error) {
+	m.roots = m.file.Roots()
 	if m.repair.Headless = len(m.roots) == 0; m.repair.Headless {
-		if m.lists, err = listings(m.file, m.size); err != nil {
+		if m.lists, err = m.file.Listings(); err != nil {
 			return err
 		}
 		for _, l := range m.lists[:min(len(m.lists), 2)] {
-			m.roots = append(m.roots, l.root)
+			m.roots = append(m.roots, l.Root)
 		}
 	}
-	if len(m.roots) == 0 { // no page of the list is left
-		m.now = &survey{im: pagesOf(m.file, m.size), reached: map[uint64]bool{}, names: []hole{{kind: kindBranch}}}
-		return nil
+	root := uint64(0) // no page of the list is left
+	if len(m.roots) > 0 {
+		root = m.roots[0]
 	}
-	if m.now, err = look(m.file, m.size, m.roots[0], nil); err != nil {
+	if m.now, err = m.file.Survey(root, nil); err != nil {
 		return err
 	}
-	_, err = look(m.file, m.size, m.roots[0], take)
+	_, err = m.file.Survey(root, take)
 	return err
 }
 
@@ -112,9 +113,9 @@ func (m *merge) older() error {
 		return nil
 	}
 	m.youngest[m.before] = map[string]int64{}
-	_, err := look(m.file, m.size, m.roots[1], func(bucket string, key, value []byte) error {
+	_, err := m.file.Survey(m.roots[1], func(bucket string, key, value []byte) error {
 		m.note(m.before, bucket, key, value)
-		if m.now.missing(bucket, key) == nil || m.get(bucket, key) != nil {
+		if !m.now.Missing(bucket, key) || m.get(bucket, key) != nil {
 			return nil
 		}
 		m.of(bucket).Earlier++
@@ -145,29 +146,11 @@ func (m *merge) fill() error {
 
 // unknown says that neither tree of the file tells whether there is such a row.
 func (m *merge) unknown(bucket string, key []byte) bool {
-	return m.now.missing(bucket, key) != nil && (m.before == nil || m.before.missing(bucket, key) != nil)
+	return m.now.Missing(bucket, key) && (m.before == nil || m.before.Missing(bucket, key))
 }
 
 // overlay takes the rows of leaves to which nothing leads.
-func (m *merge) overlay() error {
-	if m.now.whole() {
-		return nil
-	}
-	if m.before != nil {
-		maps.Copy(m.now.reached, m.before.reached)
-		m.now.learn(m.before)
-	}
-	all, err := m.now.strays(m.names())
-	if err != nil {
-		return err
-	}
-	for _, one := range all {
-		if err := m.now.rows(one, func(bucket string, key, value []byte) error { return m.consider(one, key, value) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (m *merge) overlay() error { return m.now.Strays(m.names(), m.before, m.consider) }
 
 // names are all buckets of which anything is known.
 func (m *merge) names() (names []string) {
@@ -176,11 +159,11 @@ func (m *merge) names() (names []string) {
 		known[name] = true
 	}
 	for _, l := range m.lists {
-		for name := range l.sequences {
+		for name := range l.Sequences {
 			known[name] = true
 		}
 	}
-	for name := range m.now.buckets {
+	for name := range m.now.Buckets {
 		known[name] = true
 	}
 	if m.snapshot != nil {
@@ -190,8 +173,7 @@ func (m *merge) names() (names []string) {
 }
 
 // consider decides about a row of a stray.
-func (m *merge) consider(one stray, key, value []byte) error {
-	bucket := one.bucket
+func (m *merge) consider(bucket string, doubtful bool, key, value []byte) error {
 	at := place(bucket, key)
 	is := m.get(bucket, key)
 	if m.sure[at] || bytes.Equal(is, value) || m.from[at] == disputed {
@@ -199,14 +181,14 @@ func (m *merge) consider(one stray, key, value []byte) error {
 	}
 	age := m.age(bucket, key, value)
 	switch floor, known := m.floor(bucket, key); {
-	case one.doubtful && (!known || age == 0):
+	case doubtful && (!known || age == 0):
 		return nil
 	case is == nil && known && (age == 0 || age < floor):
 		return nil // it was deleted before that state
 	case is == nil:
 		m.of(bucket).Found++
 	case age > m.age(bucket, key, is):
-	case age < m.age(bucket, key, is) || m.from[at] == "" || one.doubtful:
+	case age < m.age(bucket, key, is) || m.from[at] == "" || doubtful:
 		return nil
 	default: // two versions, and neither says when it was written: neither is shown as the truth
 		m.from[at] = disputed
@@ -225,7 +207,7 @@ const (
 
 // floor is the age of the youngest row of the state that answers for this key, if there is one.
 func (m *merge) floor(bucket string, key []byte) (age int64, known bool) {
-	if m.before != nil && m.before.missing(bucket, key) == nil {
+	if m.before != nil && !m.before.Missing(bucket, key) {
 		return m.youngest[m.before][bucket], true
 	}
 	if m.snapshot != nil {
@@ -234,7 +216,7 @@ func (m *merge) floor(bucket string, key []byte) (age int64, known bool) {
 	return 0, false
 }
 
-func (m *merge) note(s *survey, bucket string, key, value []byte) {
+func (m *merge) note(s *pages.Survey, bucket string, key, value []byte) {
 	m.youngest[s][bucket] = max(m.youngest[s][bucket], m.age(bucket, key, value))
 }
 
@@ -243,16 +225,16 @@ func (m *merge) age(bucket string, key, value []byte) int64 {
 	switch {
 	case strings.HasPrefix(bucket, "queue:") && len(key) == 8:
 		return int64(binary.BigEndian.Uint64(key))
-	case m.op.o.Age == nil || len(value) < valueHeader:
+	case m.op.o.Age == nil || len(value) < pages.ValueHeader:
 		return 0
 	}
-	return m.op.o.Age(bucket, value[valueHeader:])
+	return m.op.o.Age(bucket, value[pages.ValueHeader:])
 }
 
 const mergeBatch = 4 << 20 // bytes of one transaction
 
 func (m *merge) put(bucket string, key, value []byte) error {
-	if bucket == metaName && string(key) == formatKey && string(value[valueHeader:]) != formatNow {
+	if bucket == metaName && string(key) == formatKey && string(value[pages.ValueHeader:]) != formatNow {
 		return ErrNewerSchema
 	}
 	b, err := m.tx.CreateBucketIfNotExists([]byte(bucket))

@@ -10,6 +10,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"roomgate/store/pages"
 )
 
 // Open checks, repairs, compacts and migrates the database at path as far as needed, and opens it. A missing file is
@@ -140,7 +142,7 @@ func openSound(path string, o Options) (*DB, error) {
 
 func boltOptions(o Options) *bbolt.Options {
 	return &bbolt.Options{
-		Timeout: lockTimeout, PageSize: pageSize, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+		Timeout: lockTimeout, PageSize: pages.PageSize, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
 		MaxSize: int(o.MaxSize), InitialMmapSize: mapSize(o.MaxSize),
 	}
 }

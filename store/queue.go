@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"roomgate/store/pages"
 )
 
 // Policy says what Push does when a queue holds its maximum.
@@ -37,7 +39,7 @@ const maxDropped = 1000
 // NewQueue names a queue that holds at most limit rows, at least one.
 func NewQueue[T any](name string, limit int, full Policy) Queue[T] {
 	bucket := []byte("queue:" + name)
-	return Queue[T]{name: name, bucket: bucket, seed: seedOf(bucket), max: limit, full: full}
+	return Queue[T]{name: name, bucket: bucket, seed: pages.Seed(bucket), max: limit, full: full}
 }
 
 func (q Queue[T]) wrap(seq uint64, err error) error {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/pages"
 )
 
 // create makes an empty database. bbolt's own creation can be cut in half, so it happens under another name.
@@ -94,7 +96,7 @@ func (op *opening) build(temp string, note *Repair) (err error) {
 	if err != nil {
 		return err
 	}
-	m := &merge{op: op, file: counted{op.ctx, file, &tally{total: size}}, size: size, out: out, snapshot: snapshot, repair: note}
+	m := &merge{op: op, file: pages.File{Reader: counted{op.ctx, file, &tally{total: size}}, Size: size}, out: out, snapshot: snapshot, repair: note}
 	err = m.run()
 	if err == nil {
 		err = errors.Join(settle(out), out.Sync())

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/pages"
 )
 
 // Repair says what a repair has found. It stays in the database until the next one.
@@ -70,7 +72,7 @@ func (r Repair) Sum() (sum TableRepair) {
 // repairKey is the note's place among the store's own rows.
 const repairKey = "repair"
 
-var repairTable = Table[Repair]{name: metaName, bucket: []byte(metaName), seed: seedOf([]byte(metaName))}
+var repairTable = Table[Repair]{name: metaName, bucket: []byte(metaName), seed: pages.Seed([]byte(metaName))}
 
 // LastRepair returns what the last repair has found, ErrNotFound if there never was one.
 func LastRepair(tx *Tx) (Repair, error) { return repairTable.Get(tx, repairKey) }
@@ -81,8 +83,8 @@ func PutRepair(tx *Tx, r Repair) error { return repairTable.Put(tx, repairKey, r
 // finish completes the new file: what queues go on with, the store's own rows, and the note.
 func (m *merge) finish() error {
 	for _, name := range m.names() {
-		made := m.before == nil || m.before.buckets[name] != nil || m.before.missing(name, nil) != nil
-		if m.now.buckets[name] == nil && m.now.missing(name, nil) != nil && made {
+		made := m.before == nil || m.before.Buckets[name] != nil || m.before.Missing(name, nil)
+		if m.now.Buckets[name] == nil && m.now.Missing(name, nil) && made {
 			m.of(name).Holes = 1
 		}
 		if err := m.finishBucket(name); err != nil {
@@ -95,13 +97,13 @@ func (m *merge) finish() error {
 
 // count notes what is missing.
 func (m *merge) count() {
-	for name, b := range m.now.buckets {
-		if len(b.holes) > 0 || b.lost > 0 {
+	for name, b := range m.now.Buckets {
+		if b.Holes() > 0 || b.Lost > 0 {
 			t := m.of(name)
-			t.Holes, t.Lost = len(b.holes), t.Lost+b.lost
+			t.Holes, t.Lost = b.Holes(), t.Lost+b.Lost
 		}
 	}
-	m.repair.Unlisted = len(m.now.names) > 0 && (m.before == nil || len(m.before.names) > 0)
+	m.repair.Unlisted = m.now.Unlisted() && (m.before == nil || m.before.Unlisted())
 	slices.SortFunc(m.repair.Tables, func(a, b TableRepair) int { return strings.Compare(a.Name, b.Name) })
 	m.repair.Tables = slices.DeleteFunc(m.repair.Tables, func(t TableRepair) bool { return strings.HasPrefix(t.Name, "meta:") })
 }
@@ -112,10 +114,10 @@ func (m *merge) finishBucket(name string) error {
 		return nil
 	}
 	for _, l := range m.lists {
-		m.raise(name, l.sequences[name])
+		m.raise(name, l.Sequences[name])
 	}
-	if b := m.now.buckets[name]; b != nil {
-		m.raise(name, plausibleNumber(b.sequence))
+	if b := m.now.Buckets[name]; b != nil {
+		m.raise(name, b.Sequence)
 	}
 	if m.tx.Bucket([]byte(name)) == nil && m.sequence[name] == 0 {
 		return nil // a name that was made by damage, or a queue that never had a row
@@ -136,7 +138,7 @@ func (m *merge) finishBucket(name string) error {
 
 // putState counts the numbers that are missing in a queue.
 func putState(name string, b *bbolt.Bucket, next uint64) error {
-	seed := seedOf([]byte(name))
+	seed := pages.Seed([]byte(name))
 	var state queueState
 	if raw := b.Get(stateKey); raw != nil {
 		if err := decode(seed, stateKey, raw, &state); err != nil {
@@ -180,7 +182,7 @@ func (m *merge) ownRows() error {
 		if err := decode(metaTable.seed, []byte(baseKey), raw, &was); err != nil {
 			return err
 		}
-		if base = max(base, was); len(m.now.names) == 0 {
+		if base = max(base, was); !m.now.Unlisted() {
 			base = was
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+
+	"roomgate/store/pages"
 )
 
 // The store's own rows. Their bucket sorts before all others, so Verify meets the format before any other value.
@@ -18,7 +20,7 @@ const (
 	schemaKey = "schema" // Options.Schema of the program that wrote last
 )
 
-var metaTable = Table[uint64]{name: metaName, bucket: []byte(metaName), seed: seedOf([]byte(metaName))}
+var metaTable = Table[uint64]{name: metaName, bucket: []byte(metaName), seed: pages.Seed([]byte(metaName))}
 
 // writeMeta fills a new file.
 func writeMetaRows(tx *Tx, schema int, base uint64) error {

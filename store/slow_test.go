@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"roomgate/store/pages"
 )
 
 // slowDisk delivers so many bytes a second.
@@ -71,7 +73,7 @@ func (d faultyDisk) ReadAt(p []byte, at int64) (int, error) {
 func TestWhatTheDiskDoesNotDeliverIsNotCalledDamaged(t *testing.T) {
 	data := readFile(t, filled(t, Options{}))
 	for _, fault := range []error{syscall.EIO, syscall.EACCES, syscall.ENOMEM, os.ErrClosed} {
-		for good := int64(0); good < int64(len(data)); good += 3 * pageSize {
+		for good := int64(0); good < int64(len(data)); good += 3 * pages.PageSize {
 			err := verifyImage(faultyDisk{bytes.NewReader(data), good, fault}, int64(len(data)))
 			if err == nil {
 				continue // nothing behind it is in use

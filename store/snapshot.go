@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"roomgate/store/pages"
 )
 
 // Snapshot copies the database beside itself, verifies the copy and keeps the newest Options.Snapshots. A database
@@ -44,12 +46,22 @@ func (db *DB) snapshot(ctx context.Context, told func(done, total int64)) error 
 }
 
 func sameContents(a, b string) bool {
-	am, err := metaOf(a)
+	am, err := headerOf(a)
 	if err != nil {
 		return false
 	}
-	bm, err := metaOf(b)
+	bm, err := headerOf(b)
 	return err == nil && am == bm
+}
+
+// headerOf reads the header of a file that may be in use.
+func headerOf(path string) (pages.Header, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return pages.Header{}, err
+	}
+	defer file.Close()
+	return pages.File{Reader: file}.Header()
 }
 
 // copyTo writes a verified copy of one consistent state under name, atomically.

@@ -3,6 +3,8 @@ package store
 import (
 	"os"
 	"time"
+
+	"roomgate/store/pages"
 )
 
 // Stats describe the database since Open.
@@ -34,8 +36,8 @@ func (db *DB) Stats() Stats {
 		LastCommit: c.committed, LastSnapshot: c.snapshot, LastError: c.err,
 	}
 	b := db.bolt.Stats()
-	s.FreeBytes = int64(b.FreePageN+b.PendingPageN) * pageSize
-	s.BytesWritten = b.TxStats.GetPageAlloc() + c.commits*pageSize
+	s.FreeBytes = int64(b.FreePageN+b.PendingPageN) * pages.PageSize
+	s.BytesWritten = b.TxStats.GetPageAlloc() + c.commits*pages.PageSize
 	if info, err := os.Stat(db.path); err == nil {
 		s.SizeBytes = info.Size()
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"roomgate/store/pages"
 )
 
 // suspicion is that the open file is damaged: a row whose checksum fails, a page that makes bbolt panic, a write that
@@ -104,9 +106,8 @@ func (db *DB) proofOf(file io.ReaderAt) error {
 		return closedError(err)
 	}
 	defer rollback(bt)
-	pages := uint64(bt.Size()) / pageSize
-	im := &image{file: file, meta: meta{pages: pages}, seen: make([]bool, pages), bufs: make([][]byte, maxDepth)}
-	return im.tree(uint64(bt.Cursor().Bucket().Root()), 0, span{}, im.topLevel)
+	state := pages.File{Reader: file, Size: bt.Size()}
+	return state.CheckTree(uint64(bt.Cursor().Bucket().Root()), rowsOf)
 }
 
 // failure is why nothing can be written any more, nil if it can.

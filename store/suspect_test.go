@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/store/pages"
 )
 
 // running runs the loop of a database.
@@ -38,7 +40,7 @@ func TestDamageMetWhileRunningEndsRunAndTheNextOpenRepairs(t *testing.T) {
 	flip := func(raw []byte, at int) []byte { raw[at] ^= 4; return raw }
 	cases := map[string]func(raw []byte) []byte{
 		"value": func(raw []byte) []byte { return flip(raw, bytes.LastIndex(raw, []byte(strings.Repeat("7", 300)))+5) },
-		"pages": func(raw []byte) []byte { clear(raw[2*pageSize:]); return raw },
+		"pages": func(raw []byte) []byte { clear(raw[2*pages.PageSize:]); return raw },
 	}
 	uses := map[string]func(db *DB, key string) error{
 		"read": func(db *DB, key string) error {

@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/pages"
 )
 
 // Table maps string keys of 1 to 1024 bytes, sorted bytewise, to values of T stored as JSON. It is only a name and
@@ -21,7 +23,7 @@ const maxKey = 1024
 // NewTable names a table. Two tables of one name are the same rows.
 func NewTable[T any](name string) Table[T] {
 	bucket := []byte("table:" + name)
-	return Table[T]{name: name, bucket: bucket, seed: seedOf(bucket)}
+	return Table[T]{name: name, bucket: bucket, seed: pages.Seed(bucket)}
 }
 
 func (t Table[T]) wrap(key string, err error) error {

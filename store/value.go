@@ -1,28 +1,14 @@
 package store
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
+
+	"roomgate/store/pages"
 )
 
-// A value on disk is one byte version, four bytes CRC-32C (big-endian) over bucket, key and payload, then JSON.
-const (
-	valueVersion = 1
-	valueHeader  = 5
-	// MaxValueSize bounds one encoded value in bytes.
-	MaxValueSize = 4 << 20
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// seedOf starts the checksum of every value in a bucket, so that a value cannot pass in another bucket.
-func seedOf(bucket []byte) uint32 { return crc32.Checksum(bucket, castagnoli) }
-
-func checksum(seed uint32, key, payload []byte) uint32 {
-	return crc32.Update(crc32.Update(seed, castagnoli, key), castagnoli, payload)
-}
+// MaxValueSize bounds one encoded value in bytes.
+const MaxValueSize = pages.MaxValueSize
 
 // encoder turns values into bytes in one growing buffer. bbolt keeps the slices until the commit, so the buffer is
 // only reset between transactions.
@@ -74,7 +60,7 @@ func (e *encoder) appendJSON(v any) (err error) {
 // encode appends the stored form of v and returns it. The slice stays valid until reset.
 func (e *encoder) encode(seed uint32, key []byte, v any) ([]byte, error) {
 	start := len(e.buf)
-	e.buf = append(e.buf, valueVersion, 0, 0, 0, 0)
+	e.buf = append(e.buf, make([]byte, pages.ValueHeader)...)
 	if err := e.appendJSON(v); err != nil {
 		e.buf = e.buf[:start]
 		return nil, fmt.Errorf("encode value: %w", err)
@@ -84,28 +70,13 @@ func (e *encoder) encode(seed uint32, key []byte, v any) ([]byte, error) {
 		e.buf = e.buf[:start]
 		return nil, fmt.Errorf("value of %d bytes is over the limit of %d", len(value), MaxValueSize)
 	}
-	binary.BigEndian.PutUint32(value[1:], checksum(seed, key, value[valueHeader:]))
+	pages.Seal(seed, key, value)
 	return value[:len(value):len(value)], nil
-}
-
-// payload checks the stored form and returns the JSON inside it, without copying.
-func payload(seed uint32, key, value []byte) ([]byte, error) {
-	if len(value) < valueHeader {
-		return nil, fmt.Errorf("%w: value of %d bytes", ErrDamaged, len(value))
-	}
-	if value[0] != valueVersion {
-		return nil, fmt.Errorf("%w: value version %d", ErrDamaged, value[0])
-	}
-	body := value[valueHeader:]
-	if binary.BigEndian.Uint32(value[1:]) != checksum(seed, key, body) {
-		return nil, fmt.Errorf("%w: checksum does not match", ErrDamaged)
-	}
-	return body, nil
 }
 
 // decode fills v from the stored form. JSON copies all it keeps, so nothing of the transaction's memory escapes.
 func decode(seed uint32, key, value []byte, v any) error {
-	body, err := payload(seed, key, value)
+	body, err := pages.Payload(seed, key, value)
 	if err != nil {
 		return err
 	}

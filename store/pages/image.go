@@ -1,14 +1,11 @@
-package store
+package pages
 
 import (
 	"encoding/binary"
-	"fmt"
-	"hash/fnv"
 	"io"
 )
 
-// bbolt trusts what it maps: a damaged page makes it panic, fault or loop. The types here read a database file page
-// by page with every offset checked, so that damage is an error. The layout is bbolt's file format version 2:
+// The types here read the pages of bbolt's file format version 2:
 //
 //	page     id u64, flags u16, count u16, overflow u32, then count elements, then keys and values
 //	branch   pos u32 (from the element), key size u32, child page u64
@@ -18,7 +15,9 @@ import (
 //
 // All numbers are little-endian, as on every machine this program is built for.
 const (
-	pageSize    = 4096
+	// PageSize is the size of a page in bytes, whatever the system's own is.
+	PageSize = 4096
+
 	pageHeader  = 16
 	elementSize = 16
 	bucketSize  = 16
@@ -26,7 +25,6 @@ const (
 
 	flagBranch = 1
 	flagLeaf   = 2
-	flagMeta   = 4
 	leafBucket = 1
 
 	boltMagic   = 0xED0CDAED
@@ -34,77 +32,17 @@ const (
 	noFreelist  = 1<<64 - 1
 
 	maxDepth    = 32
-	maxOverflow = 4 * MaxValueSize / pageSize
+	maxOverflow = 4 * MaxValueSize / PageSize
 )
 
 var little = binary.LittleEndian
 
-// meta is one of the two headers of a file. Equal metas mean equal contents.
-type meta struct {
-	root     uint64
-	freelist uint64
-	pages    uint64
-	txid     uint64
-}
-
-func damage(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
-}
-
-// readMeta returns the newest valid meta, as bbolt chooses it. A power cut can leave one of the two unwritten.
-func readMeta(file io.ReaderAt) (meta, error) {
-	var best meta
-	found := false
-	for i := range int64(2) {
-		raw := make([]byte, metaSize)
-		if _, err := file.ReadAt(raw, i*pageSize+pageHeader); err != nil {
-			return best, pageError(uint64(i), err)
-		}
-		if m, ok := parseMeta(raw); ok && (!found || m.txid > best.txid) {
-			best, found = m, true
-		}
-	}
-	if !found {
-		return best, damage("no valid header")
-	}
-	return best, nil
-}
-
-func parseMeta(raw []byte) (meta, bool) {
-	valid := little.Uint32(raw) == boltMagic && little.Uint32(raw[4:]) == boltVersion &&
-		little.Uint32(raw[8:]) == pageSize && little.Uint64(raw[56:]) == headerSum(raw)
-	return meta{
-		root: little.Uint64(raw[16:]), freelist: little.Uint64(raw[32:]),
-		pages: little.Uint64(raw[40:]), txid: little.Uint64(raw[48:]),
-	}, valid
-}
-
-func headerSum(raw []byte) uint64 {
-	sum := fnv.New64a()
-	sum.Write(raw[:metaSize-8])
-	return sum.Sum64()
-}
-
-// image walks the pages of one file. Each page may be met once.
+// image walks the pages of one file.
 type image struct {
-	file io.ReaderAt
-	meta meta
-	seen []bool   // nil: a page may be met again
-	bufs [][]byte // one page buffer per level, so that a parent stays readable below it
-}
-
-func newImage(file io.ReaderAt, size int64) (*image, error) {
-	m, err := readMeta(file)
-	if err != nil {
-		return nil, err
-	}
-	if m.pages < 3 || m.pages > uint64(size)/pageSize {
-		return nil, damage("header counts %d pages, the file has %d", m.pages, size/pageSize)
-	}
-	if m.freelist != noFreelist {
-		return nil, damage("header names a list of free pages, which this store never writes")
-	}
-	return &image{file: file, meta: m, seen: make([]bool, m.pages), bufs: make([][]byte, maxDepth)}, nil
+	file  io.ReaderAt
+	pages uint64   // those from here on are not there
+	seen  []bool   // each page may be met once; nil: again and again
+	bufs  [][]byte // one page buffer per level, so that a parent stays readable below it
 }
 
 // page is one page with its overflow, or an inline page inside a value.
@@ -115,19 +53,20 @@ type page struct {
 	data  []byte
 }
 
+// read returns page id with its overflow. It stays valid until another page of this depth is read.
 func (im *image) read(id uint64, depth int) (page, error) {
 	if depth >= maxDepth {
 		return page{}, damage("page %d is more than %d levels deep", id, maxDepth)
 	}
-	header := im.buffer(depth, pageSize)
-	if id < 2 || id >= im.meta.pages {
+	header := im.buffer(depth, PageSize)
+	if id < 2 || id >= im.pages {
 		return page{}, damage("page %d is outside the file", id)
 	}
-	if _, err := im.file.ReadAt(header, int64(id)*pageSize); err != nil {
+	if _, err := im.file.ReadAt(header, int64(id)*PageSize); err != nil {
 		return page{}, pageError(id, err)
 	}
 	more := uint64(little.Uint32(header[12:]))
-	if little.Uint64(header) != id || more > maxOverflow || id+more >= im.meta.pages {
+	if little.Uint64(header) != id || more > maxOverflow || id+more >= im.pages {
 		return page{}, damage("page %d has a wrong header", id)
 	}
 	for i := id; i <= id+more && im.seen != nil; i++ {
@@ -136,9 +75,9 @@ func (im *image) read(id uint64, depth int) (page, error) {
 		}
 		im.seen[i] = true
 	}
-	data := im.buffer(depth, int(1+more)*pageSize)
+	data := im.buffer(depth, int(1+more)*PageSize)
 	if more > 0 {
-		if _, err := im.file.ReadAt(data[pageSize:], int64(id+1)*pageSize); err != nil {
+		if _, err := im.file.ReadAt(data[PageSize:], int64(id+1)*PageSize); err != nil {
 			return page{}, pageError(id, err)
 		}
 	}
@@ -168,6 +107,7 @@ func parsePage(id uint64, data []byte) (page, error) {
 	return p, nil
 }
 
+// element is a row, a bucket or, of a branch, a child.
 type element struct {
 	bucket     bool
 	key, value []byte

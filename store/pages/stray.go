@@ -1,8 +1,9 @@
-package store
+package pages
 
 import (
 	"bytes"
 	"errors"
+	"maps"
 )
 
 // bbolt writes each changed page to a new place, so that a file is full of pages to which nothing leads: older versions
@@ -18,13 +19,38 @@ type stray struct {
 	doubtful    bool   // what is missing may have been a single leaf, and this is an older version of it
 }
 
+// Strays gives the rows of all leaves that may have been below a lost page of the survey to take: those may be older than
+// what stands in their place. names are the buckets that they can be from. before is the survey of an earlier state, or
+// nil: what it leads to is no stray. doubtful says that the leaf may be an older version of the one that was lost. A
+// survey without holes has no strays.
+func (s *Survey) Strays(names []string, before *Survey, take func(bucket string, doubtful bool, key, value []byte) error) error {
+	if s.whole() {
+		return nil
+	}
+	if before != nil {
+		maps.Copy(s.reached, before.reached)
+		s.learn(before)
+	}
+	all, err := s.strays(names)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		err := s.rows(one, func(bucket string, key, value []byte) error { return take(bucket, one.doubtful, key, value) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // strays finds the leaves that may have been below a lost page of the survey. names are the buckets they can be from.
-func (s *survey) strays(names []string) (all []stray, err error) {
+func (s *Survey) strays(names []string) (all []stray, err error) {
 	seeds := map[string]uint32{}
 	for _, name := range names {
-		seeds[name] = seedOf([]byte(name))
+		seeds[name] = Seed([]byte(name))
 	}
-	for id := uint64(2); id < s.im.meta.pages; id++ {
+	for id := uint64(2); id < s.im.pages; id++ {
 		if s.reached[id] {
 			continue
 		}
@@ -44,7 +70,7 @@ func (s *survey) strays(names []string) (all []stray, err error) {
 }
 
 // leafAt reads a page that may be anything; what is no page has no elements.
-func (s *survey) leafAt(id uint64) (page, error) {
+func (s *Survey) leafAt(id uint64) (page, error) {
 	p, err := s.im.read(id, 0)
 	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnreadable) {
 		return page{}, nil
@@ -53,7 +79,7 @@ func (s *survey) leafAt(id uint64) (page, error) {
 }
 
 // placed says where a leaf belongs, if all its rows are sound and in one hole.
-func (s *survey) placed(p page, seeds map[string]uint32) (one stray, ok bool) {
+func (s *Survey) placed(p page, seeds map[string]uint32) (one stray, ok bool) {
 	for name, seed := range seeds {
 		t := &stretch{name: name, seed: seed}
 		if fit, _ := t.fits(p, span{}); fit < p.count {
@@ -89,7 +115,7 @@ func doubt(all []stray) {
 }
 
 // rows gives the rows of a stray to take.
-func (s *survey) rows(one stray, take rowFunc) error {
+func (s *Survey) rows(one stray, take RowFunc) error {
 	p, err := s.leafAt(one.id)
 	if err != nil {
 		return err
@@ -107,11 +133,11 @@ func (s *survey) rows(one stray, take rowFunc) error {
 }
 
 // learn takes over from an earlier state what the lost first page of a bucket was: a branch, if that had several leaves.
-func (s *survey) learn(before *survey) {
-	for name, b := range s.buckets {
+func (s *Survey) learn(before *Survey) {
+	for name, b := range s.Buckets {
 		for i := range b.holes {
 			h := &b.holes[i]
-			if was := before.buckets[name]; h.kind == kindUnknown && h.low == nil && h.high == nil && was != nil && was.leaves > 1 {
+			if was := before.Buckets[name]; h.kind == kindUnknown && h.low == nil && h.high == nil && was != nil && was.leaves > 1 {
 				h.kind = kindBranch
 			}
 		}

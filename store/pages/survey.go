@@ -1,31 +1,39 @@
-package store
+package pages
 
 import (
 	"bytes"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 )
 
-// survey is what one tree of a damaged file still gives: which buckets, and where their rows are missing.
-type survey struct {
+// Survey is what one tree of a damaged file still gives: which buckets, and where their rows are missing.
+type Survey struct {
+	// Buckets are those that can be read at least in part, by name.
+	Buckets map[string]*Bucket
+
 	im      *image
-	row     rowFunc // takes each row whose checksum holds; nil: nobody does
-	buckets map[string]*found
-	names   []hole // stretches of the list of buckets that cannot be read
+	row     RowFunc // takes each row whose seal is good; nil: nobody does
+	names   []hole  // stretches of the list of buckets that cannot be read
 	reached map[uint64]bool
 }
 
-type rowFunc func(bucket string, key, value []byte) error
+// RowFunc takes a row whose seal is good. The key, and the value in its stored form, are valid until it returns.
+type RowFunc func(bucket string, key, value []byte) error
 
-// found is a bucket of a survey.
-type found struct {
-	sequence uint64
-	holes    []hole
-	lost     int // rows that were seen and cannot be read
-	leaves   int
+// Bucket is a bucket of a survey.
+type Bucket struct {
+	// Sequence is what the bucket says of itself, which nothing guards on its page; 0 if no bucket comes so far.
+	Sequence uint64
+	// Lost counts the rows that were seen and cannot be read.
+	Lost int
+
+	holes  []hole
+	leaves int
 }
+
+// Holes counts the stretches of keys that could not be read.
+func (b *Bucket) Holes() int { return len(b.holes) }
 
 // hole is a stretch of keys in which rows are missing. What the missing page was decides where they may be: those of a
 // leaf are gone with it, those below a branch are on pages of their own to which nothing leads any more.
@@ -47,30 +55,36 @@ func (s span) holds(key []byte) bool {
 	return bytes.Compare(key, s.low) >= 0 && (s.high == nil || bytes.Compare(key, s.high) < 0)
 }
 
-// look walks the tree below root and gives each sound row to row, which may be nil.
-func look(file io.ReaderAt, size int64, root uint64, row rowFunc) (*survey, error) {
-	s := &survey{im: pagesOf(file, size), row: row, buckets: map[string]*found{}, reached: map[uint64]bool{}}
+// Survey walks the tree below page root, of a file that may be damaged, and gives each row whose seal is good to take,
+// unless that is nil. Root 0 is no page: nothing can be read. The error is that of take or of a context that ended: a
+// page that is damaged or not delivered is a hole in the survey.
+func (f File) Survey(root uint64, take RowFunc) (*Survey, error) {
+	s := &Survey{im: f.image(), row: take, Buckets: map[string]*Bucket{}, reached: map[uint64]bool{}}
 	_, err := s.tree(root, 0, span{}, &stretch{s: s, holes: &s.names})
 	return s, err
 }
 
-// pagesOf is an image whose pages may be met again, as a damaged file may have it. It has as many as its headers count,
-// or as there are.
-func pagesOf(file io.ReaderAt, size int64) *image {
-	m := meta{pages: uint64(size) / pageSize}
-	if best, err := readMeta(file); err == nil {
-		m.pages = max(m.pages, min(best.pages, 2*m.pages+1<<20))
+// image is one whose pages may be met again, as a damaged file may have it. It has as many as its headers count, or as
+// there are.
+func (f File) image() *image {
+	pages := uint64(f.Size) / PageSize
+	if best, err := f.Header(); err == nil {
+		pages = max(pages, min(best.Pages, 2*pages+1<<20))
 	}
-	return &image{file: file, meta: m, bufs: make([][]byte, maxDepth)}
+	return &image{file: f.Reader, pages: pages, bufs: make([][]byte, maxDepth)}
 }
 
-// missing returns the stretch in which the tree does not tell whether there is such a row, or nil.
-func (s *survey) missing(bucket string, key []byte) *hole { return s.around(bucket, key, key) }
+// Missing says that the tree does not tell whether there is such a row. For a bucket that is not among Buckets it says
+// that the tree does not tell whether there is such a bucket, whatever the key.
+func (s *Survey) Missing(bucket string, key []byte) bool { return s.around(bucket, key, key) != nil }
 
-// around is missing for all keys from first to last.
-func (s *survey) around(bucket string, first, last []byte) *hole {
+// Unlisted says that the list of buckets could not be read in whole.
+func (s *Survey) Unlisted() bool { return len(s.names) > 0 }
+
+// around returns the stretch in which the tree does not tell whether there are rows from first to last, or nil.
+func (s *Survey) around(bucket string, first, last []byte) *hole {
 	holes := s.names
-	if b := s.buckets[bucket]; b != nil {
+	if b := s.Buckets[bucket]; b != nil {
 		holes = b.holes
 	} else {
 		first = []byte(bucket)
@@ -78,7 +92,7 @@ func (s *survey) around(bucket string, first, last []byte) *hole {
 	}
 	for i := range holes {
 		if holes[i].holds(first) && holes[i].holds(last) {
-			if s.buckets[bucket] == nil { // its pages may be sound, but nothing names the first of them
+			if s.Buckets[bucket] == nil { // its pages may be sound, but nothing names the first of them
 				return &hole{kind: kindBranch}
 			}
 			return &holes[i]
@@ -88,12 +102,12 @@ func (s *survey) around(bucket string, first, last []byte) *hole {
 }
 
 // whole says that every row can be read.
-func (s *survey) whole() bool {
-	return len(s.names) == 0 && !slices.ContainsFunc(s.all(), func(b *found) bool { return len(b.holes) > 0 })
+func (s *Survey) whole() bool {
+	return len(s.names) == 0 && !slices.ContainsFunc(s.all(), func(b *Bucket) bool { return len(b.holes) > 0 })
 }
 
-func (s *survey) all() (all []*found) {
-	for _, b := range s.buckets {
+func (s *Survey) all() (all []*Bucket) {
+	for _, b := range s.Buckets {
 		all = append(all, b)
 	}
 	return all
@@ -101,11 +115,11 @@ func (s *survey) all() (all []*found) {
 
 // stretch is the bucket, or the list of buckets, that a walk is in.
 type stretch struct {
-	s     *survey
+	s     *Survey
 	name  string // of the bucket; empty: the list of buckets
 	seed  uint32
 	holes *[]hole
-	in    *found // the bucket; nil: the list of buckets
+	in    *Bucket // the bucket; nil: the list of buckets
 }
 
 func (t *stretch) miss(sp span, kind pageKind) {
@@ -117,7 +131,7 @@ func (t *stretch) sound(e element) bool {
 	if t.name == "" {
 		return e.bucket && len(e.value) >= bucketSize && knownKind(e.key)
 	}
-	_, err := payload(t.seed, e.key, e.value)
+	_, err := Payload(t.seed, e.key, e.value)
 	return !e.bucket && err == nil
 }
 
@@ -137,10 +151,10 @@ func (t *stretch) take(e element) error {
 }
 
 // bucket walks one bucket. If nothing in it is its own, its name may be wrong.
-func (s *survey) bucket(list *stretch, e element) (err error) {
+func (s *Survey) bucket(list *stretch, e element) (err error) {
 	name := string(e.key)
-	b := &found{sequence: little.Uint64(e.value[8:])}
-	t := &stretch{s: s, name: name, seed: seedOf(e.key), holes: &b.holes, in: b}
+	b := &Bucket{Sequence: plausibleNumber(little.Uint64(e.value[8:]))}
+	t := &stretch{s: s, name: name, seed: Seed(e.key), holes: &b.holes, in: b}
 	if root := little.Uint64(e.value); root != 0 {
 		_, err = s.tree(root, rootLevels, span{}, t)
 	} else if p, bad := parsePage(0, bytes.Clone(e.value[bucketSize:])); bad == nil && p.leaf {
@@ -151,13 +165,13 @@ func (s *survey) bucket(list *stretch, e element) (err error) {
 	if b.leaves == 0 && len(b.holes) > 0 {
 		list.miss(span{}, kindBranch) // the bucket that it was may have any name
 	}
-	s.buckets[name] = b
+	s.Buckets[name] = b
 	return err
 }
 
 // tree walks what lies below page id and says what the page was.
-func (s *survey) tree(id uint64, depth int, sp span, t *stretch) (pageKind, error) {
-	if id < 2 || id >= s.im.meta.pages { // the pointer is wrong, and the page somewhere else
+func (s *Survey) tree(id uint64, depth int, sp span, t *stretch) (pageKind, error) {
+	if id < 2 || id >= s.im.pages { // the pointer is wrong, and the page somewhere else
 		t.miss(sp, kindBranch)
 		return kindUnknown, nil
 	}
@@ -175,7 +189,7 @@ func (s *survey) tree(id uint64, depth int, sp span, t *stretch) (pageKind, erro
 }
 
 // branch walks the children. If one of them does not fit, the pointers to all of them are in doubt.
-func (s *survey) branch(p page, depth int, sp span, t *stretch) error {
+func (s *Survey) branch(p page, depth int, sp span, t *stretch) error {
 	first, children, sound := len(*t.holes), kindUnknown, p.sound()
 	for i := range p.count {
 		e, err := p.element(i)
@@ -227,7 +241,7 @@ func (p page) sound() bool {
 
 // leaf takes what is sound. A page of which nothing is, or on which there are sound rows from elsewhere, is not the one
 // that belongs here.
-func (s *survey) leaf(p page, sp span, t *stretch) (pageKind, error) {
+func (s *Survey) leaf(p page, sp span, t *stretch) (pageKind, error) {
 	fit, astray := t.fits(p, sp)
 	if astray {
 		t.miss(sp, kindBranch)
@@ -249,7 +263,7 @@ func (s *survey) leaf(p page, sp span, t *stretch) (pageKind, error) {
 		if err != nil || !t.sound(e) {
 			bad = true
 			if t.in != nil {
-				t.in.lost++
+				t.in.Lost++
 			}
 			continue
 		}
