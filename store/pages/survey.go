@@ -16,6 +16,7 @@ type Survey struct {
 	row     RowFunc // takes each row whose seal is good; nil: nobody does
 	names   []hole  // stretches of the list of buckets that cannot be read
 	reached map[uint64]bool
+	met     map[uint64]int // how often each page was met
 }
 
 // RowFunc takes a row whose seal is good. The key, and the value in its stored form, are valid until it returns.
@@ -59,7 +60,7 @@ func (s span) holds(key []byte) bool {
 // unless that is nil. Root 0 is no page: nothing can be read. The error is that of take or of a context that ended: a
 // page that is damaged or not delivered is a hole in the survey.
 func (f File) Survey(root uint64, take RowFunc) (*Survey, error) {
-	s := &Survey{im: f.image(), row: take, Buckets: map[string]*Bucket{}, reached: map[uint64]bool{}}
+	s := &Survey{im: f.image(), row: take, Buckets: map[string]*Bucket{}, reached: map[uint64]bool{}, met: map[uint64]int{}}
 	_, err := s.tree(root, 0, span{}, &stretch{s: s, holes: &s.names})
 	return s, err
 }
@@ -169,10 +170,18 @@ func (s *Survey) bucket(list *stretch, e element) (err error) {
 	return err
 }
 
+// mostMet is how often a page may be met: by a wrong pointer before the right one, and on every level by one that leads
+// to itself. Without a limit, pages that lead to each other by many pointers would be walked for ever.
+const mostMet = maxDepth
+
 // tree walks what lies below page id and says what the page was.
 func (s *Survey) tree(id uint64, depth int, sp span, t *stretch) (pageKind, error) {
 	if id < 2 || id >= s.im.pages { // the pointer is wrong, and the page somewhere else
 		t.miss(sp, kindBranch)
+		return kindUnknown, nil
+	}
+	if s.met[id]++; s.met[id] > mostMet {
+		t.miss(sp, kindUnknown)
 		return kindUnknown, nil
 	}
 	p, err := s.im.read(id, depth)

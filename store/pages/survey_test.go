@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -204,4 +205,17 @@ func FuzzSurvey(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A page whose keys are out of order may lead to itself by many of them, and each of those again.
+func TestPageThatLeadsToItselfEndsTheSurvey(t *testing.T) {
+	keys := strings.Repeat("ba", 40)
+	data := make([]byte, 2*PageSize)
+	data = append(data, make([]byte, PageSize)...)
+	data = append(data, pageOf(3, keys, slices.Repeat([]uint64{3}, len(keys))...)...)
+	writeHeader(data, 3)
+	s, given := survey(t, File{Reader: bytes.NewReader(data), Size: int64(len(data))})
+	if !s.Unlisted() || len(given) > 0 {
+		t.Errorf("unlisted %v, %d rows", s.Unlisted(), len(given))
+	}
 }
