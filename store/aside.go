@@ -43,6 +43,8 @@ func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Re
 		}
 		return take(StoredRow{bucket, shown, value[pages.ValueHeader:]})
 	})
-	m.count()
+	if m.now != nil { // else it was stopped before it found where to begin
+		m.count()
+	}
 	return *m.repair, err
 }

@@ -119,3 +119,11 @@ func TestStoppedOpenSetsNothingAside(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestStoppedReadAsideSaysSo(t *testing.T) {
+	path := filled(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := ReadAside(ctx, path, func(StoredRow) error { return nil })
+	wantError(t, err, context.Canceled)
+}
