@@ -24,13 +24,13 @@ func (f File) Check(rows RowsOf) error {
 	if err != nil {
 		return err
 	}
-	if h.Pages < 3 || h.Pages > uint64(f.Size)/PageSize {
-		return damage("header counts %d pages, the file has %d", h.Pages, f.Size/PageSize)
+	if h.pages < 3 || h.pages > uint64(f.Size)/PageSize {
+		return damage("header counts %d pages, the file has %d", h.pages, f.Size/PageSize)
 	}
 	if h.freelist != noFreelist {
 		return damage("header names a list of free pages, which this store never writes")
 	}
-	return f.check(h.Root, h.Pages, rows)
+	return f.check(h.root, h.pages, rows)
 }
 
 // CheckTree is Check of the state that begins at page root, without the headers, of which one may just be written. Size

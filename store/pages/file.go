@@ -26,8 +26,8 @@ type File struct {
 
 // Header is one of the two headers of a file. Files with equal headers have equal contents.
 type Header struct {
-	Root     uint64 // the page on which the list of buckets begins
-	Pages    uint64 // pages from here on are not in use
+	root     uint64 // the page on which the list of buckets begins
+	pages    uint64 // pages from here on are not in use
 	freelist uint64
 	txid     uint64
 }
@@ -62,7 +62,7 @@ func (f File) Roots() (ids []uint64) {
 	}
 	slices.SortFunc(headers, func(a, b Header) int { return cmp.Compare(b.txid, a.txid) })
 	for _, h := range headers {
-		ids = append(ids, h.Root)
+		ids = append(ids, h.root)
 	}
 	return ids
 }
@@ -81,8 +81,8 @@ func parseHeader(raw []byte) (Header, bool) {
 	valid := little.Uint32(raw) == boltMagic && little.Uint32(raw[4:]) == boltVersion &&
 		little.Uint32(raw[8:]) == PageSize && little.Uint64(raw[56:]) == headerSum(raw)
 	return Header{
-		Root: little.Uint64(raw[16:]), freelist: little.Uint64(raw[32:]),
-		Pages: little.Uint64(raw[40:]), txid: little.Uint64(raw[48:]),
+		root: little.Uint64(raw[16:]), freelist: little.Uint64(raw[32:]),
+		pages: little.Uint64(raw[40:]), txid: little.Uint64(raw[48:]),
 	}, valid
 }
 

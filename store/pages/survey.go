@@ -70,7 +70,7 @@ func (f File) Survey(root uint64, take RowFunc) (*Survey, error) {
 func (f File) image() *image {
 	pages := uint64(f.Size) / PageSize
 	if best, err := f.Header(); err == nil {
-		pages = max(pages, min(best.Pages, 2*pages+1<<20))
+		pages = max(pages, min(best.pages, 2*pages+1<<20))
 	}
 	return &image{file: f.Reader, pages: pages, bufs: make([][]byte, maxDepth)}
 }

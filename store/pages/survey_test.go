@@ -123,7 +123,7 @@ func TestEveryLostPageIsAHole(t *testing.T) {
 		t.Fatal(err)
 	}
 	restored := 0
-	for page := uint64(2); page < h.Pages; page++ {
+	for page := uint64(2); page < h.pages; page++ {
 		f := m.without(page)
 		s, given := survey(t, f)
 		m.wantNewest(t, given)
