@@ -33,8 +33,8 @@ const beingSplit = "its nouns move into packages of their own; each move lowers 
 // allowances are the exceptions by "folder.Type: methods", "folder.Type: fields"
 // and "folder: lines". A number may fall and never rise.
 var allowances = map[string]allowance{
-	"agent.Agent: methods":          {244, beingSplit},
-	"agent.Agent: fields":           {30, beingSplit},
+	"agent.Agent: methods":          {243, beingSplit},
+	"agent.Agent: fields":           {29, beingSplit},
 	"agent: lines":                  {11793, beingSplit},
 	"agent.device: fields":          {24, beingSplit},
 	"agent/api.Server: methods":     {61, beingSplit},
