@@ -23,6 +23,7 @@ import (
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
 	"roomgate/agent/message/book"
+	"roomgate/agent/schedule"
 	"roomgate/agent/update"
 	"roomgate/agent/webhook"
 	"roomgate/cloud"
@@ -78,6 +79,7 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 // Agent is an opened building.
 type Agent struct {
 	Events   *eventlog.Log
+	Bookings *schedule.Book
 	Messages *book.Book
 	Claim    *claim.Book // whom the gateway belongs to
 	Access   *access.Directory
@@ -92,7 +94,6 @@ type Agent struct {
 	firstSeq uint64 // the log ended here when we started
 
 	db    *store.DB
-	signs loop.Broadcast // of the meeting spaces
 	clock *timekeeper
 
 	site      atomic.Pointer[site]
@@ -101,12 +102,9 @@ type Agent struct {
 	additions map[string]*addition // belongs to who has that turn
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
 	signIn    signIn
-	ids       claims
-	wheelTurn loop.Signal // holds a token when a plan has changed
 	commands  commandBook
 
-	calendars calendarClients
-	rules     *ruleBook
+	rules *ruleBook
 
 	updateURL atomic.Pointer[string]
 
@@ -122,8 +120,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
-		started: time.Now(), builders: loop.NewTurn(),
-		calendars: newCalendarClients(o), wheelTurn: loop.NewSignal(), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
+		started: time.Now(), builders: loop.NewTurn(), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Told: o.Told, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -153,6 +150,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if a.firstSeq, err = a.Events.Last(); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
+	a.Bookings = schedule.Open(a.scheduleOptions())
 	if err := mendRepaired(ctx, a); err != nil {
 		return fmt.Errorf("mend what a repair of the database has left: %w", err)
 	}
@@ -182,7 +180,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if a.Messages, err = book.Open(a.messageOptions()); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
-	if err := a.bearPlans(ctx); err != nil {
+	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
 	}
 	if err := a.loadUpdate(); err != nil {
@@ -199,10 +197,14 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 func (a *Agent) loadSpaces() error {
 	return a.db.View(func(tx *store.Tx) error {
 		a.loadAdditions(tx)
-		kept := a.readKept(tx)
+		spaces := a.layStored()
+		if err := a.Bookings.Load(tx, spaces); err != nil {
+			return err
+		}
+		codes := a.readCodes(tx)
 		var order []*space
-		for _, c := range a.layStored() {
-			s, err := a.loadSpace(tx, c, kept)
+		for _, c := range spaces {
+			s, err := a.loadSpace(tx, c, a.Bookings.Room(c.ID), codes)
 			if err != nil {
 				return err
 			}
@@ -225,11 +227,10 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.clock.run(upper) })
 	loops.Go(func() error { return a.runCloud(upper) })
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
-	loops.Go(func() error { return a.runWheel(upper) })
+	loops.Go(func() error { return a.Bookings.Run(upper) })
 	loops.Go(func() error { return a.signIn.mail.Run(upper) })
 	loops.Go(func() error { return a.Messages.Run(upper) })
 	loops.Go(func() error { return a.Webhooks.Run(upper) })
-	loops.Go(func() error { return crew(upper, a, spacesOf, a.followCalendar) })
 
 	lower, stopDevices := context.WithCancel(ctx)
 	defer stopDevices()

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -29,9 +30,6 @@ func forgetWaiting(tx *store.Tx) error {
 		also(cloudConfigs.Put(tx, key, c))
 	}
 	also(claim.Forget(tx))
-	for key, p := range plans.All(tx) {
-		p.Revision = 0
-		also(plans.Put(tx, key, p))
-	}
+	also(schedule.Forget(tx))
 	return err
 }

@@ -139,9 +139,7 @@ func (a *Agent) ConfirmClock(ctx context.Context, by string) (clock.Verdict, err
 	if err := a.clock.write(ctx, clockBelieved, map[string]any{"shows": stamp(v.Wall), "by": by}); err != nil {
 		return v, fmt.Errorf("the clock is trusted until the gateway restarts, but that cannot be stored: %w", err)
 	}
-	for _, s := range a.spaces() {
-		a.planChanged(s)
-	}
+	a.clockMoved()
 	return v, nil
 }
 
@@ -157,10 +155,15 @@ func (a *Agent) MoveClock(ahead time.Duration, jumps bool) error {
 	default:
 		a.clock.Move(ahead)
 	}
-	for _, s := range a.spaces() {
-		a.planChanged(s)
-	}
+	a.clockMoved()
 	return nil
+}
+
+// clockMoved lets all that goes by the clock look at it: also those who follow
+// the log, though nothing new is in it.
+func (a *Agent) clockMoved() {
+	a.Events.Grow()
+	a.Bookings.ClockMoved()
 }
 
 // health is what a heartbeat says of the clock.

@@ -17,6 +17,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -82,11 +83,11 @@ func (r *rig) withTimes() (now, later string) {
 		start := at.Add(hours * time.Hour)
 		r.book(id, start, start.Add(time.Hour))
 	}
-	_, err := r.CancelBooking(ctx, "cancelled", BookingOptions{})
+	_, err := r.Bookings.Cancel(ctx, "cancelled", schedule.Caller{})
 	must(err)
 	for _, h := range []booking.Hold{{Status: booking.Reserved, From: at.Add(6 * time.Hour), Until: at.Add(7 * time.Hour)},
 		{Status: booking.Disabled, From: at.Add(48 * time.Hour), Until: at.Add(72 * time.Hour)}} {
-		_, err := r.HoldSpace(ctx, room, h)
+		_, err := r.Bookings.Hold(ctx, room, h)
 		must(err)
 	}
 	good, _, _, err := r.SetUnlockCode(ctx, room, UnlockCodeSet{Name: "now", Until: at.AddDate(0, 1, 0)}, "test")
@@ -117,8 +118,8 @@ func (r *rig) rows() map[string]string {
 	r.t.Helper()
 	all := map[string]string{}
 	err := r.db.View(func(tx *store.Tx) error {
-		rowsOf(tx, all, "booking", bookings, nil)
-		rowsOf(tx, all, "plan", plans, nil)
+		rowsOf(tx, all, "booking", bookingRows, nil)
+		rowsOf(tx, all, "plan", planRows, nil)
 		rowsOf(tx, all, "code", unlockCodes, nil)
 		rowsOf(tx, all, "key", store.NewTable[map[string]any]("api-keys"), func(k map[string]any) any { delete(k, "last_used_at"); return k })
 		rowsOf(tx, all, "webhook", webhookRows, func(w map[string]any) any { return []any{w["state"], w["sealed"]} })
@@ -208,7 +209,7 @@ func TestNothingIsLostByAJump(t *testing.T) {
 					r.wait(70 * time.Minute)
 					r.wantRows("jumped by "+by.String(), before)
 					r.wantNothingOpened("jumped by "+by.String(), now, later)
-					if s, err := r.SpaceState(room); err != nil || s.TimeTrust != Untrusted || s.Time != stamp(time.Now()) {
+					if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != Untrusted || s.Time != stamp(time.Now()) {
 						t.Errorf("jumped by %v: the sign says %+v, %v, want the time that was lived through, not trusted", by, s, err)
 					}
 					if h := r.Health().Clock; h.Trusted || h.Reason != "jumped" || h.JumpS != int64(by.Seconds()) {
@@ -325,7 +326,7 @@ func TestNothingIsLostByAJumpAtARestart(t *testing.T) {
 		r.wait(10 * time.Minute)
 		r.wantRows("ten years earlier", before)
 		r.wantNothingOpened("ten years earlier", now, later)
-		if s, err := r.SpaceState(room); err != nil || s.TimeTrust != Untrusted || r.Now().Year() != 2009 {
+		if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != Untrusted || r.Now().Year() != 2009 {
 			t.Errorf("ten years earlier: the sign says %+v, %v", s, err)
 		}
 	})

@@ -33,17 +33,17 @@ func TestClockOfAnEarlierVersion(t *testing.T) {
 				if err := clockRow.Delete(tx, clockKey); err != nil {
 					return err
 				}
-				row, err := bookings.Get(tx, b.ID)
+				row, err := bookingRows.Get(tx, b.ID)
 				if err != nil {
 					return err
 				}
-				row.Over = 0
+				delete(row, "over")
 				last := r.Events.Row("event.test", time.Now(), "", "", "", []byte("{}"))
 				last.Untrusted = c.untrusted
 				if err := r.Events.Push(tx, last); err != nil {
 					return err
 				}
-				return bookings.Put(tx, b.ID, row)
+				return bookingRows.Put(tx, b.ID, row)
 			})
 			if err := errors.Join(err, r.Close()); err != nil {
 				t.Fatal(err)

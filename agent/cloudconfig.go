@@ -188,7 +188,7 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 		return err
 	}
 	a.log.Info("a configuration of the cloud was applied", "revision", d.Revision)
-	return a.bearPlans(ctx)
+	return a.Bookings.NoteNewSpaces(ctx)
 }
 
 // configuring is a configuration of the cloud that is checked and not yet made:

@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -148,7 +149,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 			t.Errorf("after a restart\n%+v\nbefore\n%+v", after, before)
 		}
 		r.book("mine", on(9, 0), on(10, 0))
-		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{ID: "theirs", SpaceID: newRoom, Start: on(9, 0), End: on(10, 0)}, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{ID: "theirs", SpaceID: newRoom, Start: on(9, 0), End: on(10, 0)}, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -165,7 +166,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 		if told := r.toldUp(); !slices.Contains(told, "theirs cancelled") || slices.Contains(told, "mine cancelled") {
 			t.Errorf("told %v", told)
 		}
-		if _, err := r.Booking("mine"); err != nil {
+		if _, err := r.Bookings.Get("mine"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -47,7 +48,7 @@ func readExpiry(raw json.RawMessage) (at time.Time, err error) {
 	if raw[0] != '"' || json.Unmarshal(raw, &at) != nil {
 		return time.Time{}, refuse(Invalid, "expires_at", "is not a time like 2026-11-21T09:30:00Z")
 	}
-	if at.IsZero() || !storable(at) {
+	if at.IsZero() || !eventlog.Storable(at) {
 		return time.Time{}, refuse(Invalid, "expires_at", "is out of range: want a year from 1970 to 9999")
 	}
 	return at, nil

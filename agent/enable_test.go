@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -193,7 +194,7 @@ func TestDisabledDeviceFollowsNothing(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: followed})
 		r.wait(5 * time.Second)
 		r.setDevice("light-1", DeviceSettings{Enabled: new(bool)})
-		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(time.Minute)

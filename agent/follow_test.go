@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
@@ -141,7 +142,7 @@ func (h *house) book(space, from, to string) string {
 		}
 		return day.Add(time.Duration(of.Hour())*time.Hour + time.Duration(of.Minute())*time.Minute)
 	}
-	b, _, err := h.CreateBooking(context.Background(), booking.Booking{SpaceID: space, Start: clock(from), End: clock(to)}, agent.BookingOptions{})
+	b, _, err := h.Bookings.Create(context.Background(), booking.Booking{SpaceID: space, Start: clock(from), End: clock(to)}, schedule.Caller{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func (h *house) book(space, from, to string) string {
 
 func (h *house) checkIn(id string) {
 	h.t.Helper()
-	if _, err := h.CheckIn(context.Background(), id, agent.BookingOptions{}); err != nil {
+	if _, err := h.Bookings.CheckIn(context.Background(), id, schedule.Caller{}); err != nil {
 		h.t.Fatal(err)
 	}
 	h.pass(3 * time.Second)
@@ -158,7 +159,7 @@ func (h *house) checkIn(id string) {
 
 func (h *house) end(id string) {
 	h.t.Helper()
-	if _, err := h.EndBooking(context.Background(), id, agent.BookingOptions{}); err != nil {
+	if _, err := h.Bookings.End(context.Background(), id, schedule.Caller{}); err != nil {
 		h.t.Fatal(err)
 	}
 	h.pass(3 * time.Second)
@@ -167,7 +168,7 @@ func (h *house) end(id string) {
 // hold sets the state of a space.
 func (h *house) hold(space string, status booking.Status) {
 	h.t.Helper()
-	if _, err := h.HoldSpace(context.Background(), space, booking.Hold{Status: status}); err != nil {
+	if _, err := h.Bookings.Hold(context.Background(), space, booking.Hold{Status: status}); err != nil {
 		h.t.Fatal(err)
 	}
 	h.pass(3 * time.Second)

@@ -3,7 +3,7 @@ package agent
 import (
 	"time"
 
-	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -11,7 +11,7 @@ import (
 var softBeep = jsonValue(map[string]any{"pattern": "single", "seconds": 0.2})
 
 // beep reminds a room that its booking will be released, softly and once: when
-// the wheel has stored that it was warned of, so neither a restart nor a clock
+// the schedule has stored that it was warned of, so neither a restart nor a clock
 // that is set sounds it again. Who is seen in the room keeps it anyway and is
 // not disturbed. A hub that is offline may come back until the release; an
 // order that failed may have sounded, and is not repeated.
@@ -21,18 +21,18 @@ type beep struct {
 }
 
 func (p *beep) observe(v sight, _ Reading) {
-	b := p.space.warned.Load()
+	b := p.space.room.Warned()
 	if b == nil || b.ID == p.heard {
 		return
 	}
-	now, ok := p.space.plan.bookings.Get(b.ID)
-	if at, released := now.ReleaseAt(v.rules); !ok || !released || !v.now.Before(at) || v.presence == Occupied {
+	now, ok := p.space.room.Bookings().Get(b.ID)
+	if at, released := now.ReleaseAt(v.rules); !ok || !released || !v.now.Before(at) || v.presence == schedule.Occupied {
 		p.heard = b.ID
 	}
 }
 
 func (p *beep) wish(sight, Reading) wish {
-	b := p.space.warned.Load()
+	b := p.space.room.Warned()
 	if b == nil || b.ID == p.heard {
 		return wish{}
 	}
@@ -41,6 +41,3 @@ func (p *beep) wish(sight, Reading) wish {
 
 func (p *beep) granted(w wish, _ time.Time) { p.heard = w.goal }
 func (p *beep) lost()                       {}
-
-// warn remembers a booking that has been warned of.
-func (s *space) warn(b booking.Booking) { s.warned.Store(&b) }

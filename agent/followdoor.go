@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -129,7 +130,7 @@ func (d *door) wish(v sight, r Reading) wish {
 		d.seen[guest.ID].owed = false
 	case d.seen[guest.ID].owed:
 		return wish{action: drivers.ActOpen, goal: guest.ID, tries: doorTries}
-	case isOpen && v.presence == Vacant:
+	case isOpen && v.presence == schedule.Vacant:
 		if since := latest(v.since, d.open, guest.Start); v.now.Sub(since) >= d.closeAfter {
 			return wish{action: drivers.ActClose, goal: "empty", always: true}
 		}

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -96,9 +97,9 @@ func (l *lamp) wish(v sight, r Reading) wish {
 // idleSince is since when nobody needs it; false if that cannot be told.
 func (l *lamp) idleSince(v sight) (since time.Time, ok bool) {
 	switch v.presence {
-	case Vacant:
+	case schedule.Vacant:
 		return latest(v.since, l.on, l.other), true
-	case Unknown:
+	case schedule.Unknown:
 		return latest(v.since, l.free), l.ours
 	}
 	return since, false

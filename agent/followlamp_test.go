@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -46,7 +46,7 @@ func TestLightIsOnForAWalkUp(t *testing.T) {
 
 func (h *house) walkUp(space string) string {
 	h.t.Helper()
-	b, _, err := h.CreateBooking(h.t.Context(), booking.Booking{SpaceID: space, Source: booking.WalkUp}, agent.BookingOptions{})
+	b, _, err := h.Bookings.Create(h.t.Context(), booking.Booking{SpaceID: space, Source: booking.WalkUp}, schedule.Caller{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -3,13 +3,14 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
 // ringColors are what the ring shows. Amber has less green than a screen's, for
 // an LED is the brighter in it; all are whole steps of 20 %, which a hub that
 // counts in percent says back as they were.
-var ringColors = map[string]string{RingGreen: "#00ff00", RingAmber: "#ff6600", RingRed: "#ff0000"}
+var ringColors = map[string]string{schedule.RingGreen: "#00ff00", schedule.RingAmber: "#ff6600", schedule.RingRed: "#ff0000"}
 
 // solidPattern is how a driver that has patterns calls none.
 const solidPattern = "solid"
@@ -32,13 +33,13 @@ type ringLight struct {
 func (l *ringLight) observe(sight, Reading) {}
 
 func (l *ringLight) wish(v sight, r Reading) wish {
-	want := ringOf(v.sign.Status)
+	want := schedule.RingOf(v.sign.Status)
 	switch {
-	case want != l.shown && want == RingOff:
-		return wish{action: drivers.ActOff, goal: RingOff}
+	case want != l.shown && want == schedule.RingOff:
+		return wish{action: drivers.ActOff, goal: schedule.RingOff}
 	case want != l.shown:
 		return wish{action: drivers.ActColor, value: jsonValue(ringColors[want]), goal: want}
-	case want != RingOff && !l.steady && l.moves(r):
+	case want != schedule.RingOff && !l.steady && l.moves(r):
 		return wish{action: drivers.ActPattern, value: jsonValue(solidPattern), goal: want + " and " + solidPattern, tries: 1}
 	}
 	l.steady = true
@@ -65,7 +66,7 @@ func (l *ringLight) granted(w wish, _ time.Time) {
 	case drivers.ActPattern:
 		l.steady = true
 	case drivers.ActOff:
-		l.shown, l.steady = RingOff, true
+		l.shown, l.steady = schedule.RingOff, true
 	default:
 		l.shown, l.steady = w.goal, false
 	}

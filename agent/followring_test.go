@@ -196,7 +196,7 @@ func TestRingOfAHastyStatus(t *testing.T) {
 		before := len(h.given(borealis, drivers.TypeO3))
 		for range 25 {
 			for _, s := range []booking.Status{booking.Disabled, booking.Available} {
-				if _, err := h.HoldSpace(t.Context(), borealis, booking.Hold{Status: s}); err != nil {
+				if _, err := h.Bookings.Hold(t.Context(), borealis, booking.Hold{Status: s}); err != nil {
 					t.Fatal(err)
 				}
 				h.pass(100 * time.Millisecond)

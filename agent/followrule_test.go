@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -15,7 +16,7 @@ func seen(b booking.Booking, age time.Duration) sight {
 	now := time.Now()
 	b.State, b.CheckedInAt = booking.CheckedIn, now.Add(-age)
 	b.Start, b.End = now.Add(-20*time.Minute), now.Add(20*time.Minute)
-	return sight{now: now, trusted: true, presence: Unknown, since: now, rules: booking.Default(),
+	return sight{now: now, trusted: true, presence: schedule.Unknown, since: now, rules: booking.Default(),
 		sign: booking.Sign{Status: booking.Occupied, Current: &b}}
 }
 
@@ -113,7 +114,7 @@ func TestNoStormOfOrders(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: followed})
 		r.bench["light-1"].set("ignore")
 		r.wait(5 * time.Second)
-		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(25 * time.Minute)
@@ -165,7 +166,7 @@ func BenchmarkFollowTurn(b *testing.B) {
 				start := now.Add(time.Duration(i) * 15 * time.Minute)
 				all[i] = booking.Booking{ID: fmt.Sprint(i), SpaceID: room, State: booking.Booked, Start: start, End: start.Add(15 * time.Minute)}
 			}
-			s.plan.bookings.Put(all...)
+			s.room.Bookings().Put(all...)
 			f := newFollower(r.Agent, s)
 			for b.Loop() {
 				f.turn(b.Context(), f.look(r.Now()))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // sight is a space at one moment, as all that follows its schedule sees it.
@@ -13,7 +14,7 @@ type sight struct {
 	trusted bool // the clock is
 	rules   booking.Rules
 	sign    booking.Sign
-	// presence is Occupied, Vacant or, also for what nobody has seen lately,
+	// presence is schedule.Occupied, Vacant or, also for what nobody has seen lately,
 	// Unknown; since is when it became so, or when we started.
 	presence string
 	since    time.Time
@@ -27,7 +28,7 @@ func (f *follower) look(now time.Time) sight {
 		f.presence, f.since = seen, now
 	}
 	v := sight{now: now, first: !f.looked, trusted: f.agent.clock.Trust() == Trusted,
-		rules: s.plan.terms.Load().rules, sign: s.sign(now), presence: f.presence, since: f.since}
+		rules: s.room.Rules(), sign: s.room.At(now), presence: f.presence, since: f.since}
 	v.rules.Awake = f.agent.clock.Steady()
 	f.looked = true
 	return v
@@ -50,7 +51,7 @@ func (v sight) here() *booking.Booking {
 	if all := v.checkedIn(); len(all) > 0 {
 		return all[0]
 	}
-	if !v.rules.CheckIn && v.presence != Vacant {
+	if !v.rules.CheckIn && v.presence != schedule.Vacant {
 		return v.sign.Current
 	}
 	return nil

@@ -16,7 +16,10 @@ import (
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"roomgate/agent/access"
+	"roomgate/agent/booking"
 	"roomgate/agent/claim"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
@@ -255,13 +258,14 @@ func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
 			c.stop()
 			c.start(t)
 		}
-		s, err := c.space(nobodys)
+		start := c.Now().Truncate(time.Hour).Add(24 * time.Hour)
+		_, _, err := c.Bookings.Create(t.Context(), booking.Booking{SpaceID: nobodys, Start: start, End: start.Add(time.Hour)}, schedule.Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := c.bookingEvent(s, edit{event: bookingCreated}, time.Now())
-		if err != nil || !bytes.Contains(r.Data, []byte(acme)) {
-			t.Errorf("an event of a booking there: %s, %v", r.Data, err)
+		told, _, err := c.Events.Latest(eventlog.Filter{Type: schedule.Created})
+		if err != nil || len(told) != 1 || !bytes.Contains(told[0].Record, []byte(acme)) {
+			t.Errorf("the events of bookings there: %+v, %v", told, err)
 		}
 		if err := c.Claim.Release(t.Context(), "me"); err != nil {
 			t.Fatal(err)

@@ -56,13 +56,13 @@ func (a *Agent) MeetingSpaces() []MeetingSpace {
 }
 
 func (s *space) record(now time.Time) MeetingSpace {
-	t := s.plan.terms.Load()
-	c := t.Availability.over(s.Space)
-	g := s.sign(now)
+	c := s.room.Config()
+	created, updated := s.room.Noted()
+	g := s.room.At(now)
 	m := MeetingSpace{ID: c.ID, Name: c.Name, Street: c.Street, City: c.City, State: c.State, Zipcode: c.Zipcode,
 		Country: c.Country, Location: c.Location, IndoorLocation: c.IndoorLocation, Floor: c.Floor, Room: c.Room,
 		Status: g.Status, AdditionalAddressInfo: c.AdditionalAddressInfo, Type: c.Type, Capacity: c.Capacity,
-		CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt), CustomerID: c.CustomerID, CreatedBy: c.CreatedBy,
+		CreatedAt: stamp(created), UpdatedAt: stamp(updated), CustomerID: c.CustomerID, CreatedBy: c.CreatedBy,
 		ExternalCalendarID: c.ExternalCalendarID, Timezone: c.Timezone, Logo: c.Logo, BookingAppURL: c.BookingAppURL,
 		Enabled: c.Enabled, ThirdPartyRegistered: c.ThirdPartyRegistered, ExternalName: c.ExternalName, SlotSize: c.SlotSize,
 		AllowCurrentTimeBooking: c.AllowCurrentTimeBooking, AroundTheClock: c.AroundTheClock,

@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
+	"roomgate/agent/schedule"
 )
 
 // A message is stored with its row in one transaction, and each way says how
@@ -67,7 +68,7 @@ func TestMessageFindsItsReader(t *testing.T) {
 		r := startMessageRig(t, rigOptions{yaml: "cloud: {url: 'mqtt://cloud'}\n" + reachable, dial: (&heaven{down: true}).dial}, "")
 		b := meeting("board", on(9, 0), on(10, 0))
 		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
-		if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.book("nobodys", on(11, 0), on(12, 0))
@@ -127,18 +128,18 @@ func TestOrganizerIsTold(t *testing.T) {
 		for i, id := range []string{"noshow", "loser", "taken-back"} {
 			b := meeting(id, on(9+2*i, 0), on(10+2*i, 0))
 			b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
-			if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+			if _, _, err := r.Bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		r.book("nobodys", on(8, 0), on(8, 30))
-		r.take(said("1", kindSnapshot, 1, slot("rival", on(11, 30), on(12, 30), `"cloud_revision":1`)))
-		if _, err := r.CancelBooking(t.Context(), "taken-back", BookingOptions{}); err != nil {
+		r.take(said("1", "snapshot", 1, slot("rival", on(11, 30), on(12, 30), `"cloud_revision":1`)))
+		if _, err := r.Bookings.Cancel(t.Context(), "taken-back", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		mels := `"organizer":{"email":"mel@example.com"}`
-		r.take(said("2", kindDelta, 2, slot("theirs", on(20, 0), on(21, 0), mels)))
-		r.take(said("3", kindDelta, 3, slot("theirs", on(20, 0), on(21, 0), mels, `"state":"displaced"`, `"revision":2`)))
+		r.take(said("2", "delta", 2, slot("theirs", on(20, 0), on(21, 0), mels)))
+		r.take(said("3", "delta", 3, slot("theirs", on(20, 0), on(21, 0), mels, `"state":"displaced"`, `"revision":2`)))
 		if got := r.booking("theirs").State; got != booking.Displaced {
 			t.Errorf("what the cloud has displaced is %s", got)
 		}
@@ -168,7 +169,7 @@ func TestOrganizerIsNotToldByDefault(t *testing.T) {
 		r := startMessageRig(t, rigOptions{yaml: strings.Replace(reachable, "organizers: true", "organizers: false", 1)}, "")
 		b := meeting("noshow", on(9, 0), on(10, 0))
 		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
-		if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(9, 11))

@@ -9,21 +9,21 @@ import (
 	"slices"
 
 	"roomgate/agent/access"
+	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
 	"roomgate/agent/push"
+	"roomgate/agent/schedule"
 )
 
 // notices are the messages to the organizers of bookings about a change. What
 // the cloud has decided, it tells them itself.
-func (a *Agent) notices(s *space, edits []edit) eventlog.Stage {
+func (a *Agent) notices(r *schedule.Room, gone []booking.Booking) eventlog.Stage {
 	var all []book.Notice
-	for _, e := range edits {
-		if (e.event == bookingReleased || e.event == bookingDisplaced) && !e.ruled {
-			all = append(all, book.Notice{Booking: e.Booking, SpaceID: s.ID, Space: s.Name, Zone: s.plan.terms.Load().rules.Zone})
-		}
+	for _, b := range gone {
+		all = append(all, book.Notice{Booking: b, SpaceID: r.ID, Space: r.Name(), Zone: r.Rules().Zone})
 	}
 	return a.Messages.Notify(all...)
 }

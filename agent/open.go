@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/problem"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/cloud"
 	"roomgate/drivers"
@@ -143,7 +144,7 @@ func (a *Agent) messageOptions() book.Options {
 		Push: pushGateway(a.config.Push, a.options.Push, a.log), Flush: a.config.Store.Flush, Organizers: a.config.Messages.Organizers,
 		ReaderByID:    func(id string) (book.Reader, bool) { return a.reader(a.Access.User(id)) },
 		ReaderByEmail: func(email string) (book.Reader, bool) { return a.reader(a.Access.UserByEmail(email)) },
-		HasTopic:      a.hasTopic, Booking: a.Booking,
+		HasTopic:      a.hasTopic, Booking: a.Bookings.Get,
 		Owner: func(spaceID string) (string, error) {
 			s, err := a.space(spaceID)
 			if err != nil {
@@ -225,4 +226,26 @@ func edgePrincipal(edges *edge.Book, secret string) (access.Principal, bool) {
 		return access.Principal{}, false
 	}
 	return access.Principal{ID: d.ID, Name: d.Name, Kind: KindEdge, SpaceID: d.SpaceID, Permissions: edge.Permissions}, true
+}
+
+// scheduleOptions open the schedules of the meeting spaces.
+func (a *Agent) scheduleOptions() schedule.Options {
+	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log,
+		Calendars: a.options.Calendars, Policy: a.config.Calendars.Policy(a.options.AllowLoopback),
+		Presence: func(spaceID string) (seen schedule.Presence, blind bool) {
+			if s := a.find(spaceID); s != nil {
+				return s.presence(), s.blind()
+			}
+			return schedule.Presence{Value: schedule.Unknown}, false
+		},
+		Owner: func(spaceID string) string {
+			owner, _ := a.OrganizationOf(spaceID) // empty of a space that is gone
+			return owner
+		},
+		Notices: a.notices,
+		Changed: func(spaceID string) {
+			if s := a.find(spaceID); s != nil {
+				s.changed()
+			}
+		}}
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"roomgate/agent/access"
-	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/store"
 )
 
@@ -24,15 +24,14 @@ type rebuild struct {
 	edits     map[string]*addition // what is written; nil: taken away
 	next      *site
 	was       *site
-	held      []*space // whose plans are locked
-	ended     map[*space][]edit
+	rooms     *schedule.Swap
 }
 
 // stageSite checks edits of the additions over a configuration file, by key; nil
 // takes one away. names are what errors call them. The caller has the turn of
 // the site.
 func (a *Agent) stageSite(ctx context.Context, file *config.Config, edits map[string]*addition, names map[string]string, by string) (*rebuild, error) {
-	r := &rebuild{agent: a, by: by, edits: edits, additions: maps.Clone(a.additions), was: a.site.Load(), ended: map[*space][]edit{}}
+	r := &rebuild{agent: a, by: by, edits: edits, additions: maps.Clone(a.additions), was: a.site.Load()}
 	for key, p := range edits {
 		if p == nil {
 			delete(r.additions, key)
@@ -51,30 +50,29 @@ func (a *Agent) stageSite(ctx context.Context, file *config.Config, edits map[st
 	if err != nil {
 		return nil, layError(err)
 	}
-	if err := a.db.View(func(tx *store.Tx) error { return r.build(tx, spaces) }); err != nil {
+	if r.rooms, err = a.Bookings.Stage(ctx, spaces); err != nil {
 		return nil, err
 	}
-	if err := r.hold(ctx); err != nil {
+	if err := a.db.View(func(tx *store.Tx) error { return r.build(tx, spaces) }); err != nil {
 		r.release()
 		return nil, err
 	}
-	r.end(a.Now())
 	return r, nil
 }
 
 // build makes the next site; what stays as it was is the same.
 func (r *rebuild) build(tx *store.Tx, spaces []config.Space) error {
-	var k kept
+	var codes map[string][]*storedUnlockCode
 	var order []*space
 	for _, c := range spaces {
 		old := r.was.byID[c.ID]
 		var s *space
 		var err error
 		if old == nil {
-			if k.bookings == nil {
-				k = r.agent.readKept(tx)
+			if codes == nil {
+				codes = r.agent.readCodes(tx)
 			}
-			s, err = r.agent.loadSpace(tx, c, k)
+			s, err = r.agent.loadSpace(tx, c, r.rooms.Room(c.ID), codes)
 		} else {
 			s, err = r.renew(tx, old, c)
 		}
@@ -112,38 +110,6 @@ func (r *rebuild) renew(tx *store.Tx, old *space, c config.Space) (*space, error
 // bare is a space without its devices.
 func bare(c config.Space) config.Space { c.Devices = nil; return c }
 
-// hold takes the turns of the plans that change.
-func (r *rebuild) hold(ctx context.Context) error {
-	for _, s := range r.was.order {
-		if r.next.byID[s.ID] == s {
-			continue
-		}
-		if err := s.plan.turn.Lock(ctx); err != nil {
-			return err
-		}
-		r.held = append(r.held, s)
-	}
-	return nil
-}
-
-// end cancels what is booked in the spaces that go.
-func (r *rebuild) end(now time.Time) {
-	for _, s := range r.held {
-		if r.next.byID[s.ID] != nil {
-			continue
-		}
-		s.plan.bookings.Walk(func(b *booking.Booking) bool {
-			if b.Live() && b.End.After(now) {
-				over := *b
-				over.State, over.Reason, over.UpdatedAt = booking.Cancelled, booking.LostSpace, now.UTC().Truncate(time.Millisecond)
-				over.Revision++
-				r.ended[s] = append(r.ended[s], edit{Booking: over, marks: s.plan.marks[b.ID], event: bookingCancelled})
-			}
-			return true
-		})
-	}
-}
-
 func (r *rebuild) store(tx *store.Tx) error {
 	a := r.agent
 	for key, p := range r.edits {
@@ -151,13 +117,8 @@ func (r *rebuild) store(tx *store.Tx) error {
 			return err
 		}
 	}
-	now := a.Now()
-	for s, edits := range r.ended {
-		for _, e := range edits {
-			if err := a.storeEdit(tx, s, e, now); err != nil {
-				return err
-			}
-		}
+	if err := r.rooms.Write(tx); err != nil {
+		return err
 	}
 	if err := r.forget(tx); err != nil {
 		return err
@@ -208,7 +169,7 @@ func (r *rebuild) tell(tx *store.Tx) error {
 		}
 	}
 	return r.tellSpaces(func(kind string, s *space) error {
-		return r.agent.Events.Tell(tx, eventlog.Record{Type: kind, Time: now, Space: s.ID, Device: spaceDevice, Details: map[string]any{"by": r.by, "name": s.Name}})
+		return r.agent.Events.Tell(tx, eventlog.Record{Type: kind, Time: now, Space: s.ID, Device: eventlog.SpaceDevice, Details: map[string]any{"by": r.by, "name": s.Name}})
 	})
 }
 
@@ -238,31 +199,14 @@ func (r *rebuild) tellSpaces(push func(kind string, s *space) error) error {
 // show lets the next site take effect.
 func (r *rebuild) show() {
 	a := r.agent
-	for s, edits := range r.ended {
-		s.plan.show(edits)
-	}
-	for _, s := range r.held {
-		if now := r.next.byID[s.ID]; now != nil {
-			s.plan.configure(now.Space, s.plan.terms.Load().storedPlan)
-		}
-	}
+	r.rooms.Show()
 	a.additions = r.additions
 	a.site.Store(r.next)
 	a.rebuilt.Wake()
-	for _, s := range r.next.order {
-		if r.was.byID[s.ID] != s {
-			a.planChanged(s)
-		}
-	}
-	a.signs.Wake()
+	r.rooms.Announce()
 }
 
-func (r *rebuild) release() {
-	for _, s := range r.held {
-		s.plan.turn.Unlock()
-	}
-	r.held = nil
-}
+func (r *rebuild) release() { r.rooms.Release() }
 
 // changeSite checks, stores and shows edits of the additions. The caller has the
 // turn of the site.
@@ -274,5 +218,5 @@ func (a *Agent) changeSite(ctx context.Context, edits map[string]*addition, by s
 	if err := a.Events.Commit(ctx, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}); err != nil {
 		return err
 	}
-	return a.bearPlans(ctx)
+	return a.Bookings.NoteNewSpaces(ctx)
 }

@@ -36,5 +36,5 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	return a.bearPlans(ctx)
+	return a.Bookings.NoteNewSpaces(ctx)
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"roomgate/agent/access"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/store"
 )
 
@@ -216,16 +218,10 @@ func (a *Agent) tellRepair(tx *store.Tx, r store.Repair) error {
 	h := healthRepair(&r)
 	err := a.tellGateway(tx, "storeRepaired", map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
 		"rows": h.Rows, "older": h.Older, "lost": h.Lost, "unknown": h.Unknown, "headless": h.Headless, "tables": tables})
-	if err != nil || !r.Doubtful(bookings.Bucket()) && !r.Doubtful(plans.Bucket()) {
+	if err != nil || !slices.ContainsFunc(schedule.Buckets(), r.Doubtful) {
 		return err
 	}
-	for _, s := range a.spaces() {
-		have := s.plan.terms.Load().Revision
-		if err := a.tellSnapshotWanted(tx, s, have, have); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.Bookings.WantSnapshots(tx)
 }
 
 // forgot refuses a command that was sent before a repair which may have lost what became of it.

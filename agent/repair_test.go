@@ -71,7 +71,7 @@ func TestRepairIsToldUntilSomebodyHasLooked(t *testing.T) {
 		}
 		kept := 0
 		for i := range 80 {
-			if _, ok := r.find(room).plan.bookings.Get(fmt.Sprintf("booking-%03d", i)); ok {
+			if _, ok := r.find(room).room.Bookings().Get(fmt.Sprintf("booking-%03d", i)); ok {
 				kept++
 			}
 		}
@@ -189,7 +189,7 @@ func TestStoredRowsAreShownWithoutSecrets(t *testing.T) {
 		access.KeyBucket():        map[string]any{"id": "k", "name": "Integration", "hash": []byte("0123456789")},
 		webhookRows.Bucket():      map[string]any{"id": "w", "url": "https://user:0123456789@example.com/0123456789", "sealed": "0123456789"},
 		unlockCodes.Bucket():      map[string]any{"name": "Integration", "hash": "0123456789", "salt": []any{"0123456789"}},
-		plans.Bucket():            map[string]any{"calendar": "https://example.com/0123456789.ics", "nested": []any{map[string]any{"access_token": "0123456789"}}},
+		planRows.Bucket():         map[string]any{"calendar": "https://example.com/0123456789.ics", "nested": []any{map[string]any{"access_token": "0123456789"}}},
 		access.SecretBuckets()[1]: []map[string]any{{"id": "0123456789"}},
 		claim.Bucket():            map[string]any{"organization": "Acme", "login": "0123456789"},
 	} {
@@ -202,7 +202,7 @@ func TestStoredRowsAreShownWithoutSecrets(t *testing.T) {
 			t.Errorf("%s shows %s", bucket, shown)
 		}
 	}
-	if shown := string(ShowStored(bookings.Bucket(), []byte(`{"title":"Standup","private":true}`))); shown != `{"private":true,"title":"Standup"}` {
+	if shown := string(ShowStored(bookingRows.Bucket(), []byte(`{"title":"Standup","private":true}`))); shown != `{"private":true,"title":"Standup"}` {
 		t.Errorf("a booking shows %s", shown)
 	}
 }
@@ -221,7 +221,7 @@ func TestBuildingEndsWhenItsDatabaseIsDamaged(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(t.Context()) }()
 	for deadline := time.Now().Add(20 * time.Second); r.Store().Sound() == nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		_ = r.db.View(func(tx *store.Tx) error { _, err := bookings.Get(tx, "booking-of-this-test"); return err })
+		_ = r.db.View(func(tx *store.Tx) error { _, err := bookingRows.Get(tx, "booking-of-this-test"); return err })
 	}
 	if err := r.Ready(); err == nil {
 		t.Error("it is ready")

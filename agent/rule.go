@@ -15,6 +15,7 @@ import (
 
 	"roomgate/agent/loop"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -29,8 +30,9 @@ const eventRuleSuspended = "ruleSuspended"
 // raise.
 var ruleEvents = []string{"statusChanged", "occupancyChanged", "deviceOnline", "deviceOffline", "temperatureAlert", "temperatureNormal",
 	"commandCompleted", drivers.EventDoorForced, drivers.EventDoorHeldOpen, drivers.EventDoorShut, drivers.EventFanStalled,
-	drivers.EventCodeEntered, "codeAccepted", "codeRefused", "codeLockout", "codeLockoutLifted", bookingCreated, bookingUpdated, bookingStarted, bookingEnded, bookingCancelled, bookingCheckedIn,
-	bookingReleased, bookingDisplaced, eventRuleSuspended}
+	drivers.EventCodeEntered, "codeAccepted", "codeRefused", "codeLockout", "codeLockoutLifted",
+	schedule.Created, schedule.Updated, schedule.Started, schedule.Ended, schedule.Cancelled, schedule.CheckedIn, schedule.Released, schedule.Displaced,
+	eventRuleSuspended}
 
 // ruleBook is the rules of the building and how far they were asked.
 type ruleBook struct {

@@ -319,11 +319,11 @@ func (a *Agent) ruleSight(t *trigger) *rules.Env {
 		return e
 	}
 	now := a.Now()
-	g := s.sign(now)
+	g := s.room.At(now)
 	e.Space = rules.Space{ID: s.ID, Name: s.Name, Status: string(g.Status)}
-	e.Local = rules.LocalAt(now.In(s.plan.terms.Load().rules.Zone))
+	e.Local = rules.LocalAt(now.In(s.room.Rules().Zone))
 	e.Current, e.Next = bookingFor(g.Current, now), bookingFor(g.Next, now)
-	if b, ok := s.plan.bookings.Get(t.booking); ok {
+	if b, ok := s.room.Bookings().Get(t.booking); ok {
 		e.Booking = bookingFor(&b, now)
 	}
 	at := time.Now()

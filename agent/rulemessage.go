@@ -28,7 +28,7 @@ func (a *Agent) ruleMessage(r rules.Rule, act rules.Action, t *trigger) (*book.D
 	m := messageOf(r, act, t.booking)
 	m.SpaceID = cmp.Or(m.SpaceID, spaceID(t.space))
 	if act.To.Organizer {
-		b, err := a.Booking(t.booking)
+		b, err := a.Bookings.Get(t.booking)
 		switch {
 		case err != nil:
 			return nil, refuse(Invalid, "to.organizer", "is of no use: the trigger is about no booking")

@@ -8,6 +8,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/schedule"
 )
 
 // startTold starts a building with a push gateway and a rule for each event.
@@ -17,7 +18,7 @@ func startTold(t *testing.T, dir string, actions ...rules.Action) (*messageRig, 
 	for _, u := range r.Rules() {
 		return r, u
 	}
-	return r, r.addRule(rules.Rule{Name: "Somebody books", Trigger: rules.Trigger{Booking: bookingCreated}, Actions: actions})
+	return r, r.addRule(rules.Rule{Name: "Somebody books", Trigger: rules.Trigger{Booking: schedule.Created}, Actions: actions})
 }
 
 func TestRuleTellsPeople(t *testing.T) {
@@ -29,7 +30,7 @@ func TestRuleTellsPeople(t *testing.T) {
 			rules.Action{To: rules.To{Email: "stranger@example.com"}, Message: "look"})
 		b := meeting("b1", on(9, 0), on(10, 0))
 		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
-		if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(ruleFlush)

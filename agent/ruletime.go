@@ -76,7 +76,7 @@ func (a *Agent) askMinutes(v *verdicts, set *ruleSet, from, now time.Time) error
 	for m := from.Truncate(time.Minute).Add(time.Minute); !m.After(now); m = m.Add(time.Minute) {
 		walls := map[*time.Location][]time.Time{}
 		for _, s := range a.spaces() {
-			zone := s.plan.terms.Load().rules.Zone
+			zone := s.room.Rules().Zone
 			if _, known := walls[zone]; !known {
 				walls[zone] = rules.Walls(m, zone)
 			}
@@ -127,7 +127,7 @@ func (a *Agent) askPlans(v *verdicts, set *ruleSet, from, now time.Time) error {
 			if h.SpaceID != "" && h.SpaceID != s.ID {
 				continue
 			}
-			for _, b := range bookingsAt(s.plan.bookings, h.Trigger, from.Add(-offset), now.Add(-offset)) {
+			for _, b := range bookingsAt(s.room.Bookings(), h.Trigger, from.Add(-offset), now.Add(-offset)) {
 				at := momentIn(b, h.Trigger).Add(offset)
 				t := a.momentOf("b"+short(b.ID)+"-"+strconv.FormatInt(at.UnixMilli(), 36), words+h.Trigger.Booking, s, at, now)
 				t.booking, t.event.Type = b.ID, h.Trigger.Booking

@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata" // the zones of the tests
 
 	rules "roomgate/agent/rule"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -155,10 +156,10 @@ func TestRulesAroundBookings(t *testing.T) {
 		r.book("b", day(9, 0), day(10, 0))
 		r.book("gone", day(11, 0), day(12, 0))
 		r.wait(time.Hour + 6*time.Minute)
-		if _, err := r.CheckIn(t.Context(), "b", BookingOptions{}); err != nil {
+		if _, err := r.Bookings.CheckIn(t.Context(), "b", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.CancelBooking(t.Context(), "gone", BookingOptions{}); err != nil {
+		if _, err := r.Bookings.Cancel(t.Context(), "gone", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(4 * time.Hour)

@@ -1,145 +1,14 @@
 package agent
 
 import (
-	"encoding/json"
-	"slices"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
-
-// glance is a state in one line: status, ring, current, next, available until,
-// next available; "-" is null.
-func (r *rig) glance() string {
-	r.t.Helper()
-	s, err := r.SpaceState(room)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	of := func(m *Meeting) string {
-		if m == nil {
-			return "-"
-		}
-		return m.ID
-	}
-	at := func(text *string) string {
-		if text == nil {
-			return "-"
-		}
-		return strings.TrimSuffix((*text)[8:], ":00.000Z")
-	}
-	return strings.Join([]string{string(s.Status), s.Ring, of(s.Current), of(s.Next), at(s.AvailableUntil), at(s.NextAvailable)}, " ")
-}
-
-func TestSpaceStateThroughADay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{yaml: planned})
-		r.until(on(8, 0))
-		check := func(what, want string) {
-			t.Helper()
-			if got := r.glance(); got != want {
-				t.Errorf("%s: %s, want %s", what, got, want)
-			}
-			for _, m := range r.MeetingSpaces() { // the record says the same
-				fields := strings.Fields(want)
-				if m.ID == room && (string(m.Status) != fields[0] || !strings.HasSuffix(strings.TrimSuffix(m.AvailableUntil, ":00.000Z"), strings.Trim(fields[4], "-")) ||
-					(m.AvailableUntil == "") != (fields[4] == "-") || (m.NextAvailableTime == "") != (fields[5] == "-")) {
-					t.Errorf("%s: the record says %s until %q, next %q", what, m.Status, m.AvailableUntil, m.NextAvailableTime)
-				}
-			}
-		}
-		check("nothing booked", "available green - - - 01T08:00")
-		r.book("a", on(9, 0), on(10, 0))
-		r.book("b", on(10, 0), on(10, 30))
-		check("free for an hour", "available green - a 01T09:00 01T08:00")
-		r.until(on(8, 50))
-		check("about to be taken", "reserved amber - a - 01T10:30")
-		r.until(on(9, 0))
-		check("begun", "reserved amber a b - 01T10:30")
-		if _, err := r.CheckIn(t.Context(), "a", BookingOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		check("checked in", "occupied red a b - 01T10:30")
-		if _, err := r.EndBooking(t.Context(), "a", BookingOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		check("ended", "available green - b 01T10:00 01T09:00")
-		r.until(on(10, 10))
-		check("released", "available green - - - 01T10:10")
-		for _, c := range []struct {
-			hold booking.Hold
-			want string
-		}{
-			{booking.Hold{Status: booking.Disabled, Until: on(11, 0)}, "disabled off - - - 01T11:00"},
-			{booking.Hold{Status: booking.Occupied, Until: on(12, 0)}, "occupied red - - - 01T12:00"},
-			{booking.Hold{Status: booking.Reserved}, "reserved amber - - - -"},
-			{booking.Hold{Status: booking.Available}, "available green - - - 01T10:10"},
-			{booking.Hold{Status: booking.Disabled, From: on(12, 0)}, "available green - - 01T12:00 01T10:10"},
-		} {
-			if _, err := r.HoldSpace(t.Context(), room, c.hold); err != nil {
-				t.Fatal(err)
-			}
-			check("held "+string(c.hold.Status), c.want)
-		}
-		off := false
-		if _, err := r.SetAvailability(t.Context(), room, Availability{Enabled: &off}); err != nil {
-			t.Fatal(err)
-		}
-		check("out of use", "disabled off - - - -")
-		if _, err := r.SpaceState("x"); AsError(err) == nil || AsError(err).Code != NotFound {
-			t.Errorf("no such space: %v", err)
-		}
-	})
-}
-
-// The door tells no more than it shall.
-func TestMeetingAtTheDoor(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		for _, shows := range []bool{false, true} {
-			yaml := watched
-			if !shows {
-				yaml = strings.Replace(watched, ", show_titles: true", "", 1)
-			}
-			r := startRig(t, rigOptions{yaml: yaml})
-			start := time.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
-			open := meeting("open", start, start.Add(time.Hour))
-			open.Title, open.Organizer = "plans", booking.Person{Name: "A. Person", Email: "a@example.org"}
-			hidden := meeting("hidden", start.Add(time.Hour), start.Add(2*time.Hour))
-			hidden.Title, hidden.Organizer, hidden.Private = "secret", open.Organizer, true
-			for _, b := range []booking.Booking{open, hidden} {
-				if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r.until(start.Add(time.Minute))
-			s, err := r.SpaceState(room)
-			if err != nil || s.Current == nil || s.Next == nil {
-				t.Fatal(s, err)
-			}
-			title := map[bool]string{true: "plans"}[shows]
-			if c := s.Current; c.Title != title || c.Organizer != "A. Person" || c.Private || c.CheckedInAt != nil || *c.CheckInUntil != stamp(start.Add(10*time.Minute)) {
-				t.Errorf("shows titles %v: %+v", shows, c)
-			}
-			if n := s.Next; n.Title != "" || n.Organizer != "" || !n.Private {
-				t.Errorf("private: %+v", n)
-			}
-			text, err := json.Marshal(s)
-			if err != nil || strings.Contains(string(text), "secret") || strings.Contains(string(text), "example.org") {
-				t.Errorf("the state says %s, %v", text, err)
-			}
-			for _, h := range r.happenings() {
-				if _, says := h.details["organizer"]; says == (h.id == "hidden") {
-					t.Errorf("told %v", h.details)
-				}
-			}
-			r.stop()
-		}
-	})
-}
 
 func TestStateSaysWhoIsThere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -150,16 +19,16 @@ func TestStateSaysWhoIsThere(t *testing.T) {
 			do   func()
 			want string
 		}{
-			{"empty", func() {}, Vacant},
-			{"somebody", func() { hub.show(drivers.SubOccupancy, Occupied) }, Occupied},
-			{"nonsense", func() { hub.show(drivers.SubOccupancy, "maybe") }, Unknown},
-			{"again", func() { hub.show(drivers.SubOccupancy, Occupied) }, Occupied},
-			{"unplugged", func() { hub.set("vanish") }, Unknown},
+			{"empty", func() {}, schedule.Vacant},
+			{"somebody", func() { hub.show(drivers.SubOccupancy, schedule.Occupied) }, schedule.Occupied},
+			{"nonsense", func() { hub.show(drivers.SubOccupancy, "maybe") }, schedule.Unknown},
+			{"again", func() { hub.show(drivers.SubOccupancy, schedule.Occupied) }, schedule.Occupied},
+			{"unplugged", func() { hub.set("vanish") }, schedule.Unknown},
 		} {
 			c.do()
 			r.wait(2 * time.Minute)
-			s, err := r.SpaceState(room)
-			if err != nil || s.Occupancy.Value != c.want || (s.Occupancy.ObservedAt != nil) != (c.want != Unknown) {
+			s, err := r.Bookings.State(room)
+			if err != nil || s.Occupancy.Value != c.want || (s.Occupancy.ObservedAt != nil) != (c.want != schedule.Unknown) {
 				t.Errorf("%s: %+v, %v, want %s", c.what, s.Occupancy, err, c.want)
 			}
 		}
@@ -172,84 +41,25 @@ func TestStateSaysWhoIsThere(t *testing.T) {
 	})
 }
 
-// Everything that a display shows and cannot count out wakes it.
-func TestSignTellsItsChanges(t *testing.T) {
+// A gateway that starts while a release is due looks at the room first.
+func TestReleaseWaitsForTheSensorAtTheStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{yaml: planned})
-		r.until(on(8, 0))
-		title := "new"
-		for _, c := range []struct {
-			what string
-			do   func() error
-			want bool
-		}{
-			{"a booking for later", func() error { r.book("a", on(9, 0), on(10, 0)); return nil }, true},
-			{"one behind it", func() error { r.book("b", on(11, 0), on(12, 0)); return nil }, false},
-			{"its title", func() error {
-				_, err := r.ChangeBooking(t.Context(), "a", booking.Edit{Title: &title}, BookingOptions{})
-				return err
-			}, true},
-			{"nothing", func() error { time.Sleep(10 * time.Minute); return nil }, false},
-			{"about to begin", func() error { r.until(on(8, 50)); return nil }, true},
-			{"begun", func() error { r.until(on(9, 0)); return nil }, true},
-			{"check-in", func() error { _, err := r.CheckIn(t.Context(), "a", BookingOptions{}); return err }, true},
-			{"extension", func() error { _, err := r.ExtendBooking(t.Context(), "a", on(10, 15), 0, BookingOptions{}); return err }, true},
-			{"a hold", func() error {
-				_, err := r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Occupied, Until: on(9, 30)})
-				return err
-			}, true},
-			{"its end", func() error { r.until(on(9, 30)); return nil }, true},
-			{"being sent", func() error { return r.SendState(room) }, true},
-		} {
-			changed := r.SpaceStateChanged()
-			if err := c.do(); err != nil {
-				t.Fatalf("%s: %v", c.what, err)
-			}
-			synctest.Wait()
-			got := false
-			select {
-			case <-changed:
-				got = true
-			default:
-			}
-			if got != c.want {
-				t.Errorf("%s: told %v, want %v", c.what, got, c.want)
-			}
-		}
-		if err := r.SendState("x"); AsError(err) == nil || AsError(err).Code != NotFound {
-			t.Errorf("no such space: %v", err)
-		}
-	})
-}
-
-// The record has exactly the platform's fields.
-func TestMeetingSpaceRecord(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := openRig(t, rigOptions{yaml: planned})
-		defer r.Close()
-		text, err := json.Marshal(r.MeetingSpaces()[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		var fields map[string]any
-		if err := json.Unmarshal(text, &fields); err != nil {
-			t.Fatal(err)
-		}
-		want := strings.Fields(`id name street city state zipcode country location indoor_location floor room status
-			additional_address_info type capacity created_at updated_at customer_id created_by external_cal_id timezone logo
-			booking_app_url enabled third_party_registered external_name slot_size allow_current_time_booking 24_hr_available
-			next_available_time available_until screen_saver_url is_screen_saver`)
-		for _, name := range want {
-			if _, ok := fields[name]; !ok {
-				t.Errorf("%s is missing", name)
-			}
-			delete(fields, name)
-		}
-		if len(fields) > 0 {
-			t.Errorf("too many: %v", fields)
-		}
-		if !slices.Contains(strings.Split(string(text), ","), `"created_at":"2000-01-01T00:00:00.000Z"`) {
-			t.Errorf("%s", text)
+		dir := t.TempDir()
+		bench := newBench()
+		r := startRig(t, rigOptions{yaml: watched, dir: dir, bench: bench})
+		r.book("here", on(9, 0), on(10, 0))
+		r.stop()
+		r.until(on(9, 20))
+		bench["hub-1"].show(drivers.SubOccupancy, schedule.Occupied)
+		bench["hub-1"].set("hang")
+		r = startRig(t, rigOptions{yaml: watched, dir: dir, bench: bench})
+		time.Sleep(500 * time.Millisecond)
+		bench["hub-1"].set("")
+		close(bench["hub-1"].release)
+		r.until(on(9, 40))
+		told, _, err := r.Events.Find(eventlog.Filter{Type: schedule.Started})
+		if err != nil || len(told) != 1 || !told[0].Time.Equal(on(9, 20)) || r.booking("here").State != booking.Booked {
+			t.Errorf("started %v, %v, and is %s", told, err, r.booking("here").State)
 		}
 	})
 }

@@ -2,11 +2,9 @@ package agent
 
 import (
 	"context"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/config"
+	"roomgate/agent/loop"
 	"roomgate/agent/roombroker"
 )
 
@@ -73,52 +71,10 @@ func (a *Agent) has(d *device) bool { return a.site.Load().device(d.ID) == d }
 // fails, also for the parts that come meanwhile. The loops of those that go end
 // first, so that what comes in their place finds its lines free.
 func crew[T comparable](ctx context.Context, a *Agent, parts func(*site) []T, run func(context.Context, T) error) error {
-	loops, ctx := errgroup.WithContext(ctx)
-	at := map[T]*duty{}
-	for ctx.Err() == nil {
+	return loop.ForEach(ctx, func() ([]T, <-chan struct{}) {
 		rebuilt := a.rebuilt.Wait()
-		now := parts(a.site.Load())
-		dismiss(at, now)
-		for _, part := range now {
-			if at[part] != nil {
-				continue
-			}
-			its, stop := context.WithCancel(ctx)
-			p := &duty{stop, make(chan struct{})}
-			at[part] = p
-			loops.Go(func() error {
-				defer close(p.left)
-				return run(its, part)
-			})
-		}
-		select {
-		case <-ctx.Done():
-		case <-rebuilt:
-		}
-	}
-	dismiss(at, nil)
-	return loops.Wait()
-}
-
-// duty is where one of a crew works.
-type duty struct {
-	stop context.CancelFunc
-	left chan struct{}
-}
-
-// dismiss ends the loops of those that are not there any more.
-func dismiss[T comparable](at map[T]*duty, now []T) {
-	gone := map[T]*duty{}
-	for part, p := range at {
-		if !slices.Contains(now, part) {
-			gone[part] = p
-			p.stop()
-		}
-	}
-	for part, p := range gone {
-		<-p.left
-		delete(at, part)
-	}
+		return parts(a.site.Load()), rebuilt
+	}, run)
 }
 
 func spacesOf(t *site) []*space   { return t.order }

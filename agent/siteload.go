@@ -3,49 +3,32 @@ package agent
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 
 	"roomgate/agent/config"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
 )
 
-// kept is what the store has of spaces, by their ids.
-type kept struct {
-	bookings map[string][]storedBooking
-	codes    map[string][]*storedUnlockCode
-}
-
-// readKept reads bookings and unlock codes. What cannot be read costs nothing
-// else.
-func (a *Agent) readKept(tx *store.Tx) kept {
-	k := kept{map[string][]storedBooking{}, map[string][]*storedUnlockCode{}}
-	for _, b := range bookings.All(tx) {
-		k.bookings[b.SpaceID] = append(k.bookings[b.SpaceID], b)
-	}
-	if err := tx.Err(); err != nil {
-		a.log.Error("a booking cannot be read and is left out, the cloud's next snapshot brings it back", "error", err)
-	}
+// readCodes reads the unlock codes by space. One that cannot be read costs
+// nothing else.
+func (a *Agent) readCodes(tx *store.Tx) map[string][]*storedUnlockCode {
+	codes := map[string][]*storedUnlockCode{}
 	for _, c := range unlockCodes.All(tx) {
 		if len(c.Hash) == sha256.Size {
-			k.codes[c.SpaceID] = append(k.codes[c.SpaceID], &c)
+			codes[c.SpaceID] = append(codes[c.SpaceID], &c)
 		}
 	}
 	if err := tx.Err(); err != nil {
 		a.log.Error("an unlock code cannot be read and holds no more: set it anew", "error", err)
 	}
-	return k
+	return codes
 }
 
-// loadSpace makes a space with its devices, and what is stored of them.
-func (a *Agent) loadSpace(tx *store.Tx, c config.Space, k kept) (*space, error) {
-	set, err := plans.Get(tx, c.ID)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("read the plan of %s: %w", c.Name, err)
-	}
-	l := newLasting(newPlan(c, set))
-	l.plan.load(k.bookings[c.ID])
-	l.codes.book.Store(newCodes(k.codes[c.ID]))
+// loadSpace makes a space with its room, its devices, and what is stored of them.
+func (a *Agent) loadSpace(tx *store.Tx, c config.Space, r *schedule.Room, codes map[string][]*storedUnlockCode) (*space, error) {
+	l := newLasting(r)
+	l.codes.book.Store(newCodes(codes[c.ID]))
 	s := newSpace(c, l)
 	for _, dc := range c.Devices {
 		d, err := a.loadDevice(tx, s, dc)

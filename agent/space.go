@@ -2,11 +2,10 @@ package agent
 
 import (
 	"strings"
-	"sync/atomic"
 
-	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/loop"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -23,11 +22,9 @@ type space struct {
 // lasting is what of a space outlives a change of its configuration.
 type lasting struct {
 	dirty   loop.Signal // its state has changed since it was last sent
-	plan    *plan
-	almanac following
+	room    *schedule.Room
 	codes   codebook
-	stirred loop.Signal                     // its state has changed since its devices last followed it
-	warned  atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
+	stirred loop.Signal // its state has changed since its devices last followed it
 }
 
 // SpaceInfo is a meeting space as the building was configured.
@@ -65,9 +62,8 @@ func newSpace(c config.Space, l *lasting) *space {
 	return &space{Space: c, lasting: l, byType: map[string]*device{}}
 }
 
-func newLasting(p *plan) *lasting {
-	return &lasting{plan: p, dirty: loop.NewSignal(), stirred: loop.NewSignal(),
-		almanac: following{relinked: loop.NewSignal(), stirred: loop.NewSignal()}}
+func newLasting(r *schedule.Room) *lasting {
+	return &lasting{room: r, dirty: loop.NewSignal(), stirred: loop.NewSignal()}
 }
 
 func (s *space) add(d *device) {

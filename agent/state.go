@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"roomgate/agent/loop"
+	"roomgate/agent/schedule"
 	"roomgate/cloud"
 )
 
@@ -13,7 +14,7 @@ const stateInterval = time.Second
 
 // spaceState is the data of up/state/{meeting_space_id}.
 type spaceState struct {
-	SpaceState
+	schedule.State
 	Devices []Reading `json:"devices"`
 }
 
@@ -31,7 +32,7 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 		if a.link.Connected() {
 			known, err := a.StatusAll(s.ID)
 			if err == nil {
-				a.send(ctx, "state", s.ID, true, spaceState{a.stateOf(s, a.Now()), known})
+				a.send(ctx, "state", s.ID, true, spaceState{s.room.State(), known})
 			}
 		}
 		loop.Sleep(ctx, stateInterval)

@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/edge"
 	"roomgate/agent/message/book"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -50,28 +51,12 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 		return v, err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		v.Private = slices.Concat(bookedWords(tx), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), addedWords(tx, keys))
+		v.Private = slices.Concat(schedule.Words(tx), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), addedWords(tx, keys))
 		return tx.Err()
 	})
 	slices.Sort(v.Private)
 	v.Private = slices.DeleteFunc(slices.Compact(v.Private), func(w string) bool { return w == "" })
 	return v, err
-}
-
-// bookedWords are those of bookings, and where calendars are.
-func bookedWords(tx *store.Tx) (words []string) {
-	for _, b := range bookings.All(tx) {
-		words = append(words, b.Title, b.Organizer.Name, b.Organizer.Email, b.ExternalID)
-	}
-	for _, p := range plans.All(tx) {
-		if p.Calendar != nil {
-			words = append(words, *p.Calendar)
-		}
-		for _, h := range p.Holds {
-			words = append(words, h.Note)
-		}
-	}
-	return words
 }
 
 // knownWords are names of what was made at run time.

@@ -6,7 +6,6 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
-	"roomgate/agent/booking"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/edge"
@@ -14,6 +13,7 @@ import (
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -31,6 +31,8 @@ var (
 	//	"users"          access   what was decided here about users, by id
 	//	"accounts"       access   how addresses stand with their one-time passwords, by a keyed hash
 	//	"signing-keys"   access   the ids of the keys that sign tokens, newest last
+	//	"bookings"       schedule every booking by id
+	//	"plans"          schedule what is set for a space at run time, by its id
 	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
 	//	"edge-devices"   edge     the boards and displays in the rooms, by id
 	//	"mails"          mail     the letters that wait for the relay, by place
@@ -53,10 +55,6 @@ var (
 	}
 	// openCommands holds the ids of accepted commands without a final receipt.
 	openCommands = store.NewTable[bool]("open-commands")
-	// bookings holds every booking by id.
-	bookings = store.NewTable[storedBooking]("bookings")
-	// plans holds what is set for a space at run time, by its id.
-	plans = store.NewTable[storedPlan]("plans")
 	// additions holds the spaces and devices that were made or changed at run time.
 	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
@@ -96,26 +94,6 @@ type storedCommand struct {
 // clockKey is the one row of clockRow.
 const clockKey = "clock"
 
-// storedBooking is a booking with the steps that were taken.
-type storedBooking struct {
-	booking.Booking
-	Marks booking.Marks `json:"marks"`
-	// Over is when it was last stored as over; 0: it is not, or an earlier version did.
-	Over clock.Lived `json:"over,omitempty"`
-}
-
-// storedPlan is what is set for a space over its configuration.
-type storedPlan struct {
-	// Revision is the last of the cloud's schedule that was applied.
-	Revision     uint64         `json:"revision,omitempty"`
-	Holds        []booking.Hold `json:"holds,omitempty"`
-	Availability Availability   `json:"availability"`
-	Calendar     *string        `json:"calendar,omitempty"` // URL; nil: as configured
-	FeedHash     []byte         `json:"feed_hash,omitempty"`
-	CreatedAt    time.Time      `json:"created_at"`
-	UpdatedAt    time.Time      `json:"updated_at"`
-}
-
 // buckets names all of the tables and queues above, and those of other packages.
 func buckets() []string {
 	return slices.Concat(
@@ -124,7 +102,8 @@ func buckets() []string {
 		[]string{claim.Bucket(), edge.Bucket()},
 		[]string{readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket()},
 		[]string{commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()},
-		[]string{bookings.Bucket(), plans.Bucket(), additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
+		schedule.Buckets(),
+		[]string{additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
 		[]string{unlockCodes.Bucket(), keypads.Bucket()},
 		webhook.Buckets(),
 		[]string{mail.Bucket()},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -248,9 +249,9 @@ func (a *Agent) checkCodeSet(s *space, set *UnlockCodeSet) error {
 		return refuse(Invalid, "name", "is out of range: want 1 to 100 bytes of text")
 	case set.Code != "" && (!digitsOnly(set.Code) || len(set.Code) < minDigits || len(set.Code) > maxDigits):
 		return refuse(Invalid, "code", "is out of range: want %d to %d digits", minDigits, maxDigits)
-	case !storable(set.From):
+	case !eventlog.Storable(set.From):
 		return refuse(Invalid, "valid_from", "is out of range: want a year from 1970 to 9999")
-	case !storable(set.Until):
+	case !eventlog.Storable(set.Until):
 		return refuse(Invalid, "valid_until", "is out of range: want a year from 1970 to 9999")
 	case !set.Until.IsZero() && !set.Until.After(set.From):
 		return refuse(Invalid, "valid_until", "is not after valid_from")
@@ -260,7 +261,7 @@ func (a *Agent) checkCodeSet(s *space, set *UnlockCodeSet) error {
 	if set.BookingID == "" {
 		return nil
 	}
-	b, ok := s.plan.bookings.Get(set.BookingID)
+	b, ok := s.room.Bookings().Get(set.BookingID)
 	if !ok {
 		return refuse(NotFound, "booking_id", "is not a booking of this meeting space")
 	}

@@ -15,6 +15,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -231,14 +232,14 @@ func TestWhenCodesHold(t *testing.T) {
 			h.checkIn(id)
 		}},
 		"of one that was cancelled": {book: true, at: "00:35", why: "booking is over", play: func(h *house, id string) {
-			if _, err := h.CancelBooking(context.Background(), id, agent.BookingOptions{}); err != nil {
+			if _, err := h.Bookings.Cancel(context.Background(), id, schedule.Caller{}); err != nil {
 				h.t.Fatal(err)
 			}
 		}},
 		"of one that was moved": {book: true, at: "00:35", why: "too early", play: func(h *house, id string) {
 			start := time.Now().UTC().Truncate(24 * time.Hour).Add(2 * time.Hour)
 			end := start.Add(time.Hour)
-			if _, err := h.ChangeBooking(context.Background(), id, booking.Edit{Start: &start, End: &end}, agent.BookingOptions{}); err != nil {
+			if _, err := h.Bookings.Change(context.Background(), id, booking.Edit{Start: &start, End: &end}, schedule.Caller{}); err != nil {
 				h.t.Fatal(err)
 			}
 		}},

@@ -75,13 +75,13 @@ func (a *Agent) verdict(s *space, c *storedUnlockCode, now time.Time) string {
 	case c.BookingID == "":
 		return ""
 	}
-	b, ok := s.plan.bookings.Get(c.BookingID)
+	b, ok := s.room.Bookings().Get(c.BookingID)
 	switch {
 	case !ok || !b.Live() || !now.Before(b.End):
 		return codeNoBooking
-	case now.Before(b.Start.Add(-s.plan.terms.Load().rules.Opens)):
+	case now.Before(b.Start.Add(-s.room.Rules().Opens)):
 		return codeTooEarly
-	case s.sign(now).Status == booking.Disabled:
+	case s.room.At(now).Status == booking.Disabled:
 		return codeDisabled
 	}
 	return ""

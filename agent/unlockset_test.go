@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -19,7 +20,7 @@ func TestUnlockCodesThatAreRefused(t *testing.T) {
 		h.code(agent.UnlockCodeSet{Name: "First", Code: "483920"})
 		second := h.code(agent.UnlockCodeSet{Name: "second"})
 		now, over := time.Now(), h.book(aurora, "00:15", "00:30")
-		if _, err := h.CancelBooking(t.Context(), over, agent.BookingOptions{}); err != nil {
+		if _, err := h.Bookings.Cancel(t.Context(), over, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]struct {

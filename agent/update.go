@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/agent/update"
 	"roomgate/store"
 )
@@ -29,10 +30,10 @@ func (a *Agent) UpdateBusy() string {
 }
 
 func (s *space) updateBusy(now time.Time) string {
-	g := s.sign(now)
-	clock := func(t time.Time) string { return t.In(s.plan.terms.Load().rules.Zone).Format("15:04") }
+	g := s.room.At(now)
+	clock := func(t time.Time) string { return t.In(s.room.Rules().Zone).Format("15:04") }
 	switch {
-	case s.presence().Value == Occupied:
+	case s.presence().Value == schedule.Occupied:
 		return fmt.Sprintf("there are people in %s", s.Name)
 	case g.Current != nil:
 		return fmt.Sprintf("%s has a meeting until %s", s.Name, clock(g.Current.End))

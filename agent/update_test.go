@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
@@ -27,7 +28,7 @@ func TestUpdateBusy(t *testing.T) {
 		check("in 15 minutes", "Aurora has a meeting at 09:00")
 		r.until(on(9, 1))
 		check("nobody is there yet", "Aurora has a meeting until 10:00")
-		if _, err := r.CheckIn(t.Context(), "a", BookingOptions{}); err != nil {
+		if _, err := r.Bookings.CheckIn(t.Context(), "a", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(9, 59))
@@ -35,7 +36,7 @@ func TestUpdateBusy(t *testing.T) {
 		r.until(on(10, 1))
 		check("over", "")
 		hub := r.bench["hub-1"]
-		hub.show(drivers.SubOccupancy, Occupied)
+		hub.show(drivers.SubOccupancy, schedule.Occupied)
 		r.wait(time.Minute)
 		check("somebody stays", "there are people in Aurora")
 		hub.set("vanish")

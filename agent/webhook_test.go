@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -23,8 +24,8 @@ func TestBookingsAreToldToTheirOrganization(t *testing.T) {
 		r.hook("some", owner, webhook.BookingCancelled)
 		r.hook("other", another, webhook.Events()...)
 
-		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{ID: "b1", SpaceID: room, Title: "Secret plan", Organizer: booking.Person{Name: "Ada", Email: "ada@example.com"},
-			Start: on(10, 0), End: on(10, 30)}, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{ID: "b1", SpaceID: room, Title: "Secret plan", Organizer: booking.Person{Name: "Ada", Email: "ada@example.com"},
+			Start: on(10, 0), End: on(10, 30)}, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(time.Millisecond)
@@ -42,7 +43,7 @@ func TestBookingsAreToldToTheirOrganization(t *testing.T) {
 			t.Errorf("the signature is not good: %v", p.Header)
 		}
 
-		if _, err := r.CancelBooking(t.Context(), "b1", BookingOptions{}); err != nil {
+		if _, err := r.Bookings.Cancel(t.Context(), "b1", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(time.Millisecond)
@@ -52,7 +53,7 @@ func TestBookingsAreToldToTheirOrganization(t *testing.T) {
 			{ID: "b2", SpaceID: room, OrganizationID: another, Start: on(11, 0), End: on(11, 30)},
 			{ID: "b3", SpaceID: otherRoom, Private: true, Organizer: booking.Person{Name: "Eve"}, Start: on(11, 0), End: on(11, 30)},
 		} {
-			if _, _, err := r.CreateBooking(t.Context(), b, BookingOptions{}); err != nil {
+			if _, _, err := r.Bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -101,7 +102,7 @@ func TestOwnerIsToldOfASpaceThatGoes(t *testing.T) {
 		}
 		r.hook("all", owner, webhook.BookingCancelled)
 		r.hook("other", another, webhook.BookingCancelled)
-		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{ID: "b1", SpaceID: newRoom, Start: on(10, 0), End: on(10, 30)}, BookingOptions{}); err != nil {
+		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{ID: "b1", SpaceID: newRoom, Start: on(10, 0), End: on(10, 30)}, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.configure("m2", 2, `"spaces":[]`); got != "done" {

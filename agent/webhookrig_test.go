@@ -10,6 +10,8 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/agent/webhook/webhooktest"
 	"roomgate/store"
@@ -43,7 +45,8 @@ var (
 // hookRig is a building with webhooks.
 type hookRig struct {
 	*rig
-	out *webhooktest.Receivers
+	flooded int // bookings that flood has made
+	out     *webhooktest.Receivers
 }
 
 // openHookRig opens a building without running it. A client, if there is one,
@@ -101,18 +104,24 @@ func (r *hookRig) wantLines(what string, want ...string) {
 // flood makes so many bookings happen at once.
 func (r *hookRig) flood(n int) {
 	r.t.Helper()
-	s := r.find(room)
-	edits := make([]edit, n)
-	for i := range edits {
-		start := on(40, 0).Add(time.Duration(i) * time.Hour)
-		edits[i] = edit{Booking: booking.Booking{ID: fmt.Sprintf("f%05d", i), SpaceID: room, Start: start, End: start.Add(time.Hour),
-			State: booking.Cancelled, Revision: 1}, event: bookingCreated, known: true}
-	}
-	if err := s.plan.turn.Lock(context.Background()); err != nil {
+	owner, err := r.OrganizationOf(room)
+	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer s.plan.turn.Unlock()
-	if err := r.commit(context.Background(), s, edits, nil); err != nil {
+	err = r.Events.Update(context.Background(), func(tx *store.Tx) error {
+		for i := range n {
+			start := on(40, 0).Add(time.Duration(r.flooded+i) * time.Hour)
+			err := r.Events.Tell(tx, eventlog.Record{Type: schedule.Created, Time: r.Now(), Space: room, Device: eventlog.SpaceDevice,
+				Details: map[string]any{"booking_id": fmt.Sprintf("f%05d", r.flooded+i), "organization_id": owner, "state": booking.Cancelled,
+					"source": "", "revision": 1, "start_time": eventlog.Stamp(start), "end_time": eventlog.Stamp(start.Add(time.Hour)), "organizer": booking.Person{}}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		r.t.Fatal(err)
 	}
+	r.flooded += n
 }

@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // The operations on bookings, as a bulk request names them.
@@ -56,7 +57,7 @@ func endBooking(s *Server, c *call) error { return s.onBooking(c, opEnd) }
 
 // getBooking answers with one booking.
 func getBooking(s *Server, c *call) error {
-	b, err := s.agent.Booking(c.params[0])
+	b, err := s.agent.Bookings.Get(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (s *Server) onBooking(c *call, operation string, fields ...string) error {
 	return s.answer(c, operation, f, o)
 }
 
-func (s *Server) answer(c *call, operation string, f bookingFields, o agent.BookingOptions) error {
+func (s *Server) answer(c *call, operation string, f bookingFields, o schedule.Caller) error {
 	status, b, err := s.perform(c, operation, f, o)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (s *Server) answer(c *call, operation string, f bookingFields, o agent.Book
 }
 
 // perform carries one operation out, and says by which status.
-func (s *Server) perform(c *call, operation string, f bookingFields, o agent.BookingOptions) (status int, b booking.Booking, err error) {
+func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.Caller) (status int, b booking.Booking, err error) {
 	if err := f.check(); err != nil {
 		return 0, b, err
 	}
@@ -106,13 +107,13 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o agent.Boo
 	case opUpdate:
 		b, err = s.update(ctx, f, o)
 	case opCancel:
-		b, err = s.agent.CancelBooking(ctx, *f.id, o)
+		b, err = s.agent.Bookings.Cancel(ctx, *f.id, o)
 	case opCheckIn:
-		b, err = s.agent.CheckIn(ctx, *f.id, o)
+		b, err = s.agent.Bookings.CheckIn(ctx, *f.id, o)
 	case opExtend:
 		b, err = s.extend(ctx, f, o)
 	case opEnd:
-		b, err = s.agent.EndBooking(ctx, *f.id, o)
+		b, err = s.agent.Bookings.End(ctx, *f.id, o)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = &agent.Error{Code: agent.Unavailable, Message: "the request ended before its turn came, nothing was changed: try again"}
@@ -123,12 +124,12 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o agent.Boo
 // createOrUpdate goes by whether the id exists, also if it comes to exist
 // meanwhile. An id makes a request repeatable by itself, so the key is for
 // those without one.
-func (s *Server) createOrUpdate(ctx context.Context, f bookingFields, o agent.BookingOptions) (int, booking.Booking, error) {
+func (s *Server) createOrUpdate(ctx context.Context, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
 	if f.id == nil {
 		return s.create(ctx, f, o)
 	}
 	o.Key = ""
-	if _, err := s.agent.Booking(*f.id); err != nil {
+	if _, err := s.agent.Bookings.Get(*f.id); err != nil {
 		status, b, err := s.create(ctx, f, o)
 		if !isUsed(err) {
 			return status, b, err
@@ -138,7 +139,7 @@ func (s *Server) createOrUpdate(ctx context.Context, f bookingFields, o agent.Bo
 	return http.StatusOK, b, err
 }
 
-func (s *Server) create(ctx context.Context, f bookingFields, o agent.BookingOptions) (int, booking.Booking, error) {
+func (s *Server) create(ctx context.Context, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
 	asked, err := f.asked(s.agent.Now())
 	if err != nil {
 		return 0, asked, err
@@ -146,7 +147,7 @@ func (s *Server) create(ctx context.Context, f bookingFields, o agent.BookingOpt
 	if o.Revision != 0 {
 		return 0, asked, &agent.Error{Code: agent.Stale, Field: "If-Match", Message: "cannot hold: there is no such booking yet"}
 	}
-	b, created, err := s.agent.CreateBooking(ctx, asked, o)
+	b, created, err := s.agent.Bookings.Create(ctx, asked, o)
 	if o.Key != "" && isUsed(err) && f.start == nil && f.minutes != nil {
 		b, created, err = s.repeated(ctx, asked, f.length(), o)
 	}
@@ -163,9 +164,9 @@ func (s *Server) create(ctx context.Context, f bookingFields, o agent.BookingOpt
 
 // repeated is a walk-up that names its minutes and comes again with the same
 // key: it began when it first came, not now.
-func (s *Server) repeated(ctx context.Context, asked booking.Booking, length time.Duration, o agent.BookingOptions) (booking.Booking, bool, error) {
+func (s *Server) repeated(ctx context.Context, asked booking.Booking, length time.Duration, o schedule.Caller) (booking.Booking, bool, error) {
 	asked.Start, asked.End = time.Time{}, time.Time{}
-	b, created, err := s.agent.CreateBooking(ctx, asked, o)
+	b, created, err := s.agent.Bookings.Create(ctx, asked, o)
 	planned := b.End
 	if !b.PlannedEnd.IsZero() {
 		planned = b.PlannedEnd
@@ -182,8 +183,8 @@ func isUsed(err error) bool {
 	return e != nil && e.Code == agent.Conflict && e.Field == "id"
 }
 
-func (s *Server) update(ctx context.Context, f bookingFields, o agent.BookingOptions) (booking.Booking, error) {
-	b, err := s.agent.Booking(*f.id)
+func (s *Server) update(ctx context.Context, f bookingFields, o schedule.Caller) (booking.Booking, error) {
+	b, err := s.agent.Bookings.Get(*f.id)
 	if err != nil {
 		return b, err
 	}
@@ -194,13 +195,13 @@ func (s *Server) update(ctx context.Context, f bookingFields, o agent.BookingOpt
 	if err != nil {
 		return b, err
 	}
-	return s.agent.ChangeBooking(ctx, *f.id, e, o)
+	return s.agent.Bookings.Change(ctx, *f.id, e, o)
 }
 
-func (s *Server) extend(ctx context.Context, f bookingFields, o agent.BookingOptions) (booking.Booking, error) {
+func (s *Server) extend(ctx context.Context, f bookingFields, o schedule.Caller) (booking.Booking, error) {
 	by := extendBy
 	if f.minutes != nil {
 		by = f.length()
 	}
-	return s.agent.ExtendBooking(ctx, *f.id, value(f.end), by, o)
+	return s.agent.Bookings.Extend(ctx, *f.id, value(f.end), by, o)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/schedule"
 )
 
 const (
@@ -58,7 +59,7 @@ func bulkBookings(s *Server, c *call) error {
 	patient(c.w, bulkPatience)
 	results := make([]bulkResult, len(operations))
 	for i, operation := range operations {
-		o := agent.BookingOptions{By: c.who.Name}
+		o := schedule.Caller{By: c.who.Name}
 		if key != "" {
 			o.Key = key + "-" + strconv.Itoa(i)
 		}
@@ -70,7 +71,7 @@ func bulkBookings(s *Server, c *call) error {
 	}{results})
 }
 
-func (s *Server) bulkOne(c *call, encoded []byte, o agent.BookingOptions) bulkResult {
+func (s *Server) bulkOne(c *call, encoded []byte, o schedule.Caller) bulkResult {
 	operation, f, err := decodeOperation(encoded)
 	if err == nil {
 		err = f.match(&o)

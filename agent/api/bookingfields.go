@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // bookingFields is what a request says of a booking; nil is nothing.
@@ -122,7 +122,7 @@ func (f *bookingFields) fits(b booking.Booking) error {
 }
 
 // match takes the revision that the request names beside the fields.
-func (f *bookingFields) match(o *agent.BookingOptions) error {
+func (f *bookingFields) match(o *schedule.Caller) error {
 	if f.revision == nil {
 		return nil
 	}

@@ -64,7 +64,7 @@ func listBookings(s *Server, c *call) error {
 	if err := s.ownSpace(&c.who, f.space); f.space != "" && err != nil {
 		return err
 	}
-	all, err := s.agent.Bookings(f.space, f.from, f.to)
+	all, err := s.agent.Bookings.List(f.space, f.from, f.to)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // moment is a time as the platform writes it: UTC with milliseconds, null if
@@ -66,7 +67,7 @@ func (c *call) booking(status int, b booking.Booking) error {
 
 // options says who asks, and which revision he saw. The header is the ETag of
 // an earlier answer, or * for any revision.
-func (c *call) options() (o agent.BookingOptions, err error) {
+func (c *call) options() (o schedule.Caller, err error) {
 	o.By = c.who.Name
 	match := c.r.Header["If-Match"]
 	if len(match) == 0 || len(match) == 1 && match[0] == "*" {

@@ -24,7 +24,7 @@ func linkCalendar(s *Server, c *call) error {
 func unlinkCalendar(s *Server, c *call) error { return s.link(c, "") }
 
 func (s *Server) link(c *call, link string) error {
-	state, err := s.agent.LinkCalendar(c.r.Context(), c.params[0], link)
+	state, err := s.agent.Bookings.LinkCalendar(c.r.Context(), c.params[0], link)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Server) link(c *call, link string) error {
 
 // calendarLink says how a space stands with its external calendar.
 func calendarLink(s *Server, c *call) error {
-	state, err := s.agent.CalendarLink(c.params[0])
+	state, err := s.agent.Bookings.CalendarLink(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ type feedAnswer struct {
 // newFeed gives a space a calendar feed of its own.
 func newFeed(s *Server, c *call) error {
 	space := c.params[0]
-	token, err := s.agent.NewFeed(c.r.Context(), space)
+	token, err := s.agent.Bookings.NewFeed(c.r.Context(), space)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func newFeed(s *Server, c *call) error {
 
 // revokeFeed ends it.
 func revokeFeed(s *Server, c *call) error {
-	if err := s.agent.RevokeFeed(c.r.Context(), c.params[0]); err != nil {
+	if err := s.agent.Bookings.RevokeFeed(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
 	return c.none()
@@ -75,7 +75,7 @@ func calendarFeed(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	feed, err := s.agent.Feed(c.params[0], q.text("token"))
+	feed, err := s.agent.Bookings.Feed(c.params[0], q.text("token"))
 	if err != nil {
 		if allowed, _ := s.tries.take(clientAddress(c.r), time.Now()); !allowed {
 			return s.slowDown(c)

@@ -56,7 +56,7 @@ func registerEdge(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	state, err := s.agent.SpaceState(d.SpaceID)
+	state, err := s.agent.Bookings.State(d.SpaceID)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/schedule"
 )
 
 // meetingSpaces answers with the platform's record of every space that who
@@ -34,7 +35,7 @@ const (
 // storeAvailability sets when and how a space may be booked, over its
 // configuration, and answers with what is in force then.
 func storeAvailability(s *Server, c *call) error {
-	var v agent.Availability
+	var v schedule.Availability
 	var slot *int64
 	err := c.decode(member{"enabled", false, given(&v.Enabled)}, member{"slot_size", false, given(&slot)},
 		member{"allow_current_time_booking", false, given(&v.AllowCurrentTimeBooking)},
@@ -52,7 +53,7 @@ func storeAvailability(s *Server, c *call) error {
 	if err := settle(&v); err != nil {
 		return err
 	}
-	if v, err = s.agent.SetAvailability(c.r.Context(), c.params[0], v); err != nil {
+	if v, err = s.agent.Bookings.SetAvailability(c.r.Context(), c.params[0], v); err != nil {
 		return err
 	}
 	if c.v2 {
@@ -63,7 +64,7 @@ func storeAvailability(s *Server, c *call) error {
 
 // settle makes hours and 24_hr_available agree: who names the one has said the
 // other.
-func settle(v *agent.Availability) error {
+func settle(v *schedule.Availability) error {
 	hours := v.Hours != nil && *v.Hours != config.Hours{}
 	switch {
 	case hours && v.AroundTheClock != nil && *v.AroundTheClock:
@@ -78,7 +79,7 @@ func settle(v *agent.Availability) error {
 
 // decodeHours reads the opening hours of the days of a week. A day that is not
 // named is closed.
-func decodeHours(v *agent.Availability, field string, value []byte) error {
+func decodeHours(v *schedule.Availability, field string, value []byte) error {
 	v.Hours = &config.Hours{}
 	days := []struct {
 		name  string

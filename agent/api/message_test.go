@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
+	"roomgate/agent/schedule"
 )
 
 func sentMessage(t *testing.T, got answer) book.Info {
@@ -85,8 +85,8 @@ func TestMessagesOfOrganizations(t *testing.T) {
 			return b.net.do(t, "POST", "/messages", `{"to":{`+to+`},"title":"a","body":"b"`+more+`}`, key)
 		}
 		start := time.Now().Add(time.Hour).Truncate(time.Hour)
-		theirs, _, err := b.agent.CreateBooking(t.Context(), booking.Booking{SpaceID: borealis, Start: start, End: start.Add(time.Hour),
-			Organizer: booking.Person{Email: "bob@example.com"}}, agent.BookingOptions{})
+		theirs, _, err := b.agent.Bookings.Create(t.Context(), booking.Booking{SpaceID: borealis, Start: start, End: start.Add(time.Hour),
+			Organizer: booking.Person{Email: "bob@example.com"}}, schedule.Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}

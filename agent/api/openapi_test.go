@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // spec is the description of a version as data.
@@ -225,7 +226,7 @@ func (b *building) example(ahead bool) string {
 		start := time.Now().UTC().Truncate(24 * time.Hour).Add(32 * time.Hour)
 		asked = booking.Booking{SpaceID: aurora, Start: start, End: start.Add(time.Hour)}
 	}
-	booked, _, err := b.agent.CreateBooking(b.t.Context(), asked, agent.BookingOptions{})
+	booked, _, err := b.agent.Bookings.Create(b.t.Context(), asked, schedule.Caller{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -293,15 +294,15 @@ func (b *building) named(operation, path string) string {
 // clear takes every booking, every state and every change of a device back.
 func (b *building) clear() {
 	b.t.Helper()
-	all, err := b.agent.Bookings("", time.Time{}, time.Time{})
+	all, err := b.agent.Bookings.List("", time.Time{}, time.Time{})
 	for _, booked := range all {
 		if booked.Live() {
-			_, e := b.agent.CancelBooking(b.t.Context(), booked.ID, agent.BookingOptions{})
+			_, e := b.agent.Bookings.Cancel(b.t.Context(), booked.ID, schedule.Caller{})
 			err = errors.Join(err, e)
 		}
 	}
 	for _, space := range []string{aurora, borealis} {
-		_, e := b.agent.HoldSpace(b.t.Context(), space, booking.Hold{Status: booking.Available})
+		_, e := b.agent.Bookings.Hold(b.t.Context(), space, booking.Hold{Status: booking.Available})
 		err = errors.Join(err, e)
 	}
 	added, e := b.agent.Added(b.t.Context())

@@ -59,9 +59,9 @@ func (s *Server) ownDevice(who *principal, id string) error {
 }
 
 func (s *Server) ownBooking(who *principal, id string) error {
-	b, err := s.agent.Booking(id)
+	b, err := s.agent.Bookings.Get(id)
 	if err == nil && s.ownSpace(who, b.SpaceID) != nil {
-		_, err = s.agent.Booking(nobody)
+		_, err = s.agent.Bookings.Get(nobody)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (s *Server) ownFields(who *principal, operation string, f *bookingFields) e
 		}
 	}
 	if f.id != nil {
-		if _, err := s.agent.Booking(*f.id); err == nil { // it is changed
+		if _, err := s.agent.Bookings.Get(*f.id); err == nil { // it is changed
 			if s.ownBooking(who, *f.id) != nil {
 				return &agent.Error{Code: agent.Conflict, Field: "id", Message: "was used before for another booking: choose a new one"}
 			}

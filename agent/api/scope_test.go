@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // TestOrganizationsSeeOnlyTheirOwn looks everywhere where a body, a query or a
@@ -18,7 +18,7 @@ func TestOrganizationsSeeOnlyTheirOwn(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		_, key := b.orgKey(t, auroraOrg, auth.All.Names()...)
 		start := time.Now().UTC().Truncate(24 * time.Hour).Add(34 * time.Hour)
-		theirs, _, err := b.agent.CreateBooking(t.Context(), booking.Booking{ID: "theirs", SpaceID: borealis, Start: start, End: start.Add(time.Hour)}, agent.BookingOptions{})
+		theirs, _, err := b.agent.Bookings.Create(t.Context(), booking.Booking{ID: "theirs", SpaceID: borealis, Start: start, End: start.Add(time.Hour)}, schedule.Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestOrganizationsSeeOnlyTheirOwn(t *testing.T) {
 				t.Errorf("bulk item %d: %+v", i, bulk.Results[i])
 			}
 		}
-		if now, err := b.agent.Booking("theirs"); err != nil || now.Revision != theirs.Revision {
+		if now, err := b.agent.Bookings.Get("theirs"); err != nil || now.Revision != theirs.Revision {
 			t.Errorf("another's booking was changed: %+v, %v", now, err)
 		}
 		b.checkStream(t, key)

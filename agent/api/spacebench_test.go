@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // benchBookings is how many bookings a space has in the benchmarks.
@@ -54,7 +54,7 @@ func benchReads(b *testing.B, path string) {
 
 // slot books Aurora for an hour.
 func (b *building) slot(ctx context.Context, from time.Time) string {
-	made, _, err := b.agent.CreateBooking(ctx, booking.Booking{SpaceID: aurora, Start: from, End: from.Add(time.Hour)}, agent.BookingOptions{})
+	made, _, err := b.agent.Bookings.Create(ctx, booking.Booking{SpaceID: aurora, Start: from, End: from.Add(time.Hour)}, schedule.Caller{})
 	if err != nil {
 		b.t.Error(err)
 	}
@@ -63,7 +63,7 @@ func (b *building) slot(ctx context.Context, from time.Time) string {
 
 // rebook books an hour and takes it back.
 func (b *building) rebook(from time.Time) {
-	if _, err := b.agent.CancelBooking(context.Background(), b.slot(context.Background(), from), agent.BookingOptions{}); err != nil {
+	if _, err := b.agent.Bookings.Cancel(context.Background(), b.slot(context.Background(), from), schedule.Caller{}); err != nil {
 		b.t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 // spaceState answers with what a space is now, and what comes next. Displays
@@ -23,11 +24,11 @@ func stateOfDevice(s *Server, c *call) error {
 }
 
 func (s *Server) state(c *call, space string) error {
-	state, err := s.agent.SpaceState(space)
+	state, err := s.agent.Bookings.State(space)
 	if err != nil {
 		return err
 	}
-	a := stateAnswer{SpaceState: state}
+	a := stateAnswer{State: state}
 	if state.Hold != nil {
 		a.Hold = c.hold(*state.Hold)
 	}
@@ -36,7 +37,7 @@ func (s *Server) state(c *call, space string) error {
 
 // stateAnswer is a state whose hold is written as elsewhere here.
 type stateAnswer struct {
-	agent.SpaceState
+	schedule.State
 	Hold any `json:"hold"`
 }
 
@@ -58,7 +59,7 @@ func scheduleState(s *Server, c *call) error {
 	}
 	h.Status = booking.Status(status)
 	h.From, h.Until = h.From.Truncate(time.Millisecond), h.Until.Truncate(time.Millisecond)
-	if h, err = s.agent.HoldSpace(c.r.Context(), c.params[0], h); err != nil {
+	if h, err = s.agent.Bookings.Hold(c.r.Context(), c.params[0], h); err != nil {
 		return err
 	}
 	return c.wrapped(http.StatusCreated, envelope, c.hold(h))
@@ -82,7 +83,7 @@ func disableState(s *Server, c *call) error {
 	if err := acts(c); err != nil {
 		return err
 	}
-	if _, err := s.agent.HoldSpace(c.r.Context(), c.params[0], booking.Hold{Status: booking.Disabled}); err != nil {
+	if _, err := s.agent.Bookings.Hold(c.r.Context(), c.params[0], booking.Hold{Status: booking.Disabled}); err != nil {
 		return err
 	}
 	return s.state(c, c.params[0])
@@ -93,7 +94,7 @@ func sendState(s *Server, c *call) error { return s.send(c, c.params[0]) }
 
 // sendBookingState is the same by a booking of the space.
 func sendBookingState(s *Server, c *call) error {
-	b, err := s.agent.Booking(c.params[0])
+	b, err := s.agent.Bookings.Get(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (s *Server) send(c *call, space string) error {
 	if err := acts(c); err != nil {
 		return err
 	}
-	if err := s.agent.SendState(space); err != nil {
+	if err := s.agent.Bookings.SendState(space); err != nil {
 		return err
 	}
 	return s.state(c, space)

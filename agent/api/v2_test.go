@@ -10,6 +10,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/schedule"
 )
 
 // TestEveryOperationHasItsTwin holds the two tables together.
@@ -222,7 +223,7 @@ func TestListsComeInPages(t *testing.T) {
 			b.ask("POST", "/v2.0/edge-devices/register", `{"claim_code":"`+b.claim(aurora)+`"}`)
 			start := map[string]int{"one": 34, "two": 35}[name]
 			at := time.Now().UTC().Truncate(24 * time.Hour).Add(time.Duration(start) * time.Hour)
-			if _, _, err := b.agent.CreateBooking(t.Context(), booking.Booking{SpaceID: aurora, Start: at, End: at.Add(time.Hour)}, agent.BookingOptions{}); err != nil {
+			if _, _, err := b.agent.Bookings.Create(t.Context(), booking.Booking{SpaceID: aurora, Start: at, End: at.Add(time.Hour)}, schedule.Caller{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/schedule"
 )
 
 // spaceRecord is a meeting space of V2.0. What it has not is null.
@@ -78,7 +79,7 @@ func getSpace(s *Server, c *call) error {
 
 // getAvailability answers with when and how a space may be booked.
 func getAvailability(s *Server, c *call) error {
-	v, err := s.agent.Availability(c.params[0])
+	v, err := s.agent.Bookings.Availability(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ type typedAvailability struct {
 	Hours                   *config.Hours `json:"hours"`
 }
 
-func newTypedAvailability(v agent.Availability) typedAvailability {
+func newTypedAvailability(v schedule.Availability) typedAvailability {
 	return typedAvailability{v.Enabled, v.SlotSize, v.AllowCurrentTimeBooking, v.AroundTheClock, v.Hours}
 }
 

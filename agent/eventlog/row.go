@@ -74,8 +74,31 @@ func (r Row) Kind() string {
 	return kind
 }
 
+// SpaceDevice is what an event of a meeting space, and of no device in it, names
+// as its device.
+const SpaceDevice = "meeting-space"
+
 // TimeLayout is how the platform writes times, in UTC.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// Stamp writes a time as the platform does.
+func Stamp(t time.Time) string { return t.UTC().Format(TimeLayout) }
+
+// StampOrNil is Stamp, and nil for the zero time.
+func StampOrNil(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := Stamp(t)
+	return &text
+}
+
+// Storable says whether a time can be written as RFC 3339 does: it is zero, or
+// has a year from 1970 to 9999.
+func Storable(t time.Time) bool {
+	year := t.UTC().Year()
+	return t.IsZero() || year >= 1970 && year <= 9999
+}
 
 // Record is what the platform's record of an event is made of:
 // {"eventType", "timestamp", "details"}.

@@ -2,6 +2,9 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,4 +75,46 @@ func TestBroadcastReachesThoseWhoWait(t *testing.T) {
 		t.Error("the next one is woken by what was before")
 	default:
 	}
+}
+
+// TestForEach runs a loop for each part that there is, and ends that of one that
+// is gone before a new one begins.
+func TestForEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		changed, now, refused := new(Broadcast), []string{"a", "b"}, errors.New("refused")
+		var mu sync.Mutex
+		var seen []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, what)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			ended <- ForEach(ctx, func() ([]string, <-chan struct{}) { return now, changed.Wait() }, func(ctx context.Context, part string) error {
+				note("+" + part)
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				note("-" + part)
+				if part == "c" {
+					return refused
+				}
+				return nil
+			})
+		}()
+		synctest.Wait()
+		slices.Sort(seen)
+		now = []string{"b", "c"}
+		changed.Wake()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []string{"+a", "+b", "-a", "+c"}; !slices.Equal(seen, want) {
+			t.Errorf("seen %q, want %q", seen, want)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, refused) || len(seen) != 6 {
+			t.Errorf("ended with %v after %q", err, seen)
+		}
+	})
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/schedule"
 )
 
 func newCloud() *cobra.Command {
@@ -101,7 +101,7 @@ func cloudSpace(cmd *cobra.Command, c *client, name string) (known knownSpace, e
 		return known, err
 	}
 	var state struct {
-		Response agent.SpaceState `json:"response"`
+		Response schedule.State `json:"response"`
 	}
 	if err := c.call(cmd.Context(), http.MethodGet, "/meetingspace/"+s.ID+"/state", nil, &state); err != nil {
 		return known, err

@@ -74,6 +74,8 @@ var arrows = []arrow{
 		why: "a message is sent whoever asks for it: what it has to know of others are functions"},
 	{from: []string{"agent/webhook/..."}, to: []string{"roomgate/agent", "roomgate/agent/config", "roomgate/agent/mail/...", "roomgate/cloud/..."},
 		why: "whose a space is and who is notified, it asks by functions"},
+	{from: []string{"agent/schedule"}, to: []string{"roomgate/agent", "roomgate/agent/device/...", "roomgate/drivers/..."},
+		why: "what is booked does not depend on which devices are in the room: it asks whether somebody is there"},
 	{from: []string{"agent/outgoing"}, to: []string{"roomgate/..."},
 		why: "the way out knows none of those who use it"},
 	{from: []string{"agent/homeassistant"}, to: []string{"roomgate/agent", "roomgate/agent/eventlog", "roomgate/store/..."},

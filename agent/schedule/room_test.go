@@ -1,8 +1,9 @@
-package agent
+package schedule
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
@@ -33,8 +35,6 @@ spaces:
   - id: ` + room + `
     name: Aurora
     booking: {empty: 15m, show_titles: true}
-    devices:
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 20s, timeout: 1s, options: {name: hub-1}}
 `
 
 // on is a time on the first day of a bubble.
@@ -53,7 +53,7 @@ func meeting(id string, from, to time.Time) booking.Booking {
 
 func (r *rig) book(id string, from, to time.Time) booking.Booking {
 	r.t.Helper()
-	b, created, err := r.CreateBooking(context.Background(), meeting(id, from, to), BookingOptions{})
+	b, created, err := r.Create(context.Background(), meeting(id, from, to), Caller{})
 	if err != nil || !created {
 		r.t.Fatalf("%s: created %v, %v", id, created, err)
 	}
@@ -62,7 +62,7 @@ func (r *rig) book(id string, from, to time.Time) booking.Booking {
 
 func (r *rig) booking(id string) booking.Booking {
 	r.t.Helper()
-	b, err := r.Booking(id)
+	b, err := r.Get(id)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (h happening) String() string {
 func (r *rig) happenings() (all []happening) {
 	r.t.Helper()
 	for cursor := uint64(0); ; {
-		events, next, err := r.Events.Find(eventlog.Filter{After: cursor, Limit: 1000})
+		events, next, err := r.events.Find(eventlog.Filter{After: cursor, Limit: 1000})
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func (r *rig) wantHappenings(want ...string) {
 	r.t.Helper()
 	got := []string{}
 	for _, h := range r.happenings() {
-		if h.event != bookingCreated {
+		if h.event != Created {
 			got = append(got, h.String())
 		}
 	}
@@ -119,12 +119,12 @@ func (r *rig) wantHappenings(want ...string) {
 }
 
 // wantCode wants a refusal of that code and field.
-func wantCode(t *testing.T, what string, err error, code Code, field string) *Error {
+func wantCode(t *testing.T, what string, err error, code problem.Code, field string) *problem.Error {
 	t.Helper()
-	e := AsError(err)
+	e := refused(err)
 	if e == nil || e.Code != code || e.Field != field {
 		t.Errorf("%s: %v, want %s of %q", what, err, code, field)
-		return &Error{}
+		return &problem.Error{}
 	}
 	return e
 }
@@ -143,7 +143,7 @@ func (r *rig) wantStored() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	shown, err := r.Bookings("", time.Time{}, time.Time{})
+	shown, err := r.List("", time.Time{}, time.Time{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -155,8 +155,8 @@ func (r *rig) wantStored() {
 	if len(shown) != len(stored) {
 		r.t.Errorf("%d are shown and %d stored", len(shown), len(stored))
 	}
-	for _, s := range r.spaces() {
-		live := s.plan.bookings.Live()
+	for _, s := range r.rooms.Load().order {
+		live := s.bookings.Live()
 		for i := 1; i < len(live); i++ {
 			if live[i].Start.Before(live[i-1].End) {
 				r.t.Errorf("%s and %s overlap", live[i-1].ID, live[i].ID)
@@ -172,33 +172,33 @@ func TestAcknowledgedBookingsAreThereAfterARestart(t *testing.T) {
 		r.book("kept", on(9, 0), on(10, 0))
 		r.book("cancelled", on(10, 0), on(11, 0))
 		r.book("changed", on(11, 0), on(12, 0))
-		if _, err := r.CancelBooking(t.Context(), "cancelled", BookingOptions{}); err != nil {
+		if _, err := r.Cancel(t.Context(), "cancelled", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		title := "other"
-		if _, err := r.ChangeBooking(t.Context(), "changed", booking.Edit{Title: &title}, BookingOptions{}); err != nil {
+		if _, err := r.Change(t.Context(), "changed", booking.Edit{Title: &title}, Caller{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(20, 0)}); err != nil {
+		if _, err := r.Hold(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(20, 0)}); err != nil {
 			t.Fatal(err)
 		}
 		slot := 30
 		if _, err := r.SetAvailability(t.Context(), room, Availability{SlotSize: &slot}); err != nil {
 			t.Fatal(err)
 		}
-		before, _ := r.Bookings("", time.Time{}, time.Time{})
-		spaces := r.MeetingSpaces()
+		before, _ := r.List("", time.Time{}, time.Time{})
+		spaces := r.records()
 		r.stop()
 		r = startRig(t, rigOptions{yaml: planned, dir: dir})
-		after, _ := r.Bookings("", time.Time{}, time.Time{})
-		if !slices.Equal(before, after) || len(after) != 3 || !slices.Equal(spaces, r.MeetingSpaces()) {
+		after, _ := r.List("", time.Time{}, time.Time{})
+		if !slices.Equal(before, after) || len(after) != 3 || !slices.Equal(spaces, r.records()) {
 			t.Errorf("before\n%+v\nafter\n%+v", before, after)
 		}
 		r.wantStored()
-		_, _, err := r.CreateBooking(t.Context(), meeting("late", on(20, 0), on(21, 0)), BookingOptions{})
-		wantCode(t, "in a hold", err, Conflict, "start_time")
-		_, _, err = r.CreateBooking(t.Context(), meeting("off", on(12, 15), on(13, 0)), BookingOptions{})
-		wantCode(t, "off the grid that was set", err, Invalid, "start_time")
+		_, _, err := r.Create(t.Context(), meeting("late", on(20, 0), on(21, 0)), Caller{})
+		wantCode(t, "in a hold", err, problem.Conflict, "start_time")
+		_, _, err = r.Create(t.Context(), meeting("off", on(12, 15), on(13, 0)), Caller{})
+		wantCode(t, "off the grid that was set", err, problem.Invalid, "start_time")
 	})
 }
 
@@ -209,55 +209,55 @@ func TestFullDiskChangesNoPlan(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: yaml, dir: dir})
 		r.book("kept", on(9, 0), on(10, 0))
 		r.until(on(8, 55))
-		fillDatabase(t, r)
-		before, _ := r.Bookings("", time.Time{}, time.Time{})
+		r.fill()
+		before, _ := r.List("", time.Time{}, time.Time{})
 		refused := func(what string, err error) {
 			t.Helper()
-			wantCode(t, what, err, Full, "")
+			wantCode(t, what, err, problem.Full, "")
 		}
 		long := booking.Booking{SpaceID: room, Title: strings.Repeat("x", 500), Start: on(11, 0), End: on(12, 0)}
 		var err error
 		for range 100 { // until the last free byte is gone
-			if _, _, err = r.CreateBooking(t.Context(), long, BookingOptions{}); err != nil {
+			if _, _, err = r.Create(t.Context(), long, Caller{}); err != nil {
 				break
 			}
-			before, _ = r.Bookings("", time.Time{}, time.Time{})
+			before, _ = r.List("", time.Time{}, time.Time{})
 			long.Start, long.End = long.Start.Add(time.Hour), long.End.Add(time.Hour)
 		}
 		refused("create", err)
 		var title string
 		for i := range 100 { // a change needs less than a new one
 			title = strings.Repeat(string(rune('a'+i%26)), 500)
-			if _, err = r.ChangeBooking(t.Context(), "kept", booking.Edit{Title: &title}, BookingOptions{}); err != nil {
+			if _, err = r.Change(t.Context(), "kept", booking.Edit{Title: &title}, Caller{}); err != nil {
 				break
 			}
-			before, _ = r.Bookings("", time.Time{}, time.Time{})
+			before, _ = r.List("", time.Time{}, time.Time{})
 		}
 		refused("change", err)
 		holds := 0
 		for err = nil; err == nil; holds++ {
 			from := on(0, 0).AddDate(0, 0, 1+holds)
-			_, err = r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Reserved, Note: title, From: from, Until: from.Add(time.Hour)})
+			_, err = r.Hold(t.Context(), room, booking.Hold{Status: booking.Reserved, Note: title, From: from, Until: from.Add(time.Hour)})
 		}
 		refused("hold", err)
-		if got := len(r.find(room).plan.terms.Load().Holds); got != holds-1 {
+		if got := len(r.Room(room).terms.Load().Holds); got != holds-1 {
 			t.Errorf("%d holds, %d were stored", got, holds-1)
 		}
-		after, err := r.Bookings("", time.Time{}, time.Time{})
+		after, err := r.List("", time.Time{}, time.Time{})
 		if err != nil || !slices.Equal(before, after) {
 			t.Errorf("on a full disk the plan became %+v, %v", after, err)
 		}
-		if s, err := r.SpaceState(room); err != nil || s.Status != booking.Reserved || s.Hold != nil {
+		if s, err := r.State(room); err != nil || s.Status != booking.Reserved || s.Hold != nil {
 			t.Errorf("state on a full disk: %+v, %v", s, err)
 		}
 		r.wantStored()
 		r.until(on(9, 5))
-		emptyDatabase(t, r)
-		r.wait(2 * wheelStep)
-		if !slices.ContainsFunc(r.happenings(), func(h happening) bool { return h.event == bookingStarted && h.id == "kept" }) {
+		r.empty()
+		r.wait(2 * longestWait)
+		if !slices.ContainsFunc(r.happenings(), func(h happening) bool { return h.event == Started && h.id == "kept" }) {
 			t.Errorf("happened %v, want the start as soon as there is room", r.happenings())
 		}
-		if _, err := r.CheckIn(t.Context(), "kept", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "kept", Caller{}); err != nil {
 			t.Errorf("after space came back: %v", err)
 		}
 		r.wantStored()
@@ -281,7 +281,7 @@ func TestFullDiskStartsWithANewSpace(t *testing.T) {
 		}
 		r.stop()
 		r = startRig(t, rigOptions{yaml: yaml, dir: dir})
-		if all := r.MeetingSpaces(); len(all) != 2 {
+		if all := r.records(); len(all) != 2 {
 			t.Errorf("%d spaces, want two", len(all))
 		}
 	})
@@ -296,12 +296,12 @@ func TestAnIDIsInOneSpaceOnly(t *testing.T) {
 			all.Go(func() {
 				b := meeting("same", on(9, 0), on(10, 0))
 				b.SpaceID = []string{room, otherRoom}[i%2]
-				_, _, err := r.CreateBooking(t.Context(), b, BookingOptions{})
+				_, _, err := r.Create(t.Context(), b, Caller{})
 				if err == nil {
 					won <- b.SpaceID
 					return
 				}
-				if e := AsError(err); e.Code != Conflict || e.Field != "id" {
+				if e := refused(err); e.Code != problem.Conflict || e.Field != "id" {
 					t.Errorf("refused with %v", err)
 				}
 			})
@@ -321,12 +321,64 @@ func TestPlanIsBounded(t *testing.T) {
 		for i := range past {
 			past[i] = booking.Booking{ID: fmt.Sprint("past", i), State: booking.Ended, Start: on(0, 0), End: on(0, 15)}
 		}
-		r.find(room).plan.bookings.Put(past...)
-		_, _, err := r.CreateBooking(t.Context(), meeting("more", on(9, 0), on(10, 0)), BookingOptions{})
-		wantCode(t, "one too many", err, Full, "")
-		r.find(room).plan.bookings.Forget("past0")
-		if _, _, err := r.CreateBooking(t.Context(), meeting("more", on(9, 0), on(10, 0)), BookingOptions{}); err != nil {
+		r.Room(room).bookings.Put(past...)
+		_, _, err := r.Create(t.Context(), meeting("more", on(9, 0), on(10, 0)), Caller{})
+		wantCode(t, "one too many", err, problem.Full, "")
+		r.Room(room).bookings.Forget("past0")
+		if _, _, err := r.Create(t.Context(), meeting("more", on(9, 0), on(10, 0)), Caller{}); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// refused is the refusal of an error, also of a full disk.
+func refused(err error) *problem.Error {
+	if errors.Is(err, store.ErrFull) {
+		return problem.New(problem.Full, "", "%v", err)
+	}
+	return problem.As(err)
+}
+
+// records are what the rooms say of themselves.
+func (r *rig) records() (all []string) {
+	for _, at := range r.rooms.Load().order {
+		created, updated := at.Noted()
+		all = append(all, fmt.Sprint(at.Config(), created.UTC(), updated.UTC(), at.At(time.Now()).Status))
+	}
+	return all
+}
+
+// fill leaves no room in the store for anything of some size.
+func (r *rig) fill() {
+	r.t.Helper()
+	for _, size := range []int{256 << 10, 2 << 10, 64} {
+		for i := 0; ; i++ {
+			err := r.db.Update(context.Background(), func(tx *store.Tx) error {
+				return store.NewTable[[]byte](fmt.Sprint("ballast", size)).Put(tx, fmt.Sprintf("%06d", i), make([]byte, size))
+			})
+			if err != nil {
+				break
+			}
+		}
+	}
+}
+
+// empty makes room again.
+func (r *rig) empty() {
+	r.t.Helper()
+	err := r.db.Update(context.Background(), func(tx *store.Tx) error {
+		ballast, keys := store.NewTable[[]byte]("ballast262144"), []string{}
+		for key := range ballast.All(tx) {
+			keys = append(keys, key)
+		}
+		for _, key := range keys {
+			if err := ballast.Delete(tx, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }

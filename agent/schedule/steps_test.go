@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
-	"roomgate/drivers"
+	"roomgate/agent/clock"
 )
 
 func TestWheelTakesEachStepOnce(t *testing.T) {
@@ -20,17 +20,17 @@ func TestWheelTakesEachStepOnce(t *testing.T) {
 		r.book("next", on(10, 0), on(11, 0))
 		r.book("cancelled", on(12, 0), on(13, 0))
 		r.until(on(9, 5))
-		if _, err := r.CancelBooking(t.Context(), "cancelled", BookingOptions{}); err != nil {
+		if _, err := r.Cancel(t.Context(), "cancelled", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(9, 9))
 		r.turn(func() {
-			if marks := r.find(room).plan.marks["nobody"]; !marks.Started || !marks.Warned {
+			if marks := r.Room(room).marks["nobody"]; !marks.Started || !marks.Warned {
 				t.Errorf("marks at +9 min: %+v, want started and warned", marks)
 			}
 		})
 		r.until(on(9, 55))
-		if _, err := r.CheckIn(t.Context(), "next", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "next", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(23, 0))
@@ -49,7 +49,7 @@ func TestLateBookingHasItsFullGrace(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		r.until(on(9, 7))
 		r.book("late", on(9, 0), on(10, 0))
-		s, err := r.SpaceState(room)
+		s, err := r.State(room)
 		if err != nil || s.Current == nil || *s.Current.CheckInUntil != "2000-01-01T09:17:00.000Z" {
 			t.Errorf("the sign says %+v, %v", s.Current, err)
 		}
@@ -69,7 +69,7 @@ func TestWheelAfterAPowerOff(t *testing.T) {
 		r.book("running", on(11, 45), on(12, 45))
 		r.until(on(9, 52))
 		r.wantHappenings("09:00:00 missed start", "09:10:00 missed released")
-		if _, err := r.CheckIn(t.Context(), "held", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "held", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.stop()
@@ -92,12 +92,12 @@ func TestUntrustedClockReleasesNothing(t *testing.T) {
 		r.book("b", on(10, 0), on(11, 0))
 		r.until(on(10, 5))
 		r.wantHappenings()
-		s, err := r.SpaceState(room)
-		if err != nil || s.TimeTrust != Untrusted || s.Status != booking.Reserved || s.Current.ID != "b" {
+		s, err := r.State(room)
+		if err != nil || s.TimeTrust != clock.Untrusted || s.Status != booking.Reserved || s.Current.ID != "b" {
 			t.Errorf("the sign says %+v, %v", s, err)
 		}
 		r.clock.Confirm()
-		r.planChanged(r.find(room))
+		r.ClockMoved()
 		synctest.Wait()
 		r.wantHappenings("10:05:00 a start", "10:05:00 a released", "10:05:00 b start")
 		r.wantStored()
@@ -112,7 +112,7 @@ func TestClockSetBackDuringAMeeting(t *testing.T) {
 		r.book("held", on(9, 0), on(10, 0))
 		r.book("free", on(8, 30), on(9, 0))
 		r.until(on(8, 55))
-		if _, err := r.CheckIn(t.Context(), "held", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "held", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(9, 30))
@@ -122,11 +122,11 @@ func TestClockSetBackDuringAMeeting(t *testing.T) {
 		time.Sleep(time.Until(on(8, 35)))
 		r := startRig(t, rigOptions{yaml: planned, dir: dir})
 		r.wait(time.Second)
-		if s, err := r.SpaceState(room); err != nil || s.Status == booking.Occupied || s.Next == nil || s.Next.ID != "held" {
+		if s, err := r.State(room); err != nil || s.Status == booking.Occupied || s.Next == nil || s.Next.ID != "held" {
 			t.Errorf("the sign says %+v, %v", s, err)
 		}
 		r.until(on(8, 55))
-		if s, _ := r.SpaceState(room); s.Status != booking.Occupied {
+		if s, _ := r.State(room); s.Status != booking.Occupied {
 			t.Errorf("the sign says %s, want occupied: they are there", s.Status)
 		}
 		r.until(on(10, 30))
@@ -138,21 +138,21 @@ func TestClockSetBackDuringAMeeting(t *testing.T) {
 func TestOccupiedRoomIsNotReleased(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: watched})
-		hub := r.bench["hub-1"]
+		hub := r.sensor
 		r.book("spared", on(9, 0), on(10, 0))
 		r.book("whole", on(10, 0), on(11, 0))
 		r.book("unseen", on(11, 0), on(12, 0))
 		r.until(on(8, 50))
-		hub.show(drivers.SubOccupancy, Occupied)
+		hub.show(Occupied)
 		r.until(on(9, 25).Add(20 * time.Second))
 		r.wantHappenings("09:00:00 spared start")
-		hub.show(drivers.SubOccupancy, drivers.Vacant)
+		hub.show(Vacant)
 		r.wait(time.Minute)
 		r.wantHappenings("09:00:00 spared start", "09:26:00 spared released")
-		hub.show(drivers.SubOccupancy, Occupied)
+		hub.show(Occupied)
 		r.until(on(11, 5)) // all through the second
 		r.wantHappenings("09:00:00 spared start", "09:26:00 spared released", "10:00:00 whole start", "11:00:00 whole end", "11:00:00 unseen start")
-		hub.set("vanish") // what was seen before is no evidence
+		hub.show(Unknown) // what was seen before is no evidence
 		r.until(on(12, 30))
 		all := r.happenings()
 		last := all[len(all)-1]
@@ -161,8 +161,8 @@ func TestOccupiedRoomIsNotReleased(t *testing.T) {
 			t.Errorf("last %v %v", last, last.details)
 		}
 		for _, h := range all {
-			if evidence, _ := h.details["evidence"].(map[string]any); h.id == "spared" && h.event == bookingReleased &&
-				(evidence["value"] != drivers.Vacant || evidence["observed_at"] == nil || evidence["source"] != "script") {
+			if evidence, _ := h.details["evidence"].(map[string]any); h.id == "spared" && h.event == Released &&
+				(evidence["value"] != Vacant || evidence["observed_at"] == nil || evidence["source"] != "script") {
 				t.Errorf("released by %v", h.details)
 			}
 		}
@@ -173,17 +173,15 @@ func TestOccupiedRoomIsNotReleased(t *testing.T) {
 func TestReleaseWaitsForTheSensorAtTheStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		bench := newBench()
-		r := startRig(t, rigOptions{yaml: watched, dir: dir, bench: bench})
+		seen := &sensor{}
+		r := startRig(t, rigOptions{yaml: watched, dir: dir, sensor: seen})
 		r.book("here", on(9, 0), on(10, 0))
 		r.stop()
 		r.until(on(9, 20))
-		bench["hub-1"].show(drivers.SubOccupancy, Occupied)
-		bench["hub-1"].set("hang")
-		r = startRig(t, rigOptions{yaml: watched, dir: dir, bench: bench})
+		seen.set("", true)
+		r = startRig(t, rigOptions{yaml: watched, dir: dir, sensor: seen})
 		time.Sleep(500 * time.Millisecond)
-		bench["hub-1"].set("")
-		close(bench["hub-1"].release)
+		seen.show(Occupied)
 		r.until(on(9, 40))
 		r.wantHappenings("09:20:00 here start")
 	})
@@ -192,21 +190,21 @@ func TestReleaseWaitsForTheSensorAtTheStart(t *testing.T) {
 func TestEmptyRoomIsGivenBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: watched})
-		hub := r.bench["hub-1"]
+		hub := r.sensor
 		r.book("left", on(9, 0), on(11, 0))
 		r.book("unseen", on(12, 0), on(13, 0))
 		r.until(on(8, 55))
-		if _, err := r.CheckIn(t.Context(), "left", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "left", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(9, 10)) // seen empty, and not for long enough since the start
-		hub.show(drivers.SubOccupancy, Occupied)
+		hub.show(Occupied)
 		r.until(on(9, 50))
-		hub.show(drivers.SubOccupancy, drivers.Vacant)
+		hub.show(Vacant)
 		r.until(on(10, 0))
-		hub.show(drivers.SubOccupancy, Occupied) // somebody is back
+		hub.show(Occupied) // somebody is back
 		r.until(on(10, 10))
-		hub.show(drivers.SubOccupancy, drivers.Vacant)
+		hub.show(Vacant)
 		r.until(on(10, 24))
 		if b := r.booking("left"); b.State != booking.CheckedIn {
 			t.Errorf("after 14 minutes: %+v", b)
@@ -218,15 +216,15 @@ func TestEmptyRoomIsGivenBack(t *testing.T) {
 		}
 		all := r.happenings()
 		evidence, _ := all[len(all)-1].details["evidence"].(map[string]any)
-		if evidence["value"] != drivers.Vacant || evidence["observed_at"] == nil {
+		if evidence["value"] != Vacant || evidence["observed_at"] == nil {
 			t.Errorf("given back by %v", all[len(all)-1].details)
 		}
-		if _, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, BookingOptions{}); err != nil {
+		if _, _, err := r.Create(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, Caller{}); err != nil {
 			t.Errorf("the time that was given back: %v", err)
 		}
-		hub.set("vanish")
+		hub.show(Unknown)
 		r.until(on(12, 0))
-		if _, err := r.CheckIn(t.Context(), "unseen", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "unseen", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(12, 59)) // a room that nobody watches is not empty
@@ -243,7 +241,7 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 		r.book("kept", on(11, 0), on(12, 0))
 		r.until(on(13, 0))
 		r.turn(func() {
-			if err := r.forgetPast(t.Context(), r.find(room), on(13, 0).AddDate(10, 0, 0)); err != nil {
+			if err := r.Room(room).forgetPast(t.Context(), on(13, 0).AddDate(10, 0, 0)); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -251,7 +249,7 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 			t.Errorf("by time that nobody lived through: %q, want both", got)
 		}
 		r.stop()
-		r = openRig(t, rigOptions{yaml: planned, dir: r.options.DataDir}) // its loops rest: a month passes at once
+		r = openRig(t, rigOptions{yaml: planned, dir: r.dir}) // its loops rest: a month passes at once
 		defer func() { _ = r.Close() }()
 		for _, c := range []struct {
 			at   time.Time
@@ -262,14 +260,14 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 			{on(12, 10).Add(keepPast), nil},
 		} {
 			r.until(c.at)
-			s := r.find(room)
+			s := r.Room(room)
 			r.turn(func() {
-				s.plan.pastDays = 0
-				if err := r.forgetPast(t.Context(), s, c.at); err != nil {
+				s.pastDays = 0
+				if err := s.forgetPast(t.Context(), c.at); err != nil {
 					t.Fatal(err)
 				}
-				if len(s.plan.marks) != len(r.plan(room)) {
-					t.Errorf("%v: marks %v", c.at, s.plan.marks)
+				if len(s.marks) != len(r.plan(room)) {
+					t.Errorf("%v: marks %v", c.at, s.marks)
 				}
 			})
 			if got := r.plan(room); !slices.Equal(got, c.want) {
@@ -282,7 +280,7 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 
 // turn does something while nobody else changes the first room's plan.
 func (r *rig) turn(f func()) {
-	p := r.find(room).plan
+	p := r.Room(room)
 	if err := p.turn.Lock(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
@@ -298,10 +296,10 @@ func TestStepThatCannotBeStoredIsTakenLater(t *testing.T) {
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		r.turn(func() {
-			s := r.find(room)
-			err := r.takeStep(gone, s, r.booking("a"), booking.Start, on(9, 0), on(9, 0))
-			if err == nil || len(s.plan.marks) > 0 {
-				t.Errorf("a step that was not stored: %v, marks %v", err, s.plan.marks)
+			s := r.Room(room)
+			err := s.takeStep(gone, r.booking("a"), booking.Start, on(9, 0), on(9, 0))
+			if err == nil || len(s.marks) > 0 {
+				t.Errorf("a step that was not stored: %v, marks %v", err, s.marks)
 			}
 		})
 		r.until(on(9, 1))

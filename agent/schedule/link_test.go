@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/problem"
 )
 
 // website answers with whatever calendar it has now.
@@ -55,7 +56,7 @@ func ics(meetings ...string) string {
 
 // plan lists a space's live bookings as "title hour state", sorted.
 func (r *rig) plan(spaceID string) (out []string) {
-	all, err := r.Bookings(spaceID, time.Time{}, time.Time{})
+	all, err := r.List(spaceID, time.Time{}, time.Time{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -96,14 +97,14 @@ func TestSpaceFollowsACalendar(t *testing.T) {
 		want("taken out", "early 10 booked", "late 11 cancelled")
 
 		// Somebody has the room: the calendar's meeting yields, and gets it back.
-		mine, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Title: "mine",
-			Start: time.Date(2000, 1, 2, 14, 0, 0, 0, time.UTC), End: time.Date(2000, 1, 2, 15, 0, 0, 0, time.UTC)}, BookingOptions{})
+		mine, _, err := r.Create(t.Context(), booking.Booking{SpaceID: room, Title: "mine",
+			Start: time.Date(2000, 1, 2, 14, 0, 0, 0, time.UTC), End: time.Date(2000, 1, 2, 15, 0, 0, 0, time.UTC)}, Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		site.show(http.StatusOK, ics("early 10 60", "third 14 60"))
 		want("in the way", "early 10 booked", "late 11 cancelled", "mine 14 booked", "third 14 displaced")
-		if _, err := r.CancelBooking(t.Context(), mine.ID, BookingOptions{}); err != nil {
+		if _, err := r.Cancel(t.Context(), mine.ID, Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		want("free again", "early 10 booked", "late 11 cancelled", "mine 14 cancelled", "third 14 booked")
@@ -117,8 +118,8 @@ func TestSpaceFollowsACalendar(t *testing.T) {
 func TestFeedOfASpace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
-		_, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Title: "hush", Organizer: booking.Person{Name: "A. Person"},
-			Start: time.Date(2000, 1, 2, 14, 0, 0, 0, time.UTC), End: time.Date(2000, 1, 2, 15, 0, 0, 0, time.UTC)}, BookingOptions{})
+		_, _, err := r.Create(t.Context(), booking.Booking{SpaceID: room, Title: "hush", Organizer: booking.Person{Name: "A. Person"},
+			Start: time.Date(2000, 1, 2, 14, 0, 0, 0, time.UTC), End: time.Date(2000, 1, 2, 15, 0, 0, 0, time.UTC)}, Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestFeedOfASpace(t *testing.T) {
 			t.Errorf("the feed is %s, %v", feed, err)
 		}
 		for _, wrong := range []string{"", token[1:], token + "a"} {
-			if _, err := r.Feed(room, wrong); AsError(err) == nil || AsError(err).Code != NotFound {
+			if _, err := r.Feed(room, wrong); problem.As(err) == nil || problem.As(err).Code != problem.NotFound {
 				t.Errorf("token %q: %v", wrong, err)
 			}
 		}
@@ -164,12 +165,12 @@ func TestOneBookingNeverSpoilsAFeed(t *testing.T) {
 		}
 		for i, after := range []time.Duration{0, time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond} {
 			walkUp := booking.Booking{ID: fmt.Sprint("walk-", i), SpaceID: room, Source: booking.WalkUp}
-			b, _, err := r.CreateBooking(t.Context(), walkUp, BookingOptions{})
+			b, _, err := r.Create(t.Context(), walkUp, Caller{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.wait(after)
-			if _, err := r.EndBooking(t.Context(), b.ID, BookingOptions{}); err != nil {
+			if _, err := r.End(t.Context(), b.ID, Caller{}); err != nil {
 				t.Fatal(err)
 			}
 			if got := feed(); !strings.Contains(got, "UID:"+b.ID+"@roomgate\n") {
@@ -179,16 +180,16 @@ func TestOneBookingNeverSpoilsAFeed(t *testing.T) {
 		}
 		r.book("ahead", on(2, 0), on(2, 30))
 		r.until(on(1, 55))
-		if _, err := r.CheckIn(t.Context(), "ahead", BookingOptions{}); err != nil {
+		if _, err := r.CheckIn(t.Context(), "ahead", Caller{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.EndBooking(t.Context(), "ahead", BookingOptions{}); err != nil {
+		if _, err := r.End(t.Context(), "ahead", Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, of, _ := strings.Cut(feed(), "UID:ahead@roomgate\n"); !strings.Contains(of[:strings.Index(of, "END:VEVENT")], "STATUS:CANCELLED") {
 			t.Errorf("what was ended before it began takes the room: %s", of)
 		}
-		r.find(room).plan.bookings.Put(booking.Booking{ID: "bad", SpaceID: room, State: booking.Ended, Revision: 1,
+		r.Room(room).bookings.Put(booking.Booking{ID: "bad", SpaceID: room, State: booking.Ended, Revision: 1,
 			Start: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), End: time.Date(10000, 1, 2, 0, 0, 0, 0, time.UTC)},
 			booking.Booking{ID: "worse", SpaceID: room, State: booking.Ended, Revision: 1 << 63, Start: on(1, 0), End: on(2, 0)})
 		if got := feed(); strings.Contains(got, "worse") {

@@ -1,16 +1,18 @@
-package agent
+package schedule
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -28,30 +30,32 @@ func slot(id string, from, to time.Time, more ...string) string {
 		strings.Join(append([]string{""}, more...), ","))
 }
 
-// take gives the building a schedule, and returns the receipt's state and
-// reason.
+// take gives the book a schedule, and returns what the cloud is answered: "done" or
+// "rejected" with the reason. Done is stored with what was applied.
 func (r *rig) take(e cloud.Envelope) string {
 	r.t.Helper()
-	if err := r.takeSchedule(r.t.Context(), e); err != nil {
+	answer := ""
+	refusal, err := r.Take(r.t.Context(), e, func(spaceID string) eventlog.Stage { return r.answer(e.ID, spaceID, func() { answer = "done" }) })
+	if err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
-	var last Receipt
-	for _, line := range r.logged(eventlog.LevelReceipt) {
-		last = Receipt{}
-		if err := json.Unmarshal(line.Data, &last); err != nil {
-			r.t.Fatal(err)
-		}
+	if refusal != nil {
+		answer = strings.TrimSpace(answer + " rejected " + refusal.Error())
 	}
-	if last.CommandID != e.ID {
-		r.t.Errorf("the last receipt is of %s, want %s", last.CommandID, e.ID)
-	}
-	return strings.TrimSpace(string(last.State) + " " + last.Reason)
+	return answer
+}
+
+// answer is the receipt of a message.
+func (r *rig) answer(id, spaceID string, shown func()) eventlog.Stage {
+	return eventlog.Stage{Write: func(tx *store.Tx) error {
+		return r.events.Push(tx, r.events.Row(eventlog.LevelReceipt, time.Now(), spaceID, "", "", json.RawMessage(strconv.Quote(id))))
+	}, Show: shown}
 }
 
 // logged are the rows of the log of one level.
 func (r *rig) logged(level string) (out []eventlog.Row) {
 	r.t.Helper()
-	page, err := r.Events.Page(0, 100_000)
+	page, err := r.events.Page(0, 100_000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -79,7 +83,7 @@ func (r *rig) toldUp() (out []string) {
 // states lists a room's bookings as "id state".
 func (r *rig) states(spaceID string) (out []string) {
 	r.t.Helper()
-	all, err := r.Bookings(spaceID, time.Time{}, time.Time{})
+	all, err := r.List(spaceID, time.Time{}, time.Time{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -125,7 +129,7 @@ func TestScheduleMessages(t *testing.T) {
 				t.Errorf("%s: receipt %q, want %q", c.what, got, c.receipt)
 			}
 			r.wantStates(c.what, c.want...)
-			if s, err := r.SpaceState(room); err != nil || s.ScheduleRevision != c.revision {
+			if s, err := r.State(room); err != nil || s.ScheduleRevision != c.revision {
 				t.Errorf("%s: revision %d, want %d", c.what, s.ScheduleRevision, c.revision)
 			}
 		}
@@ -182,7 +186,7 @@ func TestScheduleThatIsWrongChangesNothing(t *testing.T) {
 			}
 		}
 		r.wantStates("after all", "mine booked")
-		if s, _ := r.SpaceState(room); s.ScheduleRevision != 0 {
+		if s, _ := r.State(room); s.ScheduleRevision != 0 {
 			t.Errorf("revision %d", s.ScheduleRevision)
 		}
 	})
@@ -222,12 +226,12 @@ func TestScheduleThatIsTooMuchIsRefused(t *testing.T) {
 		for i := range past {
 			past[i] = booking.Booking{ID: fmt.Sprint("past", i), State: booking.Ended, Start: on(0, 0), End: on(0, 15)}
 		}
-		r.find(room).plan.bookings.Put(past...)
+		r.Room(room).bookings.Put(past...)
 		two := slot("a", on(9, 0), on(10, 0)) + "," + slot("b", on(10, 0), on(11, 0))
 		if got := r.take(said("1", kindDelta, 1, two)); !strings.HasPrefix(got, "rejected the space would have more than") {
 			t.Errorf("receipt %q", got)
 		}
-		if s, _ := r.SpaceState(room); s.ScheduleRevision != 0 || r.find(room).plan.bookings.Len() != maxBookings-1 {
+		if s, _ := r.State(room); s.ScheduleRevision != 0 || r.Room(room).bookings.Len() != maxBookings-1 {
 			t.Errorf("applied in part: %+v", s)
 		}
 		if got := r.take(said("2", kindDelta, 1, slot("a", on(9, 0), on(10, 0)))); got != "done" {
@@ -285,17 +289,20 @@ func TestScheduleOnAFullDiskComesAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: strings.Replace(planned, "spaces:", "store: {max_size: 8MiB}\nspaces:", 1)})
 		r.book("mine", on(9, 0), on(10, 0))
-		fillDatabase(t, r)
+		r.fill()
 		var all []string
 		for i := range 300 {
 			from := on(0, 0).AddDate(0, 0, 1+i)
 			all = append(all, slot(fmt.Sprint("m", i), from, from.Add(time.Hour), `"title":"`+strings.Repeat("x", 300)+`"`))
 		}
 		e := said("1", kindSnapshot, 1, strings.Join(all, ",")+","+slot("board", on(9, 0), on(10, 0)))
-		err := r.takeSchedule(t.Context(), e)
-		wantCode(t, "on a full disk", err, Full, "")
+		refusal, err := r.Take(t.Context(), e, func(id string) eventlog.Stage { return r.answer("1", id, nil) })
+		if refusal != nil {
+			t.Errorf("it is refused: %v", refusal)
+		}
+		wantCode(t, "on a full disk", err, problem.Full, "")
 		r.wantStates("on a full disk", "mine booked")
-		emptyDatabase(t, r)
+		r.empty()
 		if got := r.take(e); got != "done" || len(r.states(room)) != 302 || r.booking("mine").State != booking.Displaced {
 			t.Errorf("after space came back: %q, %d bookings, mine is %s", got, len(r.states(room)), r.booking("mine").State)
 		}
@@ -324,11 +331,11 @@ func TestScheduleThatCannotBeStoredIsNotShown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		r.book("mine", on(9, 0), on(10, 0))
-		s := r.find(room)
+		s := r.Room(room)
 		r.turn(func() {
-			e := edit{Booking: r.booking("mine"), event: bookingUpdated}
+			e := edit{Booking: r.booking("mine"), event: Updated}
 			e.Title = "never"
-			err := r.commit(context.Background(), s, []edit{e}, func(*store.Tx) error { return fmt.Errorf("no") })
+			err := s.commit(context.Background(), []edit{e}, eventlog.Stage{Write: func(*store.Tx) error { return fmt.Errorf("no") }})
 			if err == nil || r.booking("mine").Title == "never" {
 				t.Errorf("%v, shown %+v", err, r.booking("mine"))
 			}

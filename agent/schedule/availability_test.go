@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"fmt"
@@ -33,24 +33,25 @@ func TestSetAvailability(t *testing.T) {
 			{"no current bookings", Availability{AllowCurrentTimeBooking: &no}, ""},
 			{"slots", Availability{SlotSize: &ten}, ""},
 		} {
-			before := *r.find(room).plan.terms.Load()
+			before := *r.Room(room).terms.Load()
 			_, err := r.SetAvailability(t.Context(), room, c.set)
 			if got := refusal(err); got != c.want {
 				t.Errorf("%s: %q (%v), want %q", c.what, got, err, c.want)
 			}
-			if after := *r.find(room).plan.terms.Load(); err != nil && !after.UpdatedAt.Equal(before.UpdatedAt) {
+			if after := *r.Room(room).terms.Load(); err != nil && !after.UpdatedAt.Equal(before.UpdatedAt) {
 				t.Errorf("%s: changed", c.what)
 			}
 			r.wait(time.Minute)
 		}
-		now := r.find(room).availability()
+		now := r.Room(room).availability()
 		if *now.SlotSize != 10 || *now.AroundTheClock || *now.AllowCurrentTimeBooking || *now.Hours != weekend || !*now.Enabled {
 			t.Errorf("in force: %+v", now)
 		}
-		m := r.MeetingSpaces()[0]
-		if m.SlotSize != 10 || m.AroundTheClock || m.AllowCurrentTimeBooking || m.UpdatedAt != stamp(on(0, 9)) || m.Status != booking.Disabled ||
-			m.NextAvailableTime != stamp(on(8, 0)) {
-			t.Errorf("the record says %+v", m)
+		m, at := r.Room(room).Config(), r.Room(room).At(r.clock.Now())
+		_, updated := r.Room(room).Noted()
+		if m.SlotSize != 10 || m.AroundTheClock || m.AllowCurrentTimeBooking || !updated.Equal(on(0, 9)) || at.Status != booking.Disabled ||
+			!at.NextAvailable.Equal(on(8, 0)) {
+			t.Errorf("the room says %+v, %+v", m, at)
 		}
 		for what, c := range map[string]struct {
 			from, to time.Time
@@ -62,7 +63,7 @@ func TestSetAvailability(t *testing.T) {
 			"on Monday":      {on(9, 0).AddDate(0, 0, 2), on(10, 0).AddDate(0, 0, 2), "invalid start_time"},
 			"open":           {on(9, 0), on(9, 50), ""},
 		} {
-			_, _, err := r.CreateBooking(t.Context(), meeting("", c.from, c.to), BookingOptions{})
+			_, _, err := r.Create(t.Context(), meeting("", c.from, c.to), Caller{})
 			if got := refusal(err); got != c.want {
 				t.Errorf("%s: %q (%v), want %q", what, got, err, c.want)
 			}
@@ -92,7 +93,7 @@ func TestHoldSpaceRefuses(t *testing.T) {
 			"from 1 BC":    {booking.Hold{Status: booking.Disabled, From: time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)}, "invalid from"},
 			"lifting what": {booking.Hold{Status: booking.Available}, ""},
 		} {
-			_, err := r.HoldSpace(t.Context(), room, c.hold)
+			_, err := r.Hold(t.Context(), room, c.hold)
 			if got := refusal(err); got != c.want {
 				t.Errorf("%s: %q (%v), want %q", what, got, err, c.want)
 			}
@@ -100,9 +101,9 @@ func TestHoldSpaceRefuses(t *testing.T) {
 		var err error
 		for i := 0; err == nil; i++ {
 			from := on(10, 0).Add(time.Duration(i) * time.Hour)
-			_, err = r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Reserved, From: from, Until: from.Add(time.Minute)})
+			_, err = r.Hold(t.Context(), room, booking.Hold{Status: booking.Reserved, From: from, Until: from.Add(time.Minute)})
 		}
-		if n := len(r.find(room).plan.terms.Load().Holds); n != maxHolds || refusal(err) != "conflict" {
+		if n := len(r.Room(room).terms.Load().Holds); n != maxHolds || refusal(err) != "conflict" {
 			t.Errorf("%d states are scheduled, then %v", n, err)
 		}
 	})

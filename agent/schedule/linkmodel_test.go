@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"fmt"
@@ -66,7 +66,7 @@ func (m *model) drawEvent() {
 
 // read lets the space read the calendar now.
 func (m *model) read() {
-	m.find(room).almanac.relinked.Wake()
+	m.Room(room).link.relinked.Wake()
 	m.wait(time.Second)
 	if m.linked {
 		maps.Copy(m.said, m.shown)
@@ -93,7 +93,7 @@ func (m *model) feed() {
 
 // person does something to a booking of the room. Refusals are nothing done.
 func (m *model) person() {
-	all, err := m.Bookings(room, time.Time{}, time.Time{})
+	all, err := m.List(room, time.Time{}, time.Time{})
 	if err != nil {
 		m.fail("%v", err)
 	}
@@ -102,23 +102,23 @@ func (m *model) person() {
 		return
 	}
 	b := rapid.SampledFrom(all).Draw(m.t, "booking")
-	ctx, none := m.guided.t.Context(), BookingOptions{}
+	ctx, none := m.guided.t.Context(), Caller{}
 	start := m.day.Add(time.Duration(rapid.IntRange(0, 11).Draw(m.t, "to")) * 2 * time.Hour)
 	end := start.Add(time.Hour)
 	switch rapid.IntRange(0, 6).Draw(m.t, "does") {
 	case 0:
-		b, err = m.CancelBooking(ctx, b.ID, none)
+		b, err = m.Cancel(ctx, b.ID, none)
 	case 1:
-		b, err = m.EndBooking(ctx, b.ID, none)
+		b, err = m.End(ctx, b.ID, none)
 	case 2:
 		b, err = m.CheckIn(ctx, b.ID, none)
 	case 3:
-		b, err = m.ChangeBooking(ctx, b.ID, booking.Edit{Start: &start, End: &end}, none)
+		b, err = m.Change(ctx, b.ID, booking.Edit{Start: &start, End: &end}, none)
 	case 4:
-		b, err = m.ExtendBooking(ctx, b.ID, time.Time{}, 15*time.Minute, none)
+		b, err = m.Extend(ctx, b.ID, time.Time{}, 15*time.Minute, none)
 	case 5:
-		if _, err = m.ChangeBooking(ctx, b.ID, booking.Edit{Start: &start, End: &end}, none); err == nil {
-			b, err = m.CancelBooking(ctx, b.ID, none)
+		if _, err = m.Change(ctx, b.ID, booking.Edit{Start: &start, End: &end}, none); err == nil {
+			b, err = m.Cancel(ctx, b.ID, none)
 		}
 	case 6:
 		m.schedule++
@@ -142,7 +142,7 @@ func (m *model) step() {
 		m.wait(time.Duration(rapid.IntRange(1, 90).Draw(m.t, "minutes")) * time.Minute)
 	case 8:
 		start := m.day.Add(time.Duration(rapid.IntRange(0, 11).Draw(m.t, "mine")) * 2 * time.Hour)
-		_, _, _ = m.CreateBooking(m.guided.t.Context(), meeting("", start, start.Add(time.Hour)), BookingOptions{})
+		_, _, _ = m.Create(m.guided.t.Context(), meeting("", start, start.Add(time.Hour)), Caller{})
 	case 9:
 		if rapid.Bool().Draw(m.t, "restart") {
 			m.restart()
@@ -159,7 +159,7 @@ func (m *model) step() {
 // check wants revisions that only rise, no two live bookings at a time, and no
 // two of one event.
 func (m *model) check() {
-	all, err := m.Bookings(room, time.Time{}, time.Time{})
+	all, err := m.List(room, time.Time{}, time.Time{})
 	if err != nil {
 		m.fail("%v", err)
 	}
@@ -187,7 +187,7 @@ func (m *model) check() {
 // wantCalendar wants the room to be what the calendar says, without what was
 // settled, and without what others are in the way of.
 func (m *model) wantCalendar() {
-	all, err := m.Bookings(room, time.Time{}, time.Time{})
+	all, err := m.List(room, time.Time{}, time.Time{})
 	if err != nil {
 		m.fail("%v", err)
 	}

@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"net/http"
@@ -8,6 +8,7 @@ import (
 	"roomgate/agent/calendar"
 	"roomgate/agent/loop"
 	"roomgate/agent/outgoing"
+	"roomgate/agent/problem"
 )
 
 // calendarClients are the ways to external calendars: of what a tenant links,
@@ -21,7 +22,7 @@ type calendarClients struct {
 }
 
 func newCalendarClients(o Options) calendarClients {
-	c := calendarClients{o.Calendars, o.Calendars, o.Config.Calendars.Policy(o.AllowLoopback), loop.NewTurn()}
+	c := calendarClients{o.Calendars, o.Calendars, o.Policy, loop.NewTurn()}
 	if o.Calendars == nil {
 		c.linked, c.own = calendar.NewClient(c.policy), calendar.NewClient(outgoing.Policy{Anywhere: true})
 	}
@@ -29,8 +30,8 @@ func newCalendarClients(o Options) calendarClients {
 }
 
 // of is the way to the calendar that a space follows now.
-func (c calendarClients) of(s *space) *http.Client {
-	if s.plan.terms.Load().Calendar == nil && !s.Space.Calendar.Added {
+func (c calendarClients) of(r *Room) *http.Client {
+	if r.terms.Load().Calendar == nil && !r.config.Load().Calendar.Added {
 		return c.own
 	}
 	return c.linked
@@ -39,14 +40,14 @@ func (c calendarClients) of(s *space) *http.Client {
 // check refuses a URL that no calendar can be linked to.
 func (c calendarClients) check(text string) error {
 	if err := calendar.CheckURL(text); err != nil {
-		return refuse(Invalid, "url", "cannot be followed: %v", err)
+		return problem.New(problem.Invalid, "url", "cannot be followed: %v", err)
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err == nil {
 		err = c.policy.CheckURL(u)
 	}
 	if err != nil {
-		return refuse(Invalid, "url", "cannot be followed: it %v", err)
+		return problem.New(problem.Invalid, "url", "cannot be followed: it %v", err)
 	}
 	return nil
 }

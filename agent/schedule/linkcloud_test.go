@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"fmt"
@@ -73,7 +73,7 @@ func TestDisplacedMeetingReturnsAtOnce(t *testing.T) {
 		f.wantPlan("in the way", "early 9 displaced", "mine 9 booked")
 		f.site.show(503, "")
 		f.wait(time.Hour)
-		if _, err := f.CancelBooking(t.Context(), mine.ID, BookingOptions{}); err != nil {
+		if _, err := f.Cancel(t.Context(), mine.ID, Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		f.wait(time.Second)

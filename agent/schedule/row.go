@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"cmp"
@@ -12,27 +12,23 @@ import (
 // levelBooking is the topic level on which bookings go up.
 const levelBooking = "booking"
 
-// spaceDevice is what an event of a space, and of no device in it, names as
-// its device.
-const spaceDevice = "meeting-space"
-
 // The events of a booking.
 const (
-	bookingCreated   = "booking.created"
-	bookingUpdated   = "booking.updated"
-	bookingStarted   = "booking.start"
-	bookingEnded     = "booking.end"
-	bookingCancelled = "booking.cancelled"
-	bookingCheckedIn = "booking.checked_in"
-	bookingReleased  = "booking.released"
-	bookingDisplaced = "booking.displaced"
+	Created   = "booking.created"
+	Updated   = "booking.updated"
+	Started   = "booking.start"
+	Ended     = "booking.end"
+	Cancelled = "booking.cancelled"
+	CheckedIn = "booking.checked_in"
+	Released  = "booking.released"
+	Displaced = "booking.displaced"
 )
 
 // bookingEvent makes the log row of what happened to a booking. It belongs to
 // the organization that the booking names, or else to the one that owns the
 // space now: later that may have another owner, or be gone.
-func (a *Agent) bookingEvent(s *space, e edit, at time.Time) (eventlog.Row, error) {
-	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, a.ownerOf(s)), "state": e.State, "source": e.Source,
+func (r *Room) bookingEvent(e edit, at time.Time) (eventlog.Row, error) {
+	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, r.book.o.Owner(r.ID)), "state": e.State, "source": e.Source,
 		"revision": e.Revision, "start_time": e.Start.Format(eventlog.TimeLayout), "end_time": e.End.Format(eventlog.TimeLayout)}
 	if !e.Private {
 		details["organizer"] = e.Organizer
@@ -43,13 +39,13 @@ func (a *Agent) bookingEvent(s *space, e edit, at time.Time) (eventlog.Row, erro
 	for name, value := range e.more {
 		details[name] = value
 	}
-	return a.Events.Event(eventlog.Record{Type: e.event, Time: at, Space: s.ID, Device: spaceDevice, Details: details})
+	return r.book.o.Events.Event(eventlog.Record{Type: e.event, Time: at, Space: r.ID, Device: eventlog.SpaceDevice, Details: details})
 }
 
 // bookingRow makes the log row that tells the cloud of a booking.
-func (a *Agent) bookingRow(s *space, b booking.Booking, at time.Time) (eventlog.Row, error) {
+func (r *Room) bookingRow(b booking.Booking, at time.Time) (eventlog.Row, error) {
 	data, err := json.Marshal(b)
-	return a.Events.Row(levelBooking, at, s.ID, "", "", data), err
+	return r.book.o.Events.Row(levelBooking, at, r.ID, "", "", data), err
 }
 
 // eventOfState names what has happened when another side says that a booking
@@ -57,21 +53,21 @@ func (a *Agent) bookingRow(s *space, b booking.Booking, at time.Time) (eventlog.
 func eventOfState(was, is booking.Booking, known bool) string {
 	switch {
 	case is.Live() && !known, is.State == booking.Booked && !was.Live():
-		return bookingCreated // also of one that was given up and comes back
+		return Created // also of one that was given up and comes back
 	case was.State == is.State:
-		return bookingUpdated
+		return Updated
 	}
 	switch is.State {
 	case booking.CheckedIn:
-		return bookingCheckedIn
+		return CheckedIn
 	case booking.Ended:
-		return bookingEnded
+		return Ended
 	case booking.Cancelled:
-		return bookingCancelled
+		return Cancelled
 	case booking.Released:
-		return bookingReleased
+		return Released
 	case booking.Displaced:
-		return bookingDisplaced
+		return Displaced
 	}
-	return bookingUpdated
+	return Updated
 }

@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ func (f *guided) start() {
 // restart is a power cut, as far as the process goes.
 func (f *guided) restart() {
 	f.stop()
-	f.rig = openRig(f.t, rigOptions{yaml: f.yaml, dir: f.options.DataDir})
+	f.rig = openRig(f.t, rigOptions{yaml: f.yaml, dir: f.dir})
 	f.start()
 }
 
@@ -63,7 +63,7 @@ func edited(body, old, with string) string { return strings.Replace(body, old, w
 // the returns the room's booking of that title.
 func (f *guided) the(title string) (found booking.Booking) {
 	f.t.Helper()
-	all, err := f.Bookings(room, time.Time{}, time.Time{})
+	all, err := f.List(room, time.Time{}, time.Time{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestWhatLeavesACalendarComesBack(t *testing.T) {
 func TestWhatPeopleSettledStays(t *testing.T) {
 	full := ics("early 9 60", "late 11 60")
 	cancel := func(f *guided, id string) error {
-		_, err := f.CancelBooking(f.t.Context(), id, BookingOptions{})
+		_, err := f.Cancel(f.t.Context(), id, Caller{})
 		return err
 	}
 	late := func(hour, minute int) time.Time { return time.Date(2000, 1, 2, hour, minute, 0, 0, time.UTC) }
@@ -199,13 +199,13 @@ func TestWhatPeopleSettledStays(t *testing.T) {
 		"moved here, then cancelled": {late(8, 0), func(f *guided, id string) error {
 			f.site.show(http.StatusServiceUnavailable, "")
 			start, end := late(15, 0), late(16, 0)
-			if _, err := f.ChangeBooking(f.t.Context(), id, booking.Edit{Start: &start, End: &end}, BookingOptions{}); err != nil {
+			if _, err := f.Change(f.t.Context(), id, booking.Edit{Start: &start, End: &end}, Caller{}); err != nil {
 				return err
 			}
 			return cancel(f, id)
 		}, booking.Cancelled},
 		"ended early": {late(9, 5), func(f *guided, id string) error {
-			_, err := f.EndBooking(f.t.Context(), id, BookingOptions{})
+			_, err := f.End(f.t.Context(), id, Caller{})
 			return err
 		}, booking.Ended},
 		"released, for nobody came": {late(9, 11), func(*guided, string) error { return nil }, booking.Released},

@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 )
 
 // maxHolds is how many states may be scheduled for one space.
@@ -59,71 +61,71 @@ func keep[T any](field **T, set *T) {
 
 // SetAvailability stores what the caller sets over the configuration, and
 // returns what holds then.
-func (a *Agent) SetAvailability(ctx context.Context, spaceID string, v Availability) (Availability, error) {
-	s, err := a.space(spaceID)
+func (bk *Book) SetAvailability(ctx context.Context, spaceID string, v Availability) (Availability, error) {
+	r, err := bk.room(spaceID)
 	if err != nil {
 		return v, err
 	}
-	if err := s.plan.turn.Lock(ctx); err != nil {
+	if err := r.turn.Lock(ctx); err != nil {
 		return v, err
 	}
-	defer s.plan.turn.Unlock()
+	defer r.turn.Unlock()
 	switch {
 	case v.Hours != nil && v.AroundTheClock == nil: // hours mean that it closes
 		v.AroundTheClock = new(bool)
 	case v.Hours != nil && *v.AroundTheClock && *v.Hours != (config.Hours{}):
-		return v, refuse(Invalid, "hours", "are there and 24_hr_available is true: send one of them")
+		return v, problem.New(problem.Invalid, "hours", "are there and 24_hr_available is true: send one of them")
 	}
-	kept := s.plan.terms.Load().storedPlan
+	kept := r.terms.Load().storedPlan
 	kept.Availability = kept.Availability.and(v)
-	if err := kept.Availability.check(s.Space); err != nil {
+	if err := kept.Availability.check(*r.config.Load()); err != nil {
 		return v, err
 	}
-	if err := a.setTerms(ctx, s, kept); err != nil {
+	if err := r.setTerms(ctx, kept); err != nil {
 		return v, err
 	}
-	return s.availability(), nil
+	return r.availability(), nil
 }
 
 // check refuses what no space can be run with.
 func (v Availability) check(c config.Space) error {
 	c = v.over(c)
 	if c.SlotSize < 5 || c.SlotSize > 240 {
-		return refuse(Invalid, "slot_size", "is out of range: want 5 to 240 minutes")
+		return problem.New(problem.Invalid, "slot_size", "is out of range: want 5 to 240 minutes")
 	}
 	week, err := c.Booking.Hours.Week()
 	if err != nil {
-		return refuse(Invalid, "hours", "are wrong: %v", err)
+		return problem.New(problem.Invalid, "hours", "are wrong: %v", err)
 	}
 	if !c.AroundTheClock && week == nil {
-		return refuse(Invalid, "hours", "are missing: name them, or set 24_hr_available")
+		return problem.New(problem.Invalid, "hours", "are missing: name them, or set 24_hr_available")
 	}
 	return nil
 }
 
 // Availability returns what holds now of when and how a space may be booked.
-func (a *Agent) Availability(spaceID string) (Availability, error) {
-	s, err := a.space(spaceID)
+func (bk *Book) Availability(spaceID string) (Availability, error) {
+	r, err := bk.room(spaceID)
 	if err != nil {
 		return Availability{}, err
 	}
-	return s.availability(), nil
+	return r.availability(), nil
 }
 
 // availability is what holds now.
-func (s *space) availability() Availability {
-	c := s.plan.terms.Load().Availability.over(s.Space)
+func (r *Room) availability() Availability {
+	c := r.Config()
 	return Availability{&c.Enabled, &c.SlotSize, &c.AllowCurrentTimeBooking, &c.AroundTheClock, &c.Booking.Hours}
 }
 
-// HoldSpace sets the state of a space for a time, from now on if From is zero.
+// Hold sets the state of a space for a time, from now on if From is zero.
 // Available lifts what is set from then on.
-func (a *Agent) HoldSpace(ctx context.Context, spaceID string, h booking.Hold) (booking.Hold, error) {
-	s, err := a.space(spaceID)
+func (bk *Book) Hold(ctx context.Context, spaceID string, h booking.Hold) (booking.Hold, error) {
+	r, err := bk.room(spaceID)
 	if err != nil {
 		return h, err
 	}
-	now := a.Now().UTC().Truncate(time.Millisecond)
+	now := bk.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	if h.From.IsZero() {
 		h.From = now
 	}
@@ -131,33 +133,33 @@ func (a *Agent) HoldSpace(ctx context.Context, spaceID string, h booking.Hold) (
 	if err := checkHold(h, now); err != nil {
 		return h, err
 	}
-	if err := s.plan.turn.Lock(ctx); err != nil {
+	if err := r.turn.Lock(ctx); err != nil {
 		return h, err
 	}
-	defer s.plan.turn.Unlock()
-	kept := s.plan.terms.Load().storedPlan
+	defer r.turn.Unlock()
+	kept := r.terms.Load().storedPlan
 	h.ID = ulid.Make().String()
 	if kept.Holds, err = laid(kept.Holds, h, now); err != nil {
 		return h, err
 	}
-	return h, a.setTerms(ctx, s, kept)
+	return h, r.setTerms(ctx, kept)
 }
 
 func checkHold(h booking.Hold, now time.Time) error {
 	known := []booking.Status{booking.Available, booking.Reserved, booking.Occupied, booking.Disabled}
 	switch {
 	case !slices.Contains(known, h.Status):
-		return refuse(Invalid, "status", "is not known: want available, reserved, occupied or disabled")
-	case !storable(h.From):
-		return refuse(Invalid, "from", "is out of range: want a year from 1970 to 9999")
-	case !storable(h.Until):
-		return refuse(Invalid, "until", "is out of range: want a year from 1970 to 9999")
+		return problem.New(problem.Invalid, "status", "is not known: want available, reserved, occupied or disabled")
+	case !eventlog.Storable(h.From):
+		return problem.New(problem.Invalid, "from", "is out of range: want a year from 1970 to 9999")
+	case !eventlog.Storable(h.Until):
+		return problem.New(problem.Invalid, "until", "is out of range: want a year from 1970 to 9999")
 	case !h.Until.IsZero() && !h.Until.After(h.From):
-		return refuse(Invalid, "until", "is not after from")
+		return problem.New(problem.Invalid, "until", "is not after from")
 	case !h.Until.IsZero() && !h.Until.After(now):
-		return refuse(Invalid, "until", "is past")
+		return problem.New(problem.Invalid, "until", "is past")
 	case len(h.Note) > 500:
-		return refuse(Invalid, "note", "is longer than 500 bytes")
+		return problem.New(problem.Invalid, "note", "is longer than 500 bytes")
 	}
 	return nil
 }
@@ -179,7 +181,7 @@ func laid(holds []booking.Hold, h booking.Hold, now time.Time) ([]booking.Hold, 
 		out = slices.DeleteFunc(out, func(h booking.Hold) bool { return over(h, now) })
 	}
 	if len(out) > maxHolds {
-		return nil, refuse(Conflict, "", "%d states are scheduled already: lift some", maxHolds)
+		return nil, problem.New(problem.Conflict, "", "%d states are scheduled already: lift some", maxHolds)
 	}
 	return out, nil
 }

@@ -1,9 +1,10 @@
-package agent
+package schedule
 
 import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 )
 
@@ -40,7 +42,7 @@ func BenchmarkCreateBooking(b *testing.B) {
 		from := start.Add(time.Duration(n%15_000) * 15 * time.Minute)
 		asked := booking.Booking{SpaceID: room, Title: "weekly", Organizer: booking.Person{Name: "A. Person", Email: "a@example.org"}, Start: from, End: from.Add(15 * time.Minute)}
 		began := time.Now()
-		made, _, err := r.CreateBooking(b.Context(), asked, BookingOptions{By: "lobby"})
+		made, _, err := r.Create(b.Context(), asked, Caller{By: "lobby"})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -49,7 +51,7 @@ func BenchmarkCreateBooking(b *testing.B) {
 		limit += time.Since(between)
 		ours += between.Sub(began)
 		if n++; n%15_000 == 0 {
-			p := r.find(room).plan
+			p := r.Room(room)
 			for _, old := range p.bookings.All(time.Time{}, time.Time{}) {
 				p.bookings.Forget(old.ID)
 			}
@@ -62,20 +64,46 @@ func BenchmarkCreateBooking(b *testing.B) {
 // rowSizes are those of a booking, its event and what tells the cloud of it.
 func rowSizes(b *testing.B, r *rig) (sizes [3]int) {
 	b.Helper()
-	s := r.find(room)
+	s := r.Room(room)
 	m := meeting("01JDZ0000000000000000000ZZ", tomorrow(), tomorrow().Add(time.Hour))
 	m.Title, m.Organizer = "weekly", booking.Person{Name: "A. Person", Email: "a@example.org"}
-	m, err := booking.New(m, s.plan.terms.Load().rules, time.Now())
+	m, err := booking.New(m, s.terms.Load().rules, time.Now())
 	if err != nil {
 		b.Fatal(err)
 	}
 	stored, err1 := json.Marshal(storedBooking{Booking: m})
-	event, err2 := r.bookingEvent(s, edit{Booking: m, event: bookingCreated, more: map[string]any{"by": "lobby"}}, time.Now())
-	told, err3 := r.bookingRow(s, m, time.Now())
+	event, err2 := s.bookingEvent(edit{Booking: m, event: Created, more: map[string]any{"by": "lobby"}}, time.Now())
+	told, err3 := s.bookingRow(m, time.Now())
 	if err1 != nil || err2 != nil || err3 != nil {
 		b.Fatal(err1, err2, err3)
 	}
-	return [3]int{len(stored) + 5, len(mustJSON(event)) + 5, len(mustJSON(told)) + 5}
+	return [3]int{len(stored) + 5, len(encoded(b, event)) + 5, len(encoded(b, told)) + 5}
+}
+
+// encoded is a row as it is stored.
+func encoded(b *testing.B, row eventlog.Row) []byte {
+	b.Helper()
+	text, err := row.AppendJSON(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return text
+}
+
+// bareStore is bbolt with nothing around it, opened as the store opens it.
+type bareStore struct {
+	db   *bbolt.DB
+	next uint64
+}
+
+func openBare(b *testing.B) *bareStore {
+	b.Helper()
+	db, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, PageSize: 4096})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	return &bareStore{db: db}
 }
 
 // put commits a booking and two rows of the log.
@@ -106,7 +134,7 @@ func (s *bareStore) put(b *testing.B, sizes [3]int, id string) {
 }
 
 // bigSnapshot is a message with so many bookings.
-func bigSnapshot(b *testing.B, revision, n int) cloud.Message {
+func bigSnapshot(b *testing.B, revision, n int) []byte {
 	b.Helper()
 	all := make([]string, n)
 	start := tomorrow()
@@ -119,7 +147,7 @@ func bigSnapshot(b *testing.B, revision, n int) cloud.Message {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return cloud.Message{Topic: cloud.Topics{Gateway: "test"}.Down("schedule"), Payload: payload, QoS: 1}
+	return payload
 }
 
 // BenchmarkSnapshot is a message of 10 000 bookings, all new or all changed,
@@ -138,15 +166,19 @@ func BenchmarkSnapshot(b *testing.B) {
 		m := bigSnapshot(b, revision, n)
 		busy = append(busy, readMeanwhile(b, r, func() time.Duration {
 			began := time.Now()
-			if err := r.receive(b.Context(), m); err != nil {
+			e, err := cloud.DecodeSchedule(m)
+			if err != nil {
 				b.Fatal(err)
+			}
+			if refusal, err := r.Take(b.Context(), e, func(id string) eventlog.Stage { return r.answer(e.ID, id, nil) }); refusal != nil || err != nil {
+				b.Fatal(refusal, err)
 			}
 			spent += time.Since(began)
 			return 0
 		})...)
 	}
-	if got := r.find(room).plan.terms.Load().Revision; int(got) != revision || r.find(room).plan.bookings.Len() != n {
-		b.Fatalf("revision %d of %d, %d bookings", got, revision, r.find(room).plan.bookings.Len())
+	if got := r.Room(room).terms.Load().Revision; int(got) != revision || r.Room(room).bookings.Len() != n {
+		b.Fatalf("revision %d of %d, %d bookings", got, revision, r.Room(room).bookings.Len())
 	}
 	b.ReportMetric(spent.Seconds()/float64(revision), "s/snapshot")
 	for name, all := range map[string][]time.Duration{"idle": idle, "busy": busy} {
@@ -170,7 +202,7 @@ func readMeanwhile(b *testing.B, r *rig, f func() time.Duration) (took []time.Du
 		case <-time.After(200 * time.Microsecond):
 		}
 		began := time.Now()
-		if _, err := r.SpaceState(room); err != nil {
+		if _, err := r.State(room); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(began))
@@ -194,10 +226,10 @@ func BenchmarkSpaceState(b *testing.B) {
 					}
 					all[i] = booking.Booking{ID: fmt.Sprint("m", i), SpaceID: room, State: booking.Booked, Start: from, End: to}
 				}
-				r.find(room).plan.bookings.Put(all...)
+				r.Room(room).bookings.Put(all...)
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := r.SpaceState(room); err != nil {
+					if _, err := r.State(room); err != nil {
 						b.Fatal(err)
 					}
 				}

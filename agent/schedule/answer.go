@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import "roomgate/agent/booking"
 
@@ -9,9 +9,9 @@ type answer struct{ said, told booking.Booking }
 // told in answer to the same before. A cloud that merges by rules of its own, or
 // of an earlier version, would be answered for ever. A snapshot is answered in
 // any case. The caller has the turn.
-func (p *plan) untold(kind string, said, tell []booking.Booking) (news []booking.Booking) {
-	if kind == kindSnapshot || p.answers == nil {
-		p.answers = map[string]answer{}
+func (r *Room) untold(kind string, said, tell []booking.Booking) (news []booking.Booking) {
+	if kind == kindSnapshot || r.answers == nil {
+		r.answers = map[string]answer{}
 	}
 	heard := map[string]booking.Booking{}
 	for _, b := range said {
@@ -19,12 +19,12 @@ func (p *plan) untold(kind string, said, tell []booking.Booking) (news []booking
 		heard[b.ID] = b
 	}
 	for _, b := range tell {
-		mine, known := p.bookings.Get(b.ID)
+		mine, known := r.bookings.Get(b.ID)
 		a := answer{heard[b.ID], b}
-		if known && booking.Same(mine, b) && p.answers[b.ID] == a {
+		if known && booking.Same(mine, b) && r.answers[b.ID] == a {
 			continue
 		}
-		p.answers[b.ID] = a
+		r.answers[b.ID] = a
 		news = append(news, b)
 	}
 	return news

@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"fmt"
@@ -10,11 +10,13 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 )
 
 // refusal is what a method says, in short: "conflict start_time 09:00-10:00".
 func refusal(err error) string {
-	e := AsError(err)
+	e := problem.As(err)
 	if e == nil {
 		return ""
 	}
@@ -31,10 +33,10 @@ func TestCreateBooking(t *testing.T) {
 		r.until(on(8, 5))
 		r.book("first", on(9, 0), on(10, 0))
 		r.book("second", on(10, 0), on(11, 0)) // half-open: they touch
-		if _, err := r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Reserved, From: on(14, 0), Until: on(15, 0)}); err != nil {
+		if _, err := r.Hold(t.Context(), room, booking.Hold{Status: booking.Reserved, From: on(14, 0), Until: on(15, 0)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(20, 0)}); err != nil {
+		if _, err := r.Hold(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(20, 0)}); err != nil {
 			t.Fatal(err)
 		}
 		with := func(f func(*booking.Booking)) booking.Booking {
@@ -66,20 +68,20 @@ func TestCreateBooking(t *testing.T) {
 			"wrong address":     {with(func(b *booking.Booking) { b.Organizer.Email = "x" }), "invalid organizer.email"},
 			"long title":        {with(func(b *booking.Booking) { b.Title = strings.Repeat("x", 501) }), "invalid title"},
 		} {
-			b, created, err := r.CreateBooking(t.Context(), c.asked, BookingOptions{})
+			b, created, err := r.Create(t.Context(), c.asked, Caller{})
 			if got := refusal(err); got != c.want || created || b.State != "" && c.want == "conflict id" {
 				t.Errorf("%s: %q (%v), want %q", name, got, err, c.want)
 			}
 		}
-		if all, _ := r.Bookings("", time.Time{}, time.Time{}); len(all) != 2 {
+		if all, _ := r.List("", time.Time{}, time.Time{}); len(all) != 2 {
 			t.Errorf("%d bookings, want the two that were taken", len(all))
 		}
 		off := false
 		if _, err := r.SetAvailability(t.Context(), room, Availability{Enabled: &off}); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := r.CreateBooking(t.Context(), meeting("", on(12, 0), on(13, 0)), BookingOptions{})
-		wantCode(t, "a space out of use", err, Conflict, "meeting_space_id")
+		_, _, err := r.Create(t.Context(), meeting("", on(12, 0), on(13, 0)), Caller{})
+		wantCode(t, "a space out of use", err, problem.Conflict, "meeting_space_id")
 	})
 }
 
@@ -90,14 +92,14 @@ func TestCreateBookingTakesWhatMayBeAskedFor(t *testing.T) {
 		asked := meeting("mine", on(9, 0), on(10, 0))
 		asked.State, asked.Revision, asked.CloudRevision, asked.Reason = booking.Ended, 7, 9, "because"
 		asked.CheckedInAt, asked.PlannedEnd = on(8, 0), on(8, 0)
-		b, _, err := r.CreateBooking(t.Context(), asked, BookingOptions{By: "lobby"})
+		b, _, err := r.Create(t.Context(), asked, Caller{By: "lobby"})
 		want := booking.Booking{ID: "mine", SpaceID: room, Title: "mine", Start: on(9, 0), End: on(10, 0), State: booking.Booked,
 			Revision: 1, Source: booking.Local, CreatedAt: on(0, 0), UpdatedAt: on(0, 0)}
 		if err != nil || b != want {
 			t.Errorf("made %+v, %v\nwant %+v", b, err, want)
 		}
 		told := r.happenings()
-		if len(told) != 1 || told[0].event != bookingCreated || told[0].details["by"] != "lobby" || told[0].details["device"] != spaceDevice ||
+		if len(told) != 1 || told[0].event != Created || told[0].details["by"] != "lobby" || told[0].details["device"] != eventlog.SpaceDevice ||
 			told[0].details["start_time"] != "2000-01-01T09:00:00.000Z" || told[0].details["meeting_space_id"] != room {
 			t.Errorf("told %+v", told)
 		}
@@ -108,12 +110,12 @@ func TestKeyMakesARequestTheSameOne(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		asked := booking.Booking{SpaceID: room, Title: "t", Start: on(9, 0), End: on(10, 0)}
-		o := BookingOptions{Key: "caller/1"}
-		first, created, err := r.CreateBooking(t.Context(), asked, o)
+		o := Caller{Key: "caller/1"}
+		first, created, err := r.Create(t.Context(), asked, o)
 		if err != nil || !created {
 			t.Fatal(created, err)
 		}
-		if again, created, err := r.CreateBooking(t.Context(), asked, o); err != nil || created || again != first {
+		if again, created, err := r.Create(t.Context(), asked, o); err != nil || created || again != first {
 			t.Errorf("again: %+v, %v, %v", again, created, err)
 		}
 		for name, f := range map[string]func(*booking.Booking){
@@ -123,32 +125,32 @@ func TestKeyMakesARequestTheSameOne(t *testing.T) {
 		} {
 			other := asked
 			f(&other)
-			_, created, err := r.CreateBooking(t.Context(), other, o)
-			if wantCode(t, name, err, Conflict, "id"); created {
+			_, created, err := r.Create(t.Context(), other, o)
+			if wantCode(t, name, err, problem.Conflict, "id"); created {
 				t.Errorf("%s: created", name)
 			}
 		}
-		if _, err := r.CancelBooking(t.Context(), first.ID, BookingOptions{}); err != nil {
+		if _, err := r.Cancel(t.Context(), first.ID, Caller{}); err != nil {
 			t.Fatal(err)
 		}
-		if again, created, err := r.CreateBooking(t.Context(), asked, o); err != nil || created || again.State != booking.Cancelled {
+		if again, created, err := r.Create(t.Context(), asked, o); err != nil || created || again.State != booking.Cancelled {
 			t.Errorf("after it was cancelled: %+v, %v, %v, want it as it is", again, created, err)
 		}
 		// A walk-up that names no times is what it was, whatever the time.
 		r.until(on(9, 0))
 		walk := booking.Booking{SpaceID: room, Source: booking.WalkUp}
-		was, _, err := r.CreateBooking(t.Context(), walk, BookingOptions{Key: "caller/2"})
+		was, _, err := r.Create(t.Context(), walk, Caller{Key: "caller/2"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.until(on(9, 10))
-		if is, created, err := r.CreateBooking(t.Context(), walk, BookingOptions{Key: "caller/2"}); err != nil || created || is != was {
+		if is, created, err := r.Create(t.Context(), walk, Caller{Key: "caller/2"}); err != nil || created || is != was {
 			t.Errorf("walk-up again: %+v, %v, %v", is, created, err)
 		}
 		// An id that the caller has chosen is kept, and the key does no harm.
 		asked.ID, asked.Start, asked.End = "chosen", on(12, 0), on(13, 0)
 		for i := range 2 {
-			if b, created, err := r.CreateBooking(t.Context(), asked, BookingOptions{Key: "caller/3"}); err != nil || b.ID != "chosen" || created != (i == 0) {
+			if b, created, err := r.Create(t.Context(), asked, Caller{Key: "caller/3"}); err != nil || b.ID != "chosen" || created != (i == 0) {
 				t.Errorf("with an id: %+v, %v, %v", b, created, err)
 			}
 		}
@@ -160,7 +162,7 @@ func TestWalkUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		r.book("ten", on(10, 0), on(10, 30))
-		if _, err := r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(12, 0), Until: on(13, 0)}); err != nil {
+		if _, err := r.Hold(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(12, 0), Until: on(13, 0)}); err != nil {
 			t.Fatal(err)
 		}
 		everyDay := "08:00-18:00"
@@ -191,7 +193,7 @@ func TestWalkUp(t *testing.T) {
 			if c.length > 0 {
 				b.End = time.Now().Truncate(time.Second).Add(c.length)
 			}
-			b, _, err := r.CreateBooking(t.Context(), b, BookingOptions{})
+			b, _, err := r.Create(t.Context(), b, Caller{})
 			got := refusal(err)
 			if err == nil {
 				got = b.Start.Format("15:04:05") + "-" + b.End.Format("15:04:05")
@@ -206,7 +208,7 @@ func TestWalkUp(t *testing.T) {
 		// Too little is left until the next meeting: the refusal names it.
 		r.book("late", on(19, 0), on(20, 0))
 		r.until(on(18, 57))
-		_, _, err := r.CreateBooking(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, BookingOptions{})
+		_, _, err := r.Create(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, Caller{})
 		if got := refusal(err); got != "conflict start_time 19:00-20:00" {
 			t.Errorf("three minutes before the next: %s", got)
 		}
@@ -238,7 +240,7 @@ func TestChangeBooking(t *testing.T) {
 			{"over itself", "a", times(on(9, 30), on(10, 30)), 0, "", 3},
 			{"off the grid", "a", times(on(9, 31), on(10, 30)), 0, "invalid start_time", 3},
 		} {
-			_, err := r.ChangeBooking(t.Context(), c.id, c.edit, BookingOptions{Revision: c.seen})
+			_, err := r.Change(t.Context(), c.id, c.edit, Caller{Revision: c.seen})
 			if got := refusal(err); got != c.want {
 				t.Errorf("%s: %s (%v), want %s", c.what, got, err, c.want)
 			}
@@ -247,13 +249,13 @@ func TestChangeBooking(t *testing.T) {
 			}
 		}
 		// What stands where a hold was laid since may shrink, and not grow.
-		if _, err := r.HoldSpace(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(9, 0), Until: on(13, 0)}); err != nil {
+		if _, err := r.Hold(t.Context(), room, booking.Hold{Status: booking.Disabled, From: on(9, 0), Until: on(13, 0)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.ChangeBooking(t.Context(), "b", times(on(11, 0), on(11, 30)), BookingOptions{}); err != nil {
+		if _, err := r.Change(t.Context(), "b", times(on(11, 0), on(11, 30)), Caller{}); err != nil {
 			t.Errorf("shrink in a hold: %v", err)
 		}
-		_, err := r.ChangeBooking(t.Context(), "b", times(on(11, 0), on(12, 0)), BookingOptions{})
+		_, err := r.Change(t.Context(), "b", times(on(11, 0), on(12, 0)), Caller{})
 		if got := refusal(err); got != "conflict end_time 09:00-13:00" {
 			t.Errorf("grow in a hold: %s", got)
 		}
@@ -272,28 +274,28 @@ func TestLifeOfABooking(t *testing.T) {
 			do   func() (booking.Booking, error)
 			want string
 		}
-		o := BookingOptions{}
+		o := Caller{}
 		var seen booking.Booking
 		for _, c := range []step{
 			{"too early", on(8, 49), func() (booking.Booking, error) { return r.CheckIn(t.Context(), "a", o) }, "not_now"},
-			{"end before it begins", on(8, 49), func() (booking.Booking, error) { return r.EndBooking(t.Context(), "a", o) }, "not_now"},
+			{"end before it begins", on(8, 49), func() (booking.Booking, error) { return r.End(t.Context(), "a", o) }, "not_now"},
 			{"check in early", on(8, 50), func() (booking.Booking, error) { return r.CheckIn(t.Context(), "a", o) }, ""},
 			{"check in twice", on(8, 51), func() (booking.Booking, error) { return r.CheckIn(t.Context(), "a", o) }, ""},
 			{"extend stale", on(9, 30), func() (booking.Booking, error) {
-				return r.ExtendBooking(t.Context(), "a", time.Time{}, 15*time.Minute, BookingOptions{Revision: 1})
+				return r.Extend(t.Context(), "a", time.Time{}, 15*time.Minute, Caller{Revision: 1})
 			}, "revision_mismatch If-Match"},
 			{"extend by", on(9, 30), func() (booking.Booking, error) {
-				return r.ExtendBooking(t.Context(), "a", time.Time{}, 15*time.Minute, o)
+				return r.Extend(t.Context(), "a", time.Time{}, 15*time.Minute, o)
 			}, ""},
-			{"extend into the next", on(9, 31), func() (booking.Booking, error) { return r.ExtendBooking(t.Context(), "a", on(10, 45), 0, o) }, "conflict end_time 10:30-11:00"},
-			{"extend backwards", on(9, 31), func() (booking.Booking, error) { return r.ExtendBooking(t.Context(), "a", on(9, 45), 0, o) }, "invalid end_time"},
-			{"extend by nothing", on(9, 31), func() (booking.Booking, error) { return r.ExtendBooking(t.Context(), "a", time.Time{}, 0, o) }, "invalid end_time"},
-			{"extend up to the next", on(9, 32), func() (booking.Booking, error) { return r.ExtendBooking(t.Context(), "a", on(10, 30), 0, o) }, ""},
-			{"end early", on(9, 40), func() (booking.Booking, error) { return r.EndBooking(t.Context(), "a", o) }, ""},
-			{"end twice", on(9, 41), func() (booking.Booking, error) { return r.EndBooking(t.Context(), "a", o) }, ""},
-			{"extend what is over", on(9, 42), func() (booking.Booking, error) { return r.ExtendBooking(t.Context(), "a", on(11, 0), 0, o) }, "not_now"},
-			{"cancel", on(9, 43), func() (booking.Booking, error) { return r.CancelBooking(t.Context(), "b", o) }, ""},
-			{"cancel twice", on(9, 43), func() (booking.Booking, error) { return r.CancelBooking(t.Context(), "b", o) }, ""},
+			{"extend into the next", on(9, 31), func() (booking.Booking, error) { return r.Extend(t.Context(), "a", on(10, 45), 0, o) }, "conflict end_time 10:30-11:00"},
+			{"extend backwards", on(9, 31), func() (booking.Booking, error) { return r.Extend(t.Context(), "a", on(9, 45), 0, o) }, "invalid end_time"},
+			{"extend by nothing", on(9, 31), func() (booking.Booking, error) { return r.Extend(t.Context(), "a", time.Time{}, 0, o) }, "invalid end_time"},
+			{"extend up to the next", on(9, 32), func() (booking.Booking, error) { return r.Extend(t.Context(), "a", on(10, 30), 0, o) }, ""},
+			{"end early", on(9, 40), func() (booking.Booking, error) { return r.End(t.Context(), "a", o) }, ""},
+			{"end twice", on(9, 41), func() (booking.Booking, error) { return r.End(t.Context(), "a", o) }, ""},
+			{"extend what is over", on(9, 42), func() (booking.Booking, error) { return r.Extend(t.Context(), "a", on(11, 0), 0, o) }, "not_now"},
+			{"cancel", on(9, 43), func() (booking.Booking, error) { return r.Cancel(t.Context(), "b", o) }, ""},
+			{"cancel twice", on(9, 43), func() (booking.Booking, error) { return r.Cancel(t.Context(), "b", o) }, ""},
 			{"check in to what was cancelled", on(10, 30), func() (booking.Booking, error) { return r.CheckIn(t.Context(), "b", o) }, "not_now"},
 		} {
 			r.until(c.at)
@@ -323,7 +325,7 @@ func TestThousandWantOneSlot(t *testing.T) {
 		winners := make(chan booking.Booking, 1000)
 		for i := range 1000 {
 			all.Go(func() {
-				b, created, err := r.CreateBooking(t.Context(), meeting(fmt.Sprint("m", i), on(9, 0), on(10, 0)), BookingOptions{})
+				b, created, err := r.Create(t.Context(), meeting(fmt.Sprint("m", i), on(9, 0), on(10, 0)), Caller{})
 				if got := refusal(err); got != "" && got != "conflict start_time 09:00-10:00" || created != (err == nil) {
 					t.Errorf("refused with %s", got)
 				}
@@ -343,7 +345,7 @@ func TestThousandWantOneSlot(t *testing.T) {
 		r.wantStored()
 		r.stop()
 		r = startRig(t, rigOptions{yaml: planned, dir: dir})
-		stored, _ := r.Bookings(room, time.Time{}, time.Time{})
+		stored, _ := r.List(room, time.Time{}, time.Time{})
 		if winner := <-winners; len(stored) != 1 || stored[0] != winner {
 			t.Errorf("stored %+v, won %+v", stored, winner)
 		}

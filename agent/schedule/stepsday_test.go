@@ -1,4 +1,4 @@
-package agent
+package schedule
 
 import (
 	"cmp"
@@ -87,13 +87,13 @@ func liveThrough(t *testing.T, day []moment) string {
 		}
 		switch m.what {
 		case "book":
-			if _, created, _ := r.CreateBooking(t.Context(), m.b, BookingOptions{}); created {
+			if _, created, _ := r.Create(t.Context(), m.b, Caller{}); created {
 				want[m.b.ID] = nil
 			}
 		case "check in":
 			synctest.Wait()
-			if b, err := r.CheckIn(t.Context(), m.b.ID, BookingOptions{}); err == nil {
-				want[b.ID] = []string{bookingCheckedIn}
+			if b, err := r.CheckIn(t.Context(), m.b.ID, Caller{}); err == nil {
+				want[b.ID] = []string{CheckedIn}
 			}
 		case "stop":
 			r.stop()
@@ -107,7 +107,7 @@ func liveThrough(t *testing.T, day []moment) string {
 	r.wait(time.Minute) // it may have started just now
 	got := map[string][]string{}
 	for _, h := range r.happenings() {
-		if h.event != bookingCreated {
+		if h.event != Created {
 			got[h.id] = append(got[h.id], h.event)
 		}
 	}
@@ -115,13 +115,13 @@ func liveThrough(t *testing.T, day []moment) string {
 		b := r.booking(id)
 		switch {
 		case len(events) > 0 || !graceOf(b, pauses).Before(b.End):
-			events = append(events, bookingStarted, bookingEnded)
+			events = append(events, Started, Ended)
 		default:
-			events = append(events, bookingStarted, bookingReleased)
+			events = append(events, Started, Released)
 		}
 		slices.Sort(events)
 		order := slices.Clone(got[id])
-		if last := len(order) - 1; last < 0 || order[last] != bookingEnded && order[last] != bookingReleased {
+		if last := len(order) - 1; last < 0 || order[last] != Ended && order[last] != Released {
 			return fmt.Sprintf("%s: happened %q, want its end last", id, order)
 		}
 		slices.Sort(order)

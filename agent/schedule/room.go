@@ -1,0 +1,248 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/agent/problem"
+	"roomgate/store"
+)
+
+const (
+	// maxBookings is how many bookings one room keeps, past ones among them.
+	maxBookings = 20_000
+	// keepPast is how long what is over is kept: by the clock, and of the time
+	// that was lived through.
+	keepPast = 30 * 24 * time.Hour
+)
+
+// Room is what is booked in a meeting space, and what holds there. It outlives
+// a change of the space's configuration.
+type Room struct {
+	ID   string // the meeting space's
+	book *Book
+
+	turn     loop.Turn // holds a token while somebody changes the room
+	config   atomic.Pointer[config.Space]
+	bookings *booking.Schedule // readers take no lock but its own
+	terms    atomic.Pointer[terms]
+	shown    atomic.Pointer[shownState]      // what the state last said; nil: nothing yet
+	warned   atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
+	link     calendarLink
+
+	// What follows belongs to who has the turn.
+	marks    map[string]booking.Marks // the steps that were taken; no entry: none
+	spared   map[string]time.Time     // the room is occupied: look again then
+	vacant   time.Time                // since when the room was seen empty; zero: it is not
+	pastDays int                      // the day on which past bookings were last forgotten
+	answers  map[string]answer        // what the cloud was last told in answer to a message, by booking
+}
+
+// terms are the rules of a room and what is set over them. They are replaced as
+// a whole.
+type terms struct {
+	storedPlan
+	rules   booking.Rules
+	enabled bool
+}
+
+func newRoom(bk *Book, c config.Space, kept storedPlan) *Room {
+	r := &Room{ID: c.ID, book: bk, turn: loop.NewTurn(), bookings: booking.NewSchedule(nil),
+		link:  calendarLink{relinked: loop.NewSignal(), stirred: loop.NewSignal()},
+		marks: map[string]booking.Marks{}, spared: map[string]time.Time{}}
+	r.configure(c, kept)
+	return r
+}
+
+// configure makes a configuration the one that the room goes by.
+func (r *Room) configure(c config.Space, kept storedPlan) {
+	r.config.Store(&c)
+	r.keep(kept)
+}
+
+// keep lays what was set at run time over the configuration.
+func (r *Room) keep(kept storedPlan) {
+	c := kept.Availability.over(*r.config.Load())
+	r.terms.Store(&terms{kept, c.Rules(), c.Enabled})
+}
+
+// load takes the stored bookings of the room.
+func (r *Room) load(stored []storedBooking) {
+	all := make([]booking.Booking, len(stored))
+	for i, s := range stored {
+		all[i] = s.Booking
+		r.mark(s.ID, s.Marks)
+	}
+	r.bookings = booking.NewSchedule(all)
+}
+
+// Name is the meeting space's.
+func (r *Room) Name() string { return r.config.Load().Name }
+
+// Config is the configuration of the meeting space, with what was set over it
+// at run time.
+func (r *Room) Config() config.Space { return r.terms.Load().Availability.over(*r.config.Load()) }
+
+// Rules are those that bookings of the room follow now.
+func (r *Room) Rules() booking.Rules { return r.terms.Load().rules }
+
+// Noted is when the meeting space was first seen, and when something was last
+// set over its configuration.
+func (r *Room) Noted() (created, updated time.Time) {
+	t := r.terms.Load()
+	return t.CreatedAt, t.UpdatedAt
+}
+
+// Bookings are those of the room, to be read: only the book changes them.
+func (r *Room) Bookings() *booking.Schedule { return r.bookings }
+
+// Warned is the last booking that people in the room are to be reminded of, as
+// it will be released unless somebody checks in; nil: there was none.
+func (r *Room) Warned() *booking.Booking { return r.warned.Load() }
+
+// mark remembers the steps that were taken. Those of a booking that is not
+// live stay: the cloud may give its time back to it.
+func (r *Room) mark(id string, m booking.Marks) {
+	if m == (booking.Marks{}) {
+		delete(r.marks, id)
+		return
+	}
+	r.marks[id] = m
+}
+
+// edit is one booking as it shall be from now on.
+type edit struct {
+	booking.Booking
+	marks booking.Marks
+	event string         // what has happened, as Created; empty: nothing to tell here
+	more  map[string]any // details of the event
+	known bool           // the cloud has it like that
+	ruled bool           // the cloud has brought it into this state itself
+}
+
+// commit stores edits, and what also does, with their events in one
+// transaction, and only then shows them. The caller has the turn.
+func (r *Room) commit(ctx context.Context, edits []edit, also ...eventlog.Stage) error {
+	if err := r.fits(edits); err != nil {
+		return err
+	}
+	moved, err := r.book.own(r, edits)
+	if err != nil {
+		return err
+	}
+	defer r.book.ids.release(edits)
+	now := r.book.o.Clock.Now()
+	own := eventlog.Stage{Write: func(tx *store.Tx) error {
+		for _, e := range edits {
+			if err := r.storeEdit(tx, e, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, Show: func() {
+		for id, from := range moved {
+			from.bookings.Forget(id)
+		}
+		r.show(edits)
+	}}
+	stages := append([]eventlog.Stage{own, r.book.o.Notices(r, gone(edits))}, also...)
+	return r.book.o.Events.Commit(ctx, append(stages, eventlog.Stage{Show: func() { r.changed() }})...)
+}
+
+// gone are the bookings that the room has released or lost, without those of
+// which the cloud has decided that.
+func gone(edits []edit) (all []booking.Booking) {
+	for _, e := range edits {
+		if (e.event == Released || e.event == Displaced) && !e.ruled {
+			all = append(all, e.Booking)
+		}
+	}
+	return all
+}
+
+// fits refuses more bookings than a room keeps.
+func (r *Room) fits(edits []edit) error {
+	more := 0
+	for _, e := range edits {
+		if _, known := r.bookings.Get(e.ID); !known {
+			more++
+		}
+	}
+	if more > 0 && r.bookings.Len()+more > maxBookings {
+		return problem.New(problem.Full, "", "the space would have more than %d bookings, past ones among them: send fewer, or wait until old ones are forgotten", maxBookings)
+	}
+	return nil
+}
+
+// show takes over what was stored.
+func (r *Room) show(edits []edit) {
+	shown := make([]booking.Booking, len(edits))
+	for i, e := range edits {
+		shown[i] = e.Booking
+		delete(r.spared, e.ID)
+		r.mark(e.ID, e.marks)
+	}
+	r.bookings.Put(shown...)
+}
+
+func (r *Room) storeEdit(tx *store.Tx, e edit, now time.Time) error {
+	kept := storedBooking{Booking: e.Booking, Marks: e.marks}
+	if !e.Live() {
+		kept.Over = r.book.o.Clock.Lived()
+	}
+	if err := bookings.Put(tx, e.ID, kept); err != nil {
+		return err
+	}
+	if e.event != "" {
+		line, err := r.bookingEvent(e, now)
+		if err != nil {
+			return err
+		}
+		if err := r.book.o.Events.Push(tx, line); err != nil {
+			return err
+		}
+	}
+	if e.known {
+		return nil
+	}
+	line, err := r.bookingRow(e.Booking, now)
+	if err != nil {
+		return err
+	}
+	return r.book.o.Events.Push(tx, line)
+}
+
+// setTerms stores what is set over a space's configuration, and shows it. The
+// caller has the turn.
+func (r *Room) setTerms(ctx context.Context, kept storedPlan) error {
+	kept.UpdatedAt = r.book.o.Clock.Now().UTC().Truncate(time.Millisecond)
+	return r.book.o.Events.Commit(ctx, r.stageTerms(kept), eventlog.Stage{Show: func() { r.changed() }})
+}
+
+func (r *Room) noteNewSpace(ctx context.Context) error {
+	if err := r.turn.Lock(ctx); err != nil {
+		return err
+	}
+	defer r.turn.Unlock()
+	kept := r.terms.Load().storedPlan
+	kept.CreatedAt = r.book.o.Clock.Now().UTC().Truncate(time.Millisecond)
+	err := r.setTerms(ctx, kept)
+	if errors.Is(err, store.ErrFull) {
+		r.book.o.Log.Error("when the space was first seen cannot be stored: free space on the disk", "meeting_space", r.Name())
+		r.keep(kept)
+		return nil
+	}
+	return err
+}
+
+// stageTerms is the change of what is set over a space's configuration. The
+// caller has the turn.
+func (r *Room) stageTerms(kept storedPlan) eventlog.Stage {
+	return eventlog.Stage{Write: func(tx *store.Tx) error { return plans.Put(tx, r.ID, kept) }, Show: func() { r.keep(kept) }}
+}

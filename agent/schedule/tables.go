@@ -1,0 +1,93 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/clock"
+	"roomgate/agent/config"
+	"roomgate/store"
+)
+
+var (
+	// bookings holds every booking by id.
+	bookings = store.NewTable[storedBooking]("bookings")
+	// plans holds what is set for a space at run time, by its id.
+	plans = store.NewTable[storedPlan]("plans")
+)
+
+// Buckets names what the schedules have in the store.
+func Buckets() []string { return []string{bookings.Bucket(), plans.Bucket()} }
+
+// storedBooking is a booking with the steps that were taken.
+type storedBooking struct {
+	booking.Booking
+	Marks booking.Marks `json:"marks"`
+	// Over is when it was last stored as over; 0: it is not, or an earlier version did.
+	Over clock.Lived `json:"over,omitempty"`
+}
+
+// storedPlan is what is set for a space over its configuration.
+type storedPlan struct {
+	// Revision is the last of the cloud's schedule that was applied.
+	Revision     uint64         `json:"revision,omitempty"`
+	Holds        []booking.Hold `json:"holds,omitempty"`
+	Availability Availability   `json:"availability"`
+	Calendar     *string        `json:"calendar,omitempty"` // URL; nil: as configured
+	FeedHash     []byte         `json:"feed_hash,omitempty"`
+	CreatedAt    time.Time      `json:"created_at"`
+	UpdatedAt    time.Time      `json:"updated_at"`
+}
+
+// readBookings returns the stored bookings by meeting space. One that cannot be
+// read is left out.
+func (bk *Book) readBookings(tx *store.Tx) map[string][]storedBooking {
+	stored := map[string][]storedBooking{}
+	for _, b := range bookings.All(tx) {
+		stored[b.SpaceID] = append(stored[b.SpaceID], b)
+	}
+	if err := tx.Err(); err != nil {
+		bk.o.Log.Error("a booking cannot be read and is left out, the cloud's next snapshot brings it back", "error", err)
+	}
+	return stored
+}
+
+// readRoom makes the room of a meeting space from what is stored.
+func (bk *Book) readRoom(tx *store.Tx, c config.Space, stored map[string][]storedBooking) (*Room, error) {
+	kept, err := plans.Get(tx, c.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read the plan of %s: %w", c.Name, err)
+	}
+	r := newRoom(bk, c, kept)
+	r.load(stored[c.ID])
+	return r, nil
+}
+
+// Forget makes the schedules of a backup those of another gateway: the cloud's
+// revisions that this one hears begin with the first.
+func Forget(tx *store.Tx) (err error) {
+	for id, p := range plans.All(tx) {
+		p.Revision = 0
+		err = errors.Join(err, plans.Put(tx, id, p))
+	}
+	return err
+}
+
+// Words are the stored words that a support bundle must not show: titles,
+// people, notes, and where calendars are.
+func Words(tx *store.Tx) (words []string) {
+	for _, b := range bookings.All(tx) {
+		words = append(words, b.Title, b.Organizer.Name, b.Organizer.Email, b.ExternalID)
+	}
+	for _, p := range plans.All(tx) {
+		if p.Calendar != nil {
+			words = append(words, *p.Calendar)
+		}
+		for _, h := range p.Holds {
+			words = append(words, h.Note)
+		}
+	}
+	return words
+}
