@@ -42,7 +42,7 @@ func (f *follower) follow(ctx context.Context) {
 		if url != "" {
 			err := f.read(ctx)
 			if err != nil && !failing && ctx.Err() == nil {
-				f.book.o.Log.Warn("the external calendar cannot be read, what was read before stays", "meeting_space", f.Name(), "error", err, "reason", outgoing.Reason(err))
+				f.book.o.Log.Warn("cannot read the external calendar, keeping what was read before", "meeting_space", f.Name(), "error", err, "reason", outgoing.Reason(err))
 			}
 			failing, wait = err != nil, f.feed.Next()
 		}
@@ -77,7 +77,7 @@ func (f *follower) await(ctx context.Context, wait time.Duration) bool {
 		if read, err := f.feed.Expand(now, to); err == nil {
 			_, err = f.take(ctx, almanac.Page{Result: read, To: to}, false)
 			if err != nil && !errors.Is(err, errRelinked) && ctx.Err() == nil {
-				f.book.o.Log.Error("a meeting of the external calendar cannot be stored", "meeting_space", f.Name(), "error", err)
+				f.book.o.Log.Error("cannot store a meeting of the external calendar", "meeting_space", f.Name(), "error", err)
 			}
 		}
 	}

@@ -25,9 +25,9 @@ type Link struct {
 // calendarLink is what is known of a space's external calendar.
 type calendarLink struct {
 	relinked loop.Signal // holds a token when another URL was set
-	stirred  loop.Signal // holds one when the plan has changed
+	stirred  loop.Signal // holds one when the room has changed
 	last     atomic.Pointer[Link]
-	doubt    almanac.Doubt // belongs to who has the turn of the plan
+	doubt    almanac.Doubt // belongs to who has the turn of the room
 }
 
 // calendarURL is the one that was set, or else the one of the configuration.

@@ -234,7 +234,7 @@ func (r *Room) noteNewSpace(ctx context.Context) error {
 	kept.CreatedAt = r.book.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	err := r.setTerms(ctx, kept)
 	if errors.Is(err, store.ErrFull) {
-		r.book.o.Log.Error("when the space was first seen cannot be stored: free space on the disk", "meeting_space", r.Name())
+		r.book.o.Log.Error("cannot store when the space was first seen: free space on the disk", "meeting_space", r.Name())
 		r.keep(kept)
 		return nil
 	}

@@ -32,7 +32,7 @@ func (bk *Book) runSteps(ctx context.Context) error {
 			for _, r := range bk.rooms.Load().order {
 				wait, err := r.takeSteps(ctx)
 				if err != nil && ctx.Err() == nil {
-					bk.o.Log.Error("a step of a booking cannot be stored, it is tried again", "meeting_space", r.Name(), "error", err)
+					bk.o.Log.Error("cannot store a step of a booking, trying again", "meeting_space", r.Name(), "error", err)
 				}
 				next = min(next, wait)
 			}

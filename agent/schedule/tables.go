@@ -49,7 +49,7 @@ func (bk *Book) readBookings(tx *store.Tx) map[string][]storedBooking {
 		stored[b.SpaceID] = append(stored[b.SpaceID], b)
 	}
 	if err := tx.Err(); err != nil {
-		bk.o.Log.Error("a booking cannot be read and is left out, the cloud's next snapshot brings it back", "error", err)
+		bk.o.Log.Error("cannot read a booking, leaving it out until the cloud's next snapshot brings it back", "error", err)
 	}
 	return stored
 }
