@@ -47,7 +47,7 @@ type device struct {
 	terms   atomic.Pointer[deviceTerms]
 	showing sync.Mutex // held by who sets known
 
-	keypad keypad
+	entered func(drivers.Secret) bool // takes what was typed at its keypad; false: it is no code but, say, a card
 
 	lane   chan *order   // accepted orders, in order
 	turned loop.Signal   // holds a token when the terms have changed
@@ -67,17 +67,17 @@ type takenPicture struct {
 	at      time.Time
 }
 
-func newDevice(a *Agent, s *space, c config.Device, stored []storedReading) *device {
+func newDevice(a *Agent, s *space, c config.Device, stored []storedReading, entered func(drivers.Secret) bool) *device {
 	d := &device{
 		Device: c, agent: a, spaceID: s.ID, space: s.lasting,
-		log:    a.log.With("meeting_space", s.Name, "device", c.ID),
-		lane:   make(chan *order, laneLength),
-		turned: loop.NewSignal(),
-		kick:   loop.NewSignal(),
-		busy:   make(chan struct{}, 1),
+		log:     a.log.With("meeting_space", s.Name, "device", c.ID),
+		entered: entered,
+		lane:    make(chan *order, laneLength),
+		turned:  loop.NewSignal(),
+		kick:    loop.NewSignal(),
+		busy:    make(chan struct{}, 1),
 	}
 	d.terms.Store(&deviceTerms{Device: c})
-	d.keypad.entered = make(chan drivers.Secret, 1)
 	for _, s := range stored {
 		if s.Sub == "" {
 			d.before = s.Value
@@ -283,11 +283,7 @@ func (d *device) report(e drivers.Event) {
 	if !d.live().Enabled {
 		return
 	}
-	if e.Type == drivers.EventCodeEntered && e.Code != "" && digitsOnly(e.Code) {
-		select {
-		case d.keypad.entered <- e.Code:
-		default: // faster than anybody types
-		}
+	if e.Type == drivers.EventCodeEntered && e.Code != "" && d.entered(e.Code) {
 		return
 	}
 	if e.Type != drivers.EventChanged {

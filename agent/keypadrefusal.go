@@ -58,8 +58,8 @@ func (r *codeRefusals) close() map[codeRefusal]int {
 
 // refuseCode tells that a code did not open the door, or counts it. The caller
 // holds the keypad's mu.
-func (d *device) refuseCode(c *storedUnlockCode, why string) {
-	if !d.keypad.refused.take(why, c, time.Now()) {
+func (k *keypad) refuseCode(c *storedUnlockCode, why string) {
+	if !k.refused.take(why, c, time.Now()) {
 		return
 	}
 	details := map[string]any{}
@@ -67,13 +67,12 @@ func (d *device) refuseCode(c *storedUnlockCode, why string) {
 		details = c.told()
 	}
 	details["reason"] = why
-	d.agent.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event("codeRefused", "", time.Now(), details)}})
+	k.events.Add(eventlog.Change{Rows: []eventlog.Row{k.door.event("codeRefused", "", time.Now(), details)}})
 }
 
 // sumRefusals tells what was only counted, when its window is over, or at the
 // end.
-func (d *device) sumRefusals(last bool) {
-	k := &d.keypad
+func (k *keypad) sumRefusals(last bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused.until.IsZero() || !last && time.Now().Before(k.refused.until) {
@@ -86,20 +85,20 @@ func (d *device) sumRefusals(last bool) {
 		if kind.code != "" {
 			details["code_id"] = kind.code
 		}
-		rows = append(rows, d.event("codeRefused", "", time.Now(), details))
+		rows = append(rows, k.door.event("codeRefused", "", time.Now(), details))
 	}
 	if len(rows) > 0 {
-		d.agent.Events.Add(eventlog.Change{Rows: rows})
+		k.events.Add(eventlog.Change{Rows: rows})
 	}
 }
 
 // untilRefusals is how long the keypad may wait until it has something to sum
 // up.
-func (d *device) untilRefusals() time.Duration {
-	d.keypad.mu.Lock()
-	defer d.keypad.mu.Unlock()
-	if d.keypad.refused.until.IsZero() {
+func (k *keypad) untilRefusals() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.refused.until.IsZero() {
 		return refusalWindow
 	}
-	return max(time.Until(d.keypad.refused.until), time.Millisecond)
+	return max(time.Until(k.refused.until), time.Millisecond)
 }

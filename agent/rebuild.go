@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
+	"roomgate/drivers"
 	"roomgate/store"
 )
 
@@ -92,6 +93,9 @@ func (r *rebuild) renew(tx *store.Tx, old *space, c config.Space) (*space, error
 		i := slices.IndexFunc(old.devices, func(d *device) bool { return d.ID == dc.ID && reflect.DeepEqual(d.Device, dc) })
 		if i >= 0 {
 			s.add(old.devices[i])
+			if dc.Type == drivers.TypeLock {
+				s.keypad = old.keypad
+			}
 			continue
 		}
 		d, err := r.agent.loadDevice(tx, s, dc)

@@ -46,9 +46,12 @@ func (a *Agent) loadDevice(tx *store.Tx, s *space, c config.Device) (*device, er
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	d := newDevice(a, s, c, stored)
-	if c.Type == drivers.TypeLock {
-		d.loadKeypad(tx, a.moment())
+	if c.Type != drivers.TypeLock {
+		d := newDevice(a, s, c, stored, digitsOnly)
+		return d, d.loadSettings(tx)
 	}
-	return d, d.loadSettings(tx)
+	k := newKeypad(a.Events)
+	s.keypad, k.door = k, newDevice(a, s, c, stored, k.typed)
+	k.load(tx, a.moment())
+	return k.door, k.door.loadSettings(tx)
 }

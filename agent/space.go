@@ -17,6 +17,7 @@ type space struct {
 	*lasting
 	devices []*device
 	byType  map[string]*device
+	keypad  *keypad // of its lock; nil: it has none
 }
 
 // lasting is what of a space outlives a change of its configuration.

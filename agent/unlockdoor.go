@@ -46,14 +46,33 @@ const (
 	codeShortOrFar = "not 4 to 10 digits"
 )
 
-// keypad is how the keypad of a lock stands. But for entered it belongs to the
-// loop of the door and those who look hold mu.
+// keypad is how the keypad of a space's lock stands. But for entered it belongs to
+// its loop, and those who look hold mu. A lock that is configured anew has a new one.
 type keypad struct {
+	door    *device
+	events  *eventlog.Log
 	entered chan drivers.Secret // what was entered and is to be judged
 
 	mu      sync.Mutex
 	tries   auth.Budget // wrong codes
 	refused codeRefusals
+}
+
+func newKeypad(events *eventlog.Log) *keypad {
+	return &keypad{events: events, entered: make(chan drivers.Secret, 1)}
+}
+
+// typed takes what was typed. It does not wait: what does not fit comes faster
+// than anybody types.
+func (k *keypad) typed(code drivers.Secret) bool {
+	if !digitsOnly(code) {
+		return false
+	}
+	select {
+	case k.entered <- code:
+	default:
+	}
+	return true
 }
 
 // verdict says why a code does not hold at a moment; empty: it does. A code
@@ -110,13 +129,13 @@ func (a *Agent) UnlockCodeState(c UnlockCode) string {
 // KeypadState says for how long the keypad of a space's door takes no code
 // after too many wrong ones; 0: it takes them.
 func (a *Agent) KeypadState(spaceID string) (time.Duration, error) {
-	_, door, err := a.doorOf(spaceID)
+	s, _, err := a.doorOf(spaceID)
 	if err != nil {
 		return 0, err
 	}
-	door.keypad.mu.Lock()
-	defer door.keypad.mu.Unlock()
-	tries := door.keypad.tries
+	s.keypad.mu.Lock()
+	defer s.keypad.mu.Unlock()
+	tries := s.keypad.tries
 	wait, _ := tries.Take(keypadRate, a.moment())
 	return wait, nil
 }
@@ -125,11 +144,11 @@ func (a *Agent) KeypadState(spaceID string) (time.Duration, error) {
 // forgets the wrong ones, with who did it in the log. Where there are none to
 // forget it changes nothing.
 func (a *Agent) LiftLockout(ctx context.Context, spaceID, by string) error {
-	_, door, err := a.doorOf(spaceID)
+	s, door, err := a.doorOf(spaceID)
 	if err != nil {
 		return err
 	}
-	k := &door.keypad
+	k := s.keypad
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	tries := k.tries
@@ -147,63 +166,66 @@ func (a *Agent) LiftLockout(ctx context.Context, spaceID, by string) error {
 
 // answerKeypad judges what is entered at the door of a space until ctx ends.
 func (a *Agent) answerKeypad(ctx context.Context, s *space) error {
-	d := s.byType[drivers.TypeLock]
-	if d == nil {
+	k := s.keypad
+	if k == nil {
 		return nil
 	}
-	defer d.sumRefusals(true)
+	defer k.sumRefusals(true)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case code := <-d.keypad.entered:
-			a.enter(ctx, s, d, code)
+		case code := <-k.entered:
+			a.enter(ctx, s, code)
 			loop.Sleep(ctx, keypadPause)
-		case <-time.After(d.untilRefusals()):
+		case <-time.After(k.untilRefusals()):
 		}
-		d.sumRefusals(false)
+		k.sumRefusals(false)
 	}
 }
 
 // enter judges one code. Its outcome is stored before it takes effect, so who
 // cuts the power in time gains no try.
-func (a *Agent) enter(ctx context.Context, s *space, d *device, code drivers.Secret) {
-	d.keypad.mu.Lock()
-	defer d.keypad.mu.Unlock()
+func (a *Agent) enter(ctx context.Context, s *space, code drivers.Secret) {
+	k := s.keypad
+	d := k.door
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if len(code) < minDigits || len(code) > maxDigits {
-		d.refuseCode(nil, codeShortOrFar)
+		k.refuseCode(nil, codeShortOrFar)
 		return
 	}
-	spent := d.keypad.tries
+	spent := k.tries
 	if _, ok := spent.Take(keypadRate, a.moment()); !ok {
-		d.refuseCode(nil, codeLockedOut)
+		k.refuseCode(nil, codeLockedOut)
 		return
 	}
 	one := s.codes.book.Load().byHash[a.codeHash(s.ID, code)]
 	if one == nil {
-		a.wrongCode(ctx, d, spent)
+		a.wrongCode(ctx, k, spent)
 		return
 	}
 	if why := a.verdict(s, one, a.Now()); why != "" { // who has it guesses nothing
-		d.refuseCode(one, why)
+		k.refuseCode(one, why)
 		return
 	}
 	if err := a.useCode(ctx, s, d, one); err != nil {
 		d.log.Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
-		d.refuseCode(one, codeNotFit)
+		k.refuseCode(one, codeNotFit)
 	}
 }
 
 // wrongCode counts a try, and tells if it was the last for now. One that cannot
 // be stored counts too, until the next start.
-func (a *Agent) wrongCode(ctx context.Context, d *device, spent auth.Budget) {
+func (a *Agent) wrongCode(ctx context.Context, k *keypad, spent auth.Budget) {
+	d := k.door
 	rows := []eventlog.Row{d.event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
 	next := spent
 	if wait, ok := next.Take(keypadRate, a.moment()); !ok {
 		rows = append(rows, d.event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
 		d.log.Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
 	}
-	d.keypad.tries = spent
+	k.tries = spent
 	err := a.Events.Update(ctx, func(tx *store.Tx) error {
 		return errors.Join(a.Events.Push(tx, rows...), keypads.Put(tx, d.ID, spent))
 	})
@@ -221,7 +243,7 @@ func (a *Agent) useCode(ctx context.Context, s *space, d *device, one *storedUnl
 		return err
 	}
 	c := Command{Space: s.ID, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, TTL: keypadOrderTTL, Via: ViaKeypad, By: one.Name}
-	if d.holds() {
+	if holds(d) {
 		if r, _ := d.known.Load().at(time.Now()).find(""); !r.offline() && r.Value == drivers.Open {
 			return nil // it is open for others, who shall not find it locked after us
 		}
@@ -233,7 +255,7 @@ func (a *Agent) useCode(ctx context.Context, s *space, d *device, one *storedUnl
 
 // holds says whether the lock stays open when it is told to open and not for
 // how long.
-func (d *device) holds() bool {
+func holds(d *device) bool {
 	action, _, ok := d.describe().Action("", drivers.ActOpen)
 	return ok && len(action.Params) == 1 && action.Params[0].Name == drivers.ValueName &&
 		action.Params[0].Unit == "s" && action.Params[0].Default == nil
@@ -260,7 +282,8 @@ func (a *Agent) noteUse(ctx context.Context, s *space, d *device, one *storedUnl
 
 // loadKeypad reads how many wrong codes a door had. What time has given back
 // until now is known once: from here on this run counts.
-func (d *device) loadKeypad(tx *store.Tx, now auth.Moment) {
+func (k *keypad) load(tx *store.Tx, now auth.Moment) {
+	d := k.door
 	tries, err := keypads.Get(tx, d.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return
@@ -272,5 +295,5 @@ func (d *device) loadKeypad(tx *store.Tx, now auth.Moment) {
 	if _, ok := tries.Take(keypadRate, now); ok {
 		tries.Spent--
 	}
-	d.keypad.tries = tries
+	k.tries = tries
 }
