@@ -17,6 +17,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
@@ -30,6 +31,10 @@ import (
 	"roomgate/drivers"
 	"roomgate/store"
 )
+
+// finishTimeout bounds how long the last of something may wait for the disk or the
+// network.
+const finishTimeout = 5 * time.Second
 
 // Database is the name of the database in the data folder.
 const Database = "roomgate.db"
@@ -79,6 +84,7 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 // Agent is an opened building.
 type Agent struct {
 	Events   *eventlog.Log
+	Commands *device.Commands
 	Bookings *schedule.Book
 	Messages *book.Book
 	Claim    *claim.Book // whom the gateway belongs to
@@ -102,7 +108,6 @@ type Agent struct {
 	additions map[string]*addition // belongs to who has that turn
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
 	signIn    signIn
-	commands  commandBook
 
 	rules *ruleBook
 
@@ -140,13 +145,13 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if a.clock, err = a.newTimekeeper(o.Machine); err != nil {
 		return fmt.Errorf("read what the clock has to be: %w", err)
 	}
-	a.commands.lived = a.clock.Lived
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
 		Log: a.log, Grown: func() {
 			if a.uplink != nil {
 				a.uplink.Wake()
 			}
 		}})
+	a.Commands = device.OpenCommands(a.commandsOptions())
 	if a.firstSeq, err = a.Events.Last(); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
@@ -166,7 +171,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.loadSpaces(); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
 	}
-	if err := a.failInterrupted(ctx); errors.Is(err, store.ErrFull) {
+	if err := a.Commands.CloseInterrupted(ctx); errors.Is(err, store.ErrFull) {
 		a.log.Error("commands that were interrupted cannot be closed, the next start tries again: free space on the disk", "error", err)
 	} else if err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
@@ -260,16 +265,12 @@ func (a *Agent) Ready() error {
 		return err
 	}
 	for _, d := range a.site.Load().devices() {
-		if !d.seen.Load() {
-			return fmt.Errorf("%s has not been observed yet", d.title())
+		if !d.Seen() {
+			return fmt.Errorf("%s has not been observed yet", a.titleOf(d))
 		}
 	}
 	return nil
 }
-
-// stuckAfter is how long a device's loop may take for one turn beyond what its
-// own time-outs allow.
-const stuckAfter = 30 * time.Second
 
 // Progress is nil while every loop moves. It feeds the watchdog: better a
 // restart than a building that only seems to work.
@@ -279,9 +280,8 @@ func (a *Agent) Progress() error {
 		return err
 	}
 	for _, d := range a.site.Load().devices() {
-		moved := time.Unix(0, d.moved.Load())
-		if limit := orderTimeout + d.Timeout + d.live().Poll + maxPause + stuckAfter; d.live().Enabled && d.moved.Load() > 0 && now.Sub(moved) > limit {
-			return fmt.Errorf("the loop of %s has not moved since %s", d.title(), moved.UTC().Format(time.RFC3339))
+		if since, stuck := d.Stuck(now); stuck {
+			return fmt.Errorf("the loop of %s has not moved since %s", a.titleOf(d), since.UTC().Format(time.RFC3339))
 		}
 	}
 	return nil

@@ -2,12 +2,10 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,11 +15,11 @@ import (
 	"go.uber.org/goleak"
 
 	"roomgate/agent/config"
+	"roomgate/agent/device"
+	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
-
-	"path/filepath"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,176 +46,36 @@ spaces:
       - {id: light-2, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-2}}
 `
 
-// script is the hardware of a scripted driver: a driver of the worst kind,
-// which hangs, panics, lies or vanishes when the test says so.
+// script is scripted hardware by the names of the tests here.
 type script struct {
-	mu      sync.Mutex
-	value   map[string]string // by sub-device
-	gone    map[string]error  // why a sub-device has no value
-	fault   string            // "", "hang", "panic", "lie", "vanish", "ignore"
-	done    []string          // the orders that took effect
-	late    time.Duration     // the evidence
-	unseen  error             // there is none
-	opened  int
-	polled  int
+	*devicetest.Script
 	release chan struct{} // lets a hanging call go
 }
 
-func (s *script) set(fault string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fault = fault
-}
-
-func (s *script) show(sub, value string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.value[sub] = value
-}
-
-// prove has the evidence of orders be this much later than they are, or wrong.
-func (s *script) prove(late time.Duration, why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.late, s.unseen = late, why
-}
-
-// lose has a sub-device say that it has no value; nil ends that.
-func (s *script) lose(sub string, why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gone = map[string]error{sub: why}
-}
-
-func (s *script) effects() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.done)
-}
-
-// suffer plays the fault.
-func (s *script) suffer() error {
-	s.mu.Lock()
-	fault := s.fault
-	s.mu.Unlock()
-	switch fault {
-	case "hang":
-		<-s.release
-	case "panic":
-		panic("driver bug")
-	case "vanish":
-		return fmt.Errorf("wire cut: %w", drivers.ErrOffline)
-	case "flaky":
-		return errors.New("bad checksum")
-	}
-	return nil
-}
+func (s *script) set(fault string)       { s.Set(fault) }
+func (s *script) show(sub, value string) { s.Show(sub, value) }
+func (s *script) effects() []string      { return s.Effects() }
+func (s *script) polls() int             { return s.Polls() }
 
 // bench holds the scripts of one building by device.
 type bench map[string]*script
 
 func newBench() bench {
 	b := bench{}
-	for _, name := range []string{"light-1", "light-2"} {
-		b[name] = &script{value: map[string]string{"": drivers.Off}, release: make(chan struct{})}
+	for name, s := range devicetest.NewBench() {
+		b.add(name, s)
 	}
-	b["door-1"] = &script{value: map[string]string{"": drivers.Closed}, release: make(chan struct{})}
-	b["hub-1"] = &script{value: map[string]string{drivers.SubTemperature: "21.5", drivers.SubBuzzer: drivers.Off,
-		drivers.SubOccupancy: drivers.Vacant, drivers.SubRing: drivers.Off}, release: make(chan struct{})}
 	return b
 }
 
+func (b bench) add(name string, s *devicetest.Script) { b[name] = &script{s, s.Release} }
+
 func (b bench) kinds() []drivers.Kind {
-	return []drivers.Kind{
-		{Name: "scripted", Type: drivers.TypeLight, Options: func() drivers.Options { return &scriptOptions{bench: b} }},
-		{Name: "scripted-lock", Type: drivers.TypeLock, Options: func() drivers.Options { return &scriptOptions{bench: b} }},
-		{Name: "scripted-hub", Type: drivers.TypeO3, Options: func() drivers.Options { return &scriptOptions{bench: b} }},
+	all := devicetest.Bench{}
+	for name, s := range b {
+		all[name] = s.Script
 	}
-}
-
-type scriptOptions struct {
-	Name  string `yaml:"name"`
-	bench bench
-}
-
-func (o *scriptOptions) Check() error { return nil }
-func (o *scriptOptions) Open(context.Context, drivers.Buses) (drivers.Driver, error) {
-	s := o.bench[o.Name]
-	if err := s.suffer(); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	s.opened++
-	s.mu.Unlock()
-	return &scriptDriver{s}, nil
-}
-
-type scriptDriver struct{ *script }
-
-// isLock says whether the script is of a door.
-func (s *script) isLock() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.value[""] == drivers.Open || s.value[""] == drivers.Closed
-}
-
-var onOff = []drivers.Action{{Name: drivers.ActOn}, {Name: drivers.ActOff},
-	{Name: drivers.ActIntensity, Params: []drivers.Param{{Name: drivers.ValueName, Kind: drivers.KindInteger, Max: 100}}}}
-
-func (d *scriptDriver) Describe() drivers.Description {
-	if d.isLock() {
-		return drivers.Description{Type: drivers.TypeLock, Driver: "scripted-lock", Actions: []drivers.Action{{Name: drivers.ActOpen}, {Name: drivers.ActClose}}}
-	}
-	if _, hub := d.value[drivers.SubRing]; hub {
-		return drivers.Description{Type: drivers.TypeO3, Driver: "scripted-hub", Subs: []drivers.SubDevice{
-			{Name: drivers.SubTemperature}, {Name: drivers.SubOccupancy}, {Name: drivers.SubBuzzer, Actions: onOff}, {Name: drivers.SubRing, Actions: onOff}}}
-	}
-	return drivers.Description{Type: drivers.TypeLight, Driver: "scripted", Actions: onOff}
-}
-
-func (d *scriptDriver) Poll(context.Context) ([]drivers.Status, error) {
-	if err := d.suffer(); err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.polled++
-	var all []drivers.Status
-	for sub, value := range d.value {
-		if d.fault == "lie" {
-			value = "purple"
-		}
-		all = append(all, drivers.Status{Sub: sub, Value: value, ObservedAt: time.Now(), Source: "script", Err: d.gone[sub]})
-	}
-	return all, nil
-}
-
-func (d *scriptDriver) Do(_ context.Context, c drivers.Command) (drivers.Status, error) {
-	if err := d.suffer(); err != nil {
-		return drivers.Status{}, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.fault == "ignore" {
-		return drivers.Status{}, fmt.Errorf("%w: the lamp is still %s", drivers.ErrNotConfirmed, d.value[c.Sub])
-	}
-	d.done = append(d.done, c.Action)
-	d.value[c.Sub] = drivers.OnOff(c.Action != drivers.ActOff)
-	if c.Action == drivers.ActOpen {
-		d.value[c.Sub] = drivers.Open
-	} else if c.Action == drivers.ActClose {
-		d.value[c.Sub] = drivers.Closed
-	}
-	return drivers.Status{Sub: c.Sub, Value: d.value[c.Sub], ObservedAt: time.Now().Add(d.late), Source: "script", Err: d.unseen}, nil
-}
-
-func (d *scriptDriver) Close() error { return nil }
-
-// Watch hangs with the device, whatever its context says.
-func (d *scriptDriver) Watch(ctx context.Context, _ func(drivers.Event)) error {
-	<-ctx.Done()
-	_ = d.suffer()
-	return ctx.Err()
+	return all.Kinds()
 }
 
 // noBuses is a board without anything; scripted drivers need none.
@@ -303,7 +161,7 @@ func (r *rig) wait(d time.Duration) {
 	synctest.Wait()
 }
 
-func (r *rig) status(spaceID, deviceType, sub string) Record {
+func (r *rig) status(spaceID, deviceType, sub string) device.Record {
 	r.t.Helper()
 	got, err := r.Status(spaceID, deviceType, sub)
 	if err != nil {
@@ -334,10 +192,4 @@ func (r *rig) told() []string {
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, f)
-}
-
-func (s *script) polls() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.polled
 }

@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"roomgate/agent/eventlog"
-	"roomgate/drivers"
 )
 
 // benchRig is a building that nobody runs, so that only what is measured
@@ -30,7 +29,7 @@ func BenchmarkEventAppend(b *testing.B) {
 		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
 			r := benchRig(b)
 			d := r.find(room).devices[0]
-			size := len(mustJSON(d.event("statusChanged", "", time.Now(), map[string]any{"value": "on", "status": "online", "previous": "off"}))) + 5
+			size := len(mustJSON(d.Event("statusChanged", "", time.Now(), map[string]any{"value": "on", "status": "online", "previous": "off"}))) + 5
 			bare := openBare(b)
 			var ours, limit time.Duration
 			events := 0
@@ -38,7 +37,7 @@ func BenchmarkEventAppend(b *testing.B) {
 				start := time.Now()
 				c := eventlog.Change{Rows: make([]eventlog.Row, 0, group)}
 				for range group {
-					c.Rows = append(c.Rows, d.event("statusChanged", "", start, map[string]any{"value": "on", "status": "online", "previous": "off"}))
+					c.Rows = append(c.Rows, d.Event("statusChanged", "", start, map[string]any{"value": "on", "status": "online", "previous": "off"}))
 				}
 				if err := r.Events.Write(b.Context(), c); err != nil {
 					b.Fatal(err)
@@ -51,35 +50,6 @@ func BenchmarkEventAppend(b *testing.B) {
 			}
 			b.ReportMetric(float64(events)/ours.Seconds(), "events/s")
 			b.ReportMetric(limit.Seconds()/ours.Seconds(), "of-bbolt")
-		})
-	}
-}
-
-// BenchmarkBytesPerChange is what changes of status cost the card.
-func BenchmarkBytesPerChange(b *testing.B) {
-	for _, group := range []int{0, 1, 100} {
-		b.Run(fmt.Sprint("changes=", group), func(b *testing.B) {
-			r := benchRig(b)
-			v := newView(r.find(room).devices[0], nil)
-			v.observe([]drivers.Status{{Value: drivers.Off, ObservedAt: time.Now()}})
-			before := r.db.Stats()
-			values := []string{drivers.On, drivers.Off}
-			n := 0
-			for b.Loop() {
-				if group == 0 { // the same again: nothing may be written
-					r.Events.Add(v.observe([]drivers.Status{{Value: drivers.Off, ObservedAt: time.Now()}}))
-					n++
-				}
-				for range group {
-					r.Events.Add(v.observe([]drivers.Status{{Value: values[n%2], ObservedAt: time.Now()}}))
-					n++
-				}
-				if err := r.Events.Flush(b.Context()); err != nil {
-					b.Fatal(err)
-				}
-			}
-			written := r.db.Stats().BytesWritten - before.BytesWritten
-			b.ReportMetric(float64(written)/float64(n), "B/change")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
@@ -113,9 +114,9 @@ func (r *rig) take(e cloud.Envelope) string {
 	if err := r.takeSchedule(r.t.Context(), e); err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
-	var last Receipt
+	var last device.Receipt
 	for _, line := range r.logged(eventlog.LevelReceipt) {
-		last = Receipt{}
+		last = device.Receipt{}
 		if err := json.Unmarshal(line.Data, &last); err != nil {
 			r.t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
@@ -106,7 +107,7 @@ func (r *rig) withTimes() (now, later string) {
 	_, err = r.CreateRule(ctx, rules.Rule{Name: "light", Enabled: true, SpaceID: room, Trigger: rules.Trigger{Booking: rules.BookingStart},
 		Actions: []rules.Action{{DeviceType: drivers.TypeLight, Action: drivers.ActOn}}})
 	must(err)
-	_, err = r.Do(ctx, Command{ID: "c1", Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOff})
+	_, err = r.Commands.Do(ctx, device.Command{ID: "c1", Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOff})
 	must(err)
 	r.wait(2 * time.Minute)
 	return good.ID, late.ID
@@ -126,7 +127,7 @@ func (r *rig) rows() map[string]string {
 		rowsOf(tx, all, "delivery", deliveryRows, func(d webhook.Delivery) any { return d.State })
 		rowsOf(tx, all, "message", storedMessages, func(m storedMessage) any { return m.Push.State })
 		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage]("signing-keys"), nil)
-		rowsOf(tx, all, "command", commands, nil)
+		rowsOf(tx, all, "command", storedCommands, nil)
 		rowsOf(tx, all, "rule", ruleRows, nil)
 		rowsOf(tx, all, "run", ruleRuns, nil)
 		return nil

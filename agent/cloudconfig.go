@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/cloud"
@@ -51,7 +52,7 @@ type downRule struct {
 // downPermission says who may give an order to a device.
 type downPermission struct {
 	DeviceID string `json:"device_id"`
-	DevicePermission
+	device.Permission
 }
 
 // downUser is a person who may sign in.
@@ -178,7 +179,7 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
 			return err
 		}
-		return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(e.ID))
+		return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(e.ID))
 	}, Show: func() {
 		for _, show := range c.show {
 			show()

@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
@@ -64,7 +65,7 @@ func (r *rig) deliver(e cloud.Envelope, retained bool) string {
 	if len(all) == before {
 		return "no receipt"
 	}
-	var last Receipt
+	var last device.Receipt
 	if err := json.Unmarshal(all[len(all)-1].Data, &last); err != nil || last.CommandID != e.ID {
 		r.t.Errorf("the last receipt is %+v, %v", last, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"roomgate/agent/device"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -84,34 +85,34 @@ func (c *configuring) permissions() error {
 	if c.down.Permissions == nil {
 		return nil
 	}
-	byDevice := map[string][]DevicePermission{}
+	byDevice := map[string][]device.Permission{}
 	for i, p := range *c.down.Permissions {
 		d := c.next.device(p.DeviceID)
 		if d == nil {
 			return in("permissions", i, refuse(NotFound, "device_id", "is not a device of this building"))
 		}
-		one := []DevicePermission{p.DevicePermission}
-		if err := checkPermissions(d, one); err != nil {
+		one := []device.Permission{p.Permission}
+		if err := d.CheckPermissions(one); err != nil {
 			return in("permissions", i, refuse(Invalid, "", "%s", AsError(err).Message))
 		}
 		byDevice[d.ID] = append(byDevice[d.ID], one[0])
 	}
 	for _, d := range c.next.devices() {
-		was := d.live()
-		set := was.set
+		was := d.Live().Set
+		set := was
 		set.Permissions = nil
 		if all := byDevice[d.ID]; len(all) > 0 {
-			if len(all) > maxPermissions {
-				return refuse(Invalid, "permissions", "are %d for %s: want at most %d", len(all), d.ID, maxPermissions)
+			if len(all) > device.MaxPermissions {
+				return refuse(Invalid, "permissions", "are %d for %s: want at most %d", len(all), d.ID, device.MaxPermissions)
 			}
 			set.Permissions = &all
 		}
-		if set.Permissions == nil && was.set.Permissions == nil {
+		if set.Permissions == nil && was.Permissions == nil {
 			continue
 		}
-		now := &deviceTerms{set.over(d.Device), set}
-		c.store = append(c.store, func(tx *store.Tx) error { return c.agent.storeSettings(tx, d, was, now, c.by) })
-		c.show = append(c.show, func() { d.turn(was, now) })
+		stage := d.Stage(set, c.by)
+		c.store = append(c.store, stage.Write)
+		c.show = append(c.show, stage.Show)
 	}
 	return nil
 }

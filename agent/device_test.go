@@ -1,165 +1,72 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"roomgate/agent/booking"
+	"roomgate/agent/device"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
+	"roomgate/store"
 )
 
-func TestDevicesAreObservedAndToldOnce(t *testing.T) {
+func lightOn(id string) device.Command {
+	return device.Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn, Via: device.ViaHTTP}
+}
+
+func (r *rig) setDevice(id string, s device.Settings) device.Info {
+	r.t.Helper()
+	info, err := r.SetDevice(r.t.Context(), id, s, false, "test")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return info
+}
+
+// What devices have in the store, for tests that need it otherwise than it comes to be.
+var (
+	storedCommands = store.NewTable[device.Stored]("commands")
+	openCommands   = store.NewTable[bool]("open-commands")
+	callerAges     = store.NewQueue[string]("caller-command-ages", 40_000, store.Refuse)
+	cloudAges      = store.NewQueue[string]("command-ages", 40_000, store.Refuse)
+)
+
+// storeAccepted leaves what a crash leaves of a command: it was accepted and has
+// no outcome.
+func storeAccepted(tx *store.Tx, c device.Command) error {
+	_, err := callerAges.Push(tx, c.ID)
+	return errors.Join(err, openCommands.Put(tx, c.ID, true),
+		storedCommands.Put(tx, c.ID, device.Stored{Command: c, Receipt: device.Receipt{CommandID: c.ID, State: device.Accepted}, Lived: 1}))
+}
+
+// The building is ready once every device was observed, or could not be, and its
+// loops move while one is disabled.
+func TestReadyAndProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{})
+		b := newBench()
+		b["light-1"].set("vanish")
+		r := startRig(t, rigOptions{bench: b})
 		if err := r.Ready(); err == nil {
 			t.Error("ready before any device was observed")
 		}
 		r.wait(time.Second)
 		if err := r.Ready(); err != nil {
-			t.Errorf("not ready: %v", err)
-		}
-		if got, want := r.status(room, drivers.TypeLight, ""), (Record{"light", "off", "online"}); got != want {
-			t.Errorf("light is %v, want %v", got, want)
-		}
-		if got, want := r.status(room, drivers.TypeO3, "temprature"), (Record{"temperature", "21.5", "normal"}); got != want {
-			t.Errorf("temperature is %v, want %v", got, want)
-		}
-		before := r.db.Stats().Commits
-		r.wait(time.Minute)
-		if after := r.db.Stats().Commits; after != before {
-			t.Errorf("a minute without a change cost %d commits, want none", after-before)
-		}
-		if told := r.told(); len(told) != 7 || slices.ContainsFunc(told, func(e string) bool { return e[:len("deviceOnline")] != "deviceOnline" }) {
-			t.Errorf("told %q, want each of 7 devices online once", told)
-		}
-	})
-}
-
-func TestBrokenDeviceIsOfflineWithinThreePollsAndHurtsNobody(t *testing.T) {
-	for _, fault := range []string{"hang", "panic", "lie", "vanish", "flaky"} {
-		t.Run(fault, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				r := startRig(t, rigOptions{})
-				r.wait(time.Second)
-				r.bench["light-1"].set(fault)
-				r.wait(3 * 3 * time.Second) // three polls of 2 s, each up to its time-out
-				if got := r.status(room, drivers.TypeLight, ""); got.Status != Offline || got.Value != "off" {
-					t.Errorf("light is %v, want offline with its last value", got)
-				}
-				for _, other := range []Record{r.status(room, drivers.TypeO3, ""), r.status(otherRoom, drivers.TypeLight, "")} {
-					if other.Status != Online {
-						t.Errorf("%v suffers too", other)
-					}
-				}
-				polled := r.bench["light-2"].polls()
-				r.wait(20 * time.Second)
-				if pace := r.bench["light-2"].polls() - polled; pace != 10 {
-					t.Errorf("the other light was polled %d times in 20 s, want 10", pace)
-				}
-				r.bench["light-1"].set("")
-				close(r.bench["light-1"].release)
-				r.wait(2 * maxPause)
-				if got := r.status(room, drivers.TypeLight, ""); got.Status != Online {
-					t.Errorf("light is %v after the fault, want online", got)
-				}
-				if told := r.told(); !slices.Contains(told, "deviceOffline light") || told[len(told)-1] != "deviceOnline light" {
-					t.Errorf("told %q, want light offline, then online", told)
-				}
-			})
-		})
-	}
-}
-
-func TestDeviceThatAppearsLate(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		b := newBench()
-		b["light-1"].set("vanish")
-		r := startRig(t, rigOptions{bench: b})
-		r.wait(time.Second)
-		if err := r.Ready(); err != nil {
 			t.Errorf("a missing device keeps the building from being ready: %v", err)
 		}
-		if _, err := r.Do(t.Context(), Command{Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn}); AsError(err).Code != Unavailable {
-			t.Errorf("order to a missing device: %v, want %s", err, Unavailable)
+		r.setDevice("light-2", device.Settings{Enabled: new(bool)})
+		r.wait(time.Hour)
+		if err := r.Progress(); err != nil {
+			t.Errorf("a disabled device counts as stuck: %v", err)
 		}
-		b["light-1"].set("")
-		r.wait(2 * maxPause)
-		if got := r.status(room, drivers.TypeLight, ""); got.Status != Online {
-			t.Errorf("light is %v, want online", got)
-		}
-	})
-}
-
-func TestStaleStatusIsNeverShownAsFresh(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{})
-		r.wait(time.Second)
-		r.stop() // nobody renews it any more
-		r.wait(time.Minute)
-		if got := r.status(room, drivers.TypeLight, ""); got.Status != Offline {
-			t.Errorf("light is %v a minute after its last observation, want offline", got)
-		}
-	})
-}
-
-func TestReadingsSurviveARestartWithoutPretending(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		dir, b := t.TempDir(), newBench()
-		r := startRig(t, rigOptions{dir: dir, bench: b})
-		r.wait(time.Second)
-		r.stop()
-		b["light-1"].show("", drivers.On) // somebody presses the switch meanwhile
-		r = openRig(t, rigOptions{dir: dir, bench: b})
-		if got, want := r.status(room, drivers.TypeLight, ""), (Record{"light", "off", "offline"}); got != want {
-			t.Errorf("before the first poll light is %v, want %v", got, want)
-		}
-		r.run()
-		r.wait(time.Second)
-		told := r.told()
-		if len(told) != 8 || told[7] != "statusChanged light" {
-			t.Errorf("told %q, want only the changed light after the restart", told)
-		}
-	})
-}
-
-func TestTemperatureAlerts(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{})
-		r.wait(time.Second)
-		from := len(r.told())
-		for _, step := range []struct{ value, status string }{
-			{"28.0", Normal}, {"28.1", High}, {"27.7", High}, {"27.5", Normal}, {"15.9", Low}, {"16.4", Low}, {"16.5", Normal}, {"16.8", Normal},
-		} {
-			r.bench["hub-1"].show(drivers.SubTemperature, step.value)
-			r.wait(2 * time.Second)
-			if got := r.status(room, drivers.TypeO3, drivers.SubTemperature); got.Status != step.status || got.Value != step.value {
-				t.Errorf("at %s °C: %v, want %s", step.value, got, step.status)
-			}
-		}
-		want := []string{"statusChanged", "temperatureAlert", "statusChanged", "temperatureNormal", "statusChanged", "temperatureAlert", "statusChanged", "temperatureNormal"}
-		var got []string
-		for _, e := range r.told()[from:] {
-			got = append(got, e[:len(e)-len(" temperature")])
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("told %q, want %q", got, want)
-		}
-	})
-}
-
-func TestSubDeviceFailsAlone(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{})
-		r.wait(time.Second)
-		r.bench["hub-1"].mu.Lock()
-		delete(r.bench["hub-1"].value, drivers.SubOccupancy)
-		r.bench["hub-1"].mu.Unlock()
-		r.wait(3 * 2 * time.Second)
-		if got := r.status(room, drivers.TypeO3, drivers.SubOccupancy); got.Status != Offline {
-			t.Errorf("occupancy is %v, want offline", got)
-		}
-		if got := r.status(room, drivers.TypeO3, drivers.SubTemperature); got.Status != Normal {
-			t.Errorf("temperature is %v, want normal", got)
+		on := true
+		r.setDevice("light-2", device.Settings{Enabled: &on})
+		if err := r.Progress(); err != nil {
+			t.Errorf("right after it was enabled: %v", err)
 		}
 	})
 }
@@ -177,4 +84,79 @@ func TestStuckDeviceDoesNotKeepTheBuildingFromStopping(t *testing.T) {
 		}
 		close(r.bench["light-1"].release)
 	})
+}
+
+func TestSettingsOfADeviceThatIsNotThere(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		if _, err := r.SetDevice(t.Context(), "nothing", device.Settings{}, false, "test"); AsError(err).Field != "device_id" {
+			t.Errorf("a device that is not there: %v", err)
+		}
+	})
+}
+
+// A device follows its schedule again once it is enabled, also one that the
+// configuration disables.
+func TestDisabledDeviceFollowsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: followed})
+		r.wait(5 * time.Second)
+		r.setDevice("light-1", device.Settings{Enabled: new(bool)})
+		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, schedule.Caller{}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(time.Minute)
+		if done := r.bench["light-1"].effects(); len(done) > 0 {
+			t.Errorf("it was told to %q while disabled", done)
+		}
+		on := true
+		r.setDevice("light-1", device.Settings{Enabled: &on})
+		r.wait(time.Minute)
+		if done := r.bench["light-1"].effects(); !slices.Equal(done, []string{"on"}) {
+			t.Errorf("after it was enabled it was told to %q", done)
+		}
+	})
+}
+
+// fillDatabase leaves no room even for a small row. Each size has a table of
+// its own: a page of large rows is large itself.
+func fillDatabase(t *testing.T, r *rig) {
+	t.Helper()
+	for _, size := range []int{256 << 10, 2 << 10} {
+		for i := 0; ; i++ {
+			err := r.db.Update(context.Background(), func(tx *store.Tx) error {
+				return store.NewTable[[]byte](fmt.Sprint("ballast", size)).Put(tx, fmt.Sprintf("%06d", i), make([]byte, size))
+			})
+			if err != nil {
+				break
+			}
+		}
+	}
+	// The rows of these are smaller than those of any command that comes later, and
+	// fill the same pages: their ids ascend and come before.
+	for i := 0; ; i++ {
+		c := device.Command{ID: fmt.Sprintf("b%06d", i)}
+		if r.db.Update(context.Background(), func(tx *store.Tx) error { return storeAccepted(tx, c) }) != nil {
+			return
+		}
+	}
+}
+
+func emptyDatabase(t *testing.T, r *rig) {
+	t.Helper()
+	err := r.db.Update(context.Background(), func(tx *store.Tx) error {
+		ballast, keys := store.NewTable[[]byte]("ballast262144"), []string{}
+		for key := range ballast.All(tx) {
+			keys = append(keys, key)
+		}
+		for _, key := range keys {
+			if err := ballast.Delete(tx, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

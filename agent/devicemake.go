@@ -9,36 +9,37 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
 // AddDevice makes a device in a space, with who did it. document is its
 // configuration as JSON in the keys of the file; id is empty: one is made. It
 // is in use from now on, and after a restart.
-func (a *Agent) AddDevice(ctx context.Context, spaceID, id string, document json.RawMessage, by string) (DeviceInfo, error) {
+func (a *Agent) AddDevice(ctx context.Context, spaceID, id string, document json.RawMessage, by string) (device.Info, error) {
 	if len(document) > maxAddition {
-		return DeviceInfo{}, refuse(Invalid, "options", "is too large: want at most %d KiB for a device", maxAddition>>10)
+		return device.Info{}, refuse(Invalid, "options", "is too large: want at most %d KiB for a device", maxAddition>>10)
 	}
 	if err := a.builders.Lock(ctx); err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	defer a.builders.Unlock()
 	if _, err := a.space(spaceID); err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	if id == "" {
 		id = "device-" + strings.ToLower(ulid.Make().String())
 	}
 	if _, err := a.deviceByID(id); err == nil || a.additions[deviceKey(id)] != nil {
-		return DeviceInfo{}, refuse(Conflict, "id", "is that of another device: choose another, or change that one")
+		return device.Info{}, refuse(Conflict, "id", "is that of another device: choose another, or change that one")
 	}
 	p := &addition{ID: id, SpaceID: spaceID, Data: document}
 	if err := a.changeSite(ctx, map[string]*addition{p.key(): p}, by); err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	d, err := a.deviceByID(id)
 	if err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	return a.infoOf(d), nil
 }
@@ -77,39 +78,39 @@ func (a *Agent) ownAddition(id string) (*addition, error) {
 // SetSensor makes a sub-device of a device, or changes where it comes from:
 // options are what the device's driver takes under the sub-device's name. A
 // null takes away what was added.
-func (a *Agent) SetSensor(ctx context.Context, id, sub string, options json.RawMessage, by string) (DeviceInfo, error) {
+func (a *Agent) SetSensor(ctx context.Context, id, sub string, options json.RawMessage, by string) (device.Info, error) {
 	if err := a.builders.Lock(ctx); err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	defer a.builders.Unlock()
 	old, err := a.ownAddition(id)
 	if err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	d, err := a.deviceByID(id)
 	if err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	sub = drivers.Canonical(sub)
 	if subs := drivers.SubDevices(d.Type); !slices.Contains(subs, sub) {
-		return DeviceInfo{}, refuse(Invalid, "sub_device", "is not known: a %s has %s", d.Type, listed(subs))
+		return device.Info{}, refuse(Invalid, "sub_device", "is not known: a %s has %s", d.Type, listed(subs))
 	}
 	p, err := withSensor(d, old, sub, options)
 	if err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	if err := a.changeSite(ctx, map[string]*addition{p.key(): p}, by); err != nil {
-		return DeviceInfo{}, sensorError(d, sub, err)
+		return device.Info{}, sensorError(d, sub, err)
 	}
 	if d, err = a.deviceByID(id); err != nil {
-		return DeviceInfo{}, err
+		return device.Info{}, err
 	}
 	return a.infoOf(d), nil
 }
 
 // withSensor is what is laid over a device's configuration, with a sub-device
 // more or, without options, less.
-func withSensor(d *device, old *addition, sub string, options json.RawMessage) (*addition, error) {
+func withSensor(d *device.Device, old *addition, sub string, options json.RawMessage) (*addition, error) {
 	document, inside := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	if old != nil {
 		if err := json.Unmarshal(old.Data, &document); err != nil {
@@ -137,12 +138,12 @@ func withSensor(d *device, old *addition, sub string, options json.RawMessage) (
 	if len(data) > maxAddition {
 		err = refuse(Invalid, "options", "is too large: want at most %d KiB for a device", maxAddition>>10)
 	}
-	return &addition{ID: d.ID, SpaceID: d.spaceID, Data: data}, err
+	return &addition{ID: d.ID, SpaceID: d.SpaceID, Data: data}, err
 }
 
 // sensorError speaks of the request's field, or of a driver that has its
 // sub-devices by itself.
-func sensorError(d *device, sub string, err error) error {
+func sensorError(d *device.Device, sub string, err error) error {
 	e := *AsError(err)
 	if e.Code != Invalid {
 		return err

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/device"
+	"roomgate/agent/device/devicetest"
 	"roomgate/drivers"
 )
 
 // moreHardware is a bench with a door and a hub that no file names.
 func moreHardware() bench {
 	b := newBench()
-	b["door-3"] = &script{value: map[string]string{"": drivers.Closed}, release: make(chan struct{})}
-	b["hub-2"] = &script{value: map[string]string{drivers.SubTemperature: "20", drivers.SubRing: drivers.Off}, release: make(chan struct{})}
+	b.add("door-3", devicetest.New(map[string]string{"": drivers.Closed}))
+	b.add("hub-2", devicetest.New(map[string]string{drivers.SubTemperature: "20", drivers.SubRing: drivers.Off}))
 	return b
 }
 
@@ -40,15 +42,15 @@ func TestDeviceMadeWhileTheBuildingRuns(t *testing.T) {
 			t.Errorf("the building is not ready any more: %v", err)
 		}
 		r.wait(3 * time.Second)
-		if got := r.status(otherRoom, drivers.TypeO3, drivers.SubTemperature); got.Value != "20" || got.Status != Normal {
+		if got := r.status(otherRoom, drivers.TypeO3, drivers.SubTemperature); got.Value != "20" || got.Status != device.Normal {
 			t.Errorf("it is %+v", got)
 		}
-		ring := Command{ID: "c1", Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn}
-		if receipt, err := r.Do(t.Context(), ring); err != nil || receipt.State != Done {
+		ring := device.Command{ID: "c1", Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn}
+		if receipt, err := r.Commands.Do(t.Context(), ring); err != nil || receipt.State != device.Done {
 			t.Errorf("an order: %+v, %v", receipt, err)
 		}
-		if hardware["light-1"].opened != 1 || hardware["light-1"].polls() == polled {
-			t.Errorf("the others were disturbed: opened %d times", hardware["light-1"].opened)
+		if hardware["light-1"].Opened() != 1 || hardware["light-1"].polls() == polled {
+			t.Errorf("the others were disturbed: opened %d times", hardware["light-1"].Opened())
 		}
 		if !slices.Contains(r.told(), "deviceCreated o3-sensor") {
 			t.Errorf("told %v", r.told())
@@ -127,8 +129,8 @@ func TestOrdersForARemovedDevice(t *testing.T) {
 		hardware["hub-2"].set("hang")
 		var ids []string
 		for _, id := range []string{"c1", "c2", "c3"} {
-			c := Command{ID: id, Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn, TTL: time.Hour}
-			if _, err := r.Accept(t.Context(), c); err != nil {
+			c := device.Command{ID: id, Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn, TTL: time.Hour}
+			if _, err := r.Commands.Accept(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, id)
@@ -140,9 +142,8 @@ func TestOrdersForARemovedDevice(t *testing.T) {
 		close(hardware["hub-2"].release)
 		r.wait(time.Minute)
 		for _, id := range ids {
-			o := &order{command: Command{ID: id, Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn}}
-			if known, err := r.recall(o); !known || err != nil || o.receipt.State == Accepted {
-				t.Errorf("%s: the receipt is %+v, %v", id, o.receipt, err)
+			if receipt, err := r.Commands.Find(id); err != nil || receipt.State == device.Accepted {
+				t.Errorf("%s: the receipt is %+v, %v", id, receipt, err)
 			}
 		}
 	})
@@ -152,8 +153,8 @@ func TestPermissionsOfADevice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(3 * time.Second)
-		only := []DevicePermission{{Action: drivers.ActOn, Allow: []string{access.KindAdmin}}}
-		if info := r.setDevice("light-1", DeviceSettings{Permissions: &only}); len(info.Permissions) != 1 {
+		only := []device.Permission{{Action: drivers.ActOn, Allow: []string{device.AllowAdmin}}}
+		if info := r.setDevice("light-1", device.Settings{Permissions: &only}); len(info.Permissions) != 1 {
 			t.Errorf("it is %+v", info)
 		}
 		person := access.Principal{Kind: access.KindUser}
@@ -170,8 +171,8 @@ func TestPermissionsOfADevice(t *testing.T) {
 				t.Errorf("%s of %+v: %v", test.action, test.who, err)
 			}
 		}
-		for _, wrong := range []DevicePermission{{Action: "fly"}, {Action: drivers.ActOn, Allow: []string{"cat"}}, {SubDevice: "ring-light", Action: drivers.ActOn}} {
-			_, err := r.SetDevice(t.Context(), "light-1", DeviceSettings{Permissions: &[]DevicePermission{wrong}}, false, "test")
+		for _, wrong := range []device.Permission{{Action: "fly"}, {Action: drivers.ActOn, Allow: []string{"cat"}}, {SubDevice: "ring-light", Action: drivers.ActOn}} {
+			_, err := r.SetDevice(t.Context(), "light-1", device.Settings{Permissions: &[]device.Permission{wrong}}, false, "test")
 			r.refuses(wrong.Action, Invalid, "permissions", err)
 		}
 	})

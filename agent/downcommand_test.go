@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/drivers"
@@ -62,10 +63,10 @@ func (r *rig) downAs(level, id, kind, data string, at time.Time, retained bool) 
 }
 
 // receipts are those in the log of one id.
-func (r *rig) receipts(id string) (all []Receipt) {
+func (r *rig) receipts(id string) (all []device.Receipt) {
 	r.t.Helper()
 	for _, line := range r.logged(eventlog.LevelReceipt) {
-		var got Receipt
+		var got device.Receipt
 		if err := json.Unmarshal(line.Data, &got); err != nil {
 			r.t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func (r *rig) receipts(id string) (all []Receipt) {
 	return all
 }
 
-func states(all []Receipt) (out []State) {
+func states(all []device.Receipt) (out []device.State) {
 	for _, r := range all {
 		out = append(out, r.State)
 	}
@@ -87,7 +88,7 @@ func states(all []Receipt) (out []State) {
 func (r *rig) refusedFor(id, field string) {
 	r.t.Helper()
 	all := r.receipts(id)
-	if len(all) != 1 || all[0].State != Rejected || all[0].Code != Invalid || !strings.HasPrefix(all[0].Reason, field+" ") {
+	if len(all) != 1 || all[0].State != device.Rejected || all[0].Code != Invalid || !strings.HasPrefix(all[0].Reason, field+" ") {
 		r.t.Errorf("%s: receipts %+v, want one, rejected for %s", id, all, field)
 	}
 }
@@ -185,12 +186,12 @@ func TestDoorOpensOnlyForWhatIsFresh(t *testing.T) {
 					opened := slices.Contains(r.bench["door-1"].effects()[before:], drivers.ActOpen)
 					state, field, _ := strings.Cut(c.want, " ")
 					if trust == "untrusted" {
-						if c.action == "open" && (opened || last.State == Done) {
+						if c.action == "open" && (opened || last.State == device.Done) {
 							t.Errorf("%s: the door opens by a clock that is not trusted: %+v", name, last)
 						}
 						continue
 					}
-					if last.State != State(state) || !strings.HasPrefix(last.Reason, field) || opened != (c.want == "done" && c.action == "open") {
+					if last.State != device.State(state) || !strings.HasPrefix(last.Reason, field) || opened != (c.want == "done" && c.action == "open") {
 						t.Errorf("%s: %+v, opened %v, want %s", name, last, opened, c.want)
 					}
 				}
@@ -233,7 +234,7 @@ func TestOneIDHasOneTruth(t *testing.T) {
 			r.wait(time.Second)
 			send(id)
 			r.wait(time.Second)
-			if got := states(r.receipts(id)); !slices.Equal(got, []State{Accepted, Done, Done}) {
+			if got := states(r.receipts(id)); !slices.Equal(got, []device.State{device.Accepted, device.Done, device.Done}) {
 				t.Errorf("%s: receipts %q, want accepted, done, and done again", name, got)
 			}
 		}
@@ -250,7 +251,7 @@ func TestOneIDHasOneTruth(t *testing.T) {
 			r.bench["light-1"].set("")
 			r.bench["light-1"].release <- struct{}{}
 			r.wait(2 * time.Second)
-			if got := states(r.receipts(id)); !slices.Equal(got, []State{Accepted, Done}) {
+			if got := states(r.receipts(id)); !slices.Equal(got, []device.State{device.Accepted, device.Done}) {
 				t.Errorf("%s, while it is under way: receipts %q, want accepted and done", name, got)
 			}
 		}
@@ -261,7 +262,7 @@ func TestOneIDHasOneTruth(t *testing.T) {
 			send(id)
 			r.wait(time.Second)
 			for _, s := range states(r.receipts(id)) {
-				if s != Rejected {
+				if s != device.Rejected {
 					t.Errorf("%s: %s after it was rejected", name, s)
 				}
 			}
@@ -279,7 +280,7 @@ func TestRetainedCommandThatWasLive(t *testing.T) {
 		h.cut(false)
 		r.wait(time.Minute)
 		got := states(r.receipts("c1"))
-		if len(got) < 3 || !slices.Equal(got[:2], []State{Accepted, Done}) || slices.ContainsFunc(got[2:], func(s State) bool { return s != Done }) {
+		if len(got) < 3 || !slices.Equal(got[:2], []device.State{device.Accepted, device.Done}) || slices.ContainsFunc(got[2:], func(s device.State) bool { return s != device.Done }) {
 			t.Errorf("receipts %q, want accepted, and then done whenever it is asked", got)
 		}
 		if n := len(r.bench["light-1"].effects()); n != 1 {
@@ -321,7 +322,7 @@ func TestCommandAtTheStartWaitsForItsDevice(t *testing.T) {
 		r.down("command", "no action", commandTo("lock", "explode"), now)
 		r.down("command", "close", commandTo("lock", "close"), now)
 		for _, id := range []string{"hanging", "door", "no action", "close"} {
-			if got := states(r.receipts(id)); !slices.Equal(got, []State{Accepted}) {
+			if got := states(r.receipts(id)); !slices.Equal(got, []device.State{device.Accepted}) {
 				t.Errorf("%s before the start: %q, want accepted", id, got)
 			}
 		}
@@ -334,8 +335,8 @@ func TestCommandAtTheStartWaitsForItsDevice(t *testing.T) {
 		r.bench["light-1"].set("")
 		close(r.bench["light-1"].release)
 		r.wait(30 * time.Second)
-		for id, want := range map[string]State{"hanging": ExpiredUnused, "door": Done, "no action": Rejected, "close": Done} {
-			if got := states(r.receipts(id)); !slices.Equal(got, []State{Accepted, want}) {
+		for id, want := range map[string]device.State{"hanging": device.ExpiredUnused, "door": device.Done, "no action": device.Rejected, "close": device.Done} {
+			if got := states(r.receipts(id)); !slices.Equal(got, []device.State{device.Accepted, want}) {
 				t.Errorf("%s: receipts %q, want accepted and %s", id, got, want)
 			}
 		}
@@ -354,7 +355,7 @@ func TestCommandAtTheStartOfADeviceThatIsAway(t *testing.T) {
 		r.run()
 		r.wait(time.Second)
 		all := r.receipts("c1")
-		if !slices.Equal(states(all), []State{Accepted, Failed}) || all[1].Code != Unavailable || !strings.Contains(all[1].Reason, "wire cut") {
+		if !slices.Equal(states(all), []device.State{device.Accepted, device.Failed}) || all[1].Code != Unavailable || !strings.Contains(all[1].Reason, "wire cut") {
 			t.Errorf("receipts %+v, want failed as the wire is cut", all)
 		}
 	})
@@ -375,7 +376,7 @@ func TestRefusedIDStaysRefused(t *testing.T) {
 			r.down("command", name, commandTo("lock", "open"), time.Now())
 			r.wait(time.Second)
 			all := r.receipts(name)
-			if len(all) != 2 || all[0].State != Rejected || all[1].State != Rejected || all[1].Reason != all[0].Reason {
+			if len(all) != 2 || all[0].State != device.Rejected || all[1].State != device.Rejected || all[1].Reason != all[0].Reason {
 				t.Errorf("%s: receipts %+v, want the same refusal twice", name, all)
 			}
 		}

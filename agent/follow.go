@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -38,7 +39,7 @@ type follower struct {
 	looked   bool      // at least once
 	presence string    // what was last seen
 	since    time.Time // since when
-	gates    map[*device]time.Time
+	gates    map[*device.Device]time.Time
 
 	running sync.WaitGroup
 	ended   chan ended
@@ -46,18 +47,18 @@ type follower struct {
 
 func newFollower(a *Agent, s *space) *follower {
 	f := &follower{agent: a, space: s, log: a.log.With("meeting_space", s.Name),
-		gates: map[*device]time.Time{}, ended: make(chan ended)}
+		gates: map[*device.Device]time.Time{}, ended: make(chan ended)}
 	c := s.Follow
-	f.add(c.Door, drivers.TypeLock, "", func(*device) rule { return newDoor(c.OffAfter) })
-	f.add(c.Beep, drivers.TypeO3, drivers.SubBuzzer, func(*device) rule { return &beep{space: s} })
-	f.add(c.Ring, drivers.TypeO3, drivers.SubRing, func(d *device) rule { return &ringLight{device: d} })
-	f.add(c.Light, drivers.TypeLight, "", func(d *device) rule { return &lamp{device: d, offAfter: c.OffAfter} })
-	f.add(c.Fan, drivers.TypeFan, "", func(d *device) rule { return &lamp{device: d, offAfter: c.OffAfter} })
+	f.add(c.Door, drivers.TypeLock, "", func(*device.Device) rule { return newDoor(c.OffAfter) })
+	f.add(c.Beep, drivers.TypeO3, drivers.SubBuzzer, func(*device.Device) rule { return &beep{space: s} })
+	f.add(c.Ring, drivers.TypeO3, drivers.SubRing, func(d *device.Device) rule { return &ringLight{device: d} })
+	f.add(c.Light, drivers.TypeLight, "", func(d *device.Device) rule { return &lamp{device: d, offAfter: c.OffAfter} })
+	f.add(c.Fan, drivers.TypeFan, "", func(d *device.Device) rule { return &lamp{device: d, offAfter: c.OffAfter} })
 	return f
 }
 
 // add takes a device in hand, if it is to follow and there is one.
-func (f *follower) add(follows bool, deviceType, sub string, by func(*device) rule) {
+func (f *follower) add(follows bool, deviceType, sub string, by func(*device.Device) rule) {
 	if d := f.space.byType[deviceType]; follows && d != nil {
 		f.hands = append(f.hands, &hand{device: d, sub: sub, rule: by(d)})
 	}
@@ -85,12 +86,12 @@ func (f *follower) run(ctx context.Context) {
 // turn lets each device do what is due.
 func (f *follower) turn(ctx context.Context, v sight) {
 	for _, h := range f.hands {
-		r, ok := h.device.known.Load().at(time.Now()).find(h.sub)
+		r, ok := h.device.Reading(h.sub)
 		if !ok {
 			continue
 		}
 		h.rule.observe(v, r)
-		if r.offline() {
+		if r.Offline() {
 			h.lose(v.now)
 			continue
 		}

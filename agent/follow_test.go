@@ -15,6 +15,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/configs"
@@ -186,12 +187,12 @@ func (h *house) is(space, subject, what string) {
 // orders gives an order as a person, and waits for the outcome.
 func (h *house) orders(space, deviceType, sub, action string, value any) {
 	h.t.Helper()
-	c := agent.Command{Space: space, DeviceType: deviceType, SubDevice: sub, Action: action, Via: agent.ViaHTTP}
+	c := device.Command{Space: space, DeviceType: deviceType, SubDevice: sub, Action: action, Via: device.ViaHTTP}
 	if value != nil {
 		c.Value, _ = json.Marshal(value)
 	}
-	r, err := h.Do(context.Background(), c)
-	if err != nil || r.State != agent.Done {
+	r, err := h.Commands.Do(context.Background(), c)
+	if err != nil || r.State != device.Done {
 		h.t.Fatalf("%s of %s: %+v, %v", action, deviceType, r, err)
 	}
 	h.pass(3 * time.Second)
@@ -205,7 +206,7 @@ func (h *house) sees(space, deviceType, sub, want string) {
 	if color, ok := r.Details["color"].(string); sub == drivers.SubRing && r.Value == drivers.On && ok {
 		got = color
 	}
-	if r.Status == agent.Offline {
+	if r.Status == device.Offline {
 		got = r.Status
 	}
 	if err != nil || got != want {
@@ -238,7 +239,7 @@ func (h *house) given(space, deviceType string) (all []string) {
 		if err := json.Unmarshal(e.Record, &record); err != nil {
 			h.t.Fatal(err)
 		}
-		if record.Details.Via == agent.ViaSchedule {
+		if record.Details.Via == device.ViaSchedule {
 			all = append(all, strings.TrimSpace(e.SubDevice+" "+record.Details.Action))
 		}
 	}

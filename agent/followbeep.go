@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -20,7 +21,7 @@ type beep struct {
 	heard string // the booking that this is done with
 }
 
-func (p *beep) observe(v sight, _ Reading) {
+func (p *beep) observe(v sight, _ device.Reading) {
 	b := p.space.room.Warned()
 	if b == nil || b.ID == p.heard {
 		return
@@ -31,7 +32,7 @@ func (p *beep) observe(v sight, _ Reading) {
 	}
 }
 
-func (p *beep) wish(sight, Reading) wish {
+func (p *beep) wish(sight, device.Reading) wish {
 	b := p.space.room.Warned()
 	if b == nil || b.ID == p.heard {
 		return wish{}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -58,9 +59,9 @@ func newDoor(offAfter time.Duration) *door {
 	return &door{closeAfter: max(offAfter, doorLife), seen: map[string]*checkIn{}}
 }
 
-func (d *door) observe(v sight, r Reading) {
+func (d *door) observe(v sight, r device.Reading) {
 	switch {
-	case r.offline():
+	case r.Offline():
 	case r.Value != drivers.Open:
 		d.open = time.Time{}
 	case d.open.IsZero():
@@ -118,7 +119,7 @@ func (v sight) guest() *booking.Booking {
 	return b
 }
 
-func (d *door) wish(v sight, r Reading) wish {
+func (d *door) wish(v sight, r device.Reading) wish {
 	guest := v.guest()
 	isOpen := r.Value == drivers.Open
 	switch {

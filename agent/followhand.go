@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"roomgate/agent/device"
 )
 
 const (
@@ -24,9 +26,9 @@ const (
 // rule decides what one device or sub-device does as the schedule goes on.
 type rule interface {
 	// observe is called each time, also while the device is offline.
-	observe(v sight, r Reading)
+	observe(v sight, r device.Reading)
 	// wish is what to order now; it is asked only while the device is online.
-	wish(v sight, r Reading) wish
+	wish(v sight, r device.Reading) wish
 	// granted says that the wish came true.
 	granted(w wish, at time.Time)
 	// lost says that the device is offline.
@@ -45,7 +47,7 @@ type wish struct {
 
 // hand gives the orders of one rule.
 type hand struct {
-	device *device
+	device *device.Device
 	sub    string
 	rule   rule
 
@@ -65,7 +67,7 @@ type ended struct {
 }
 
 // ask returns what is to be ordered now.
-func (h *hand) ask(v sight, r Reading) wish {
+func (h *hand) ask(v sight, r device.Reading) wish {
 	if h.busy {
 		return wish{}
 	}
@@ -94,19 +96,19 @@ func (h *hand) lose(now time.Time) {
 
 // takes says whether the device takes such an order at all.
 func (h *hand) takes(s *space, w wish) error {
-	_, err := h.device.parse(h.command(s, w))
+	_, err := h.device.Parse(h.command(s, w))
 	return err
 }
 
-func (h *hand) command(s *space, w wish) Command {
-	return Command{Space: s.ID, DeviceType: h.device.Type, SubDevice: h.sub, Action: w.action, Value: w.value,
-		TTL: scheduleOrderLife, Via: ViaSchedule, By: ViaSchedule}
+func (h *hand) command(s *space, w wish) device.Command {
+	return device.Command{Space: s.ID, DeviceType: h.device.Type, SubDevice: h.sub, Action: w.action, Value: w.value,
+		TTL: scheduleOrderLife, Via: device.ViaSchedule, By: device.ViaSchedule}
 }
 
 // cannot gives a goal up that the device is not made for, as a colour for a
 // lamp without. One that was not opened yet is waited for.
 func (f *follower) cannot(h *hand, w wish, err error) {
-	if h.device.description.Load() == nil {
+	if !h.device.Opened() {
 		return
 	}
 	h.failed, h.next = w.tries, f.agent.Now().Add(lastRetry)
@@ -123,8 +125,8 @@ func (f *follower) give(ctx context.Context, h *hand, w wish) {
 		h.rule.granted(w, h.last)
 	}
 	f.running.Go(func() {
-		receipt, err := f.agent.Do(ctx, h.command(f.space, w))
-		if err == nil && receipt.State != Done {
+		receipt, err := f.agent.Commands.Do(ctx, h.command(f.space, w))
+		if err == nil && receipt.State != device.Done {
 			err = errors.New(receipt.Reason)
 		}
 		select {

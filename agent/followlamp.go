@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -28,7 +29,7 @@ import (
 //     nobody has ordered it since: without a witness nobody is left in the dark
 //     whom the schedule has not lit.
 type lamp struct {
-	device   *device
+	device   *device.Device
 	offAfter time.Duration
 
 	served string    // the meeting for which it was switched on, or left as it is
@@ -36,11 +37,11 @@ type lamp struct {
 	free   time.Time // since when nobody is here; zero: somebody is
 	ours   bool      // the schedule switched it on, and nobody has ordered it since
 
-	last  *storedCommand // the last order to it
+	last  *device.Stored // the last order to it
 	other time.Time      // when somebody else was seen to have ordered it
 }
 
-func (l *lamp) observe(v sight, r Reading) {
+func (l *lamp) observe(v sight, r device.Reading) {
 	here := v.here()
 	switch {
 	case here != nil:
@@ -51,7 +52,7 @@ func (l *lamp) observe(v sight, r Reading) {
 	if v.first && here != nil {
 		l.resume(here.ID)
 	}
-	if r.offline() {
+	if r.Offline() {
 		return // what it was last is not what it is
 	}
 	switch {
@@ -60,9 +61,9 @@ func (l *lamp) observe(v sight, r Reading) {
 	case l.on.IsZero():
 		l.on = v.now
 	}
-	if last := l.device.last.Load(); last != l.last {
+	if last := l.device.Last(); last != l.last {
 		l.last = last
-		if last.Command.Via != ViaSchedule && last.Receipt.State != Rejected {
+		if last.Command.Via != device.ViaSchedule && last.Receipt.State != device.Rejected {
 			l.other, l.ours = v.now, false
 		}
 	}
@@ -72,12 +73,12 @@ func (l *lamp) observe(v sight, r Reading) {
 // what the device was then: by now it may have been opened, which switches it
 // off.
 func (l *lamp) resume(id string) {
-	if l.ours = l.device.before == drivers.On; !l.ours {
+	if l.ours = l.device.Before() == drivers.On; !l.ours {
 		l.served = id
 	}
 }
 
-func (l *lamp) wish(v sight, r Reading) wish {
+func (l *lamp) wish(v sight, r device.Reading) wish {
 	if here := v.here(); here != nil {
 		if r.Value == drivers.On {
 			l.served = here.ID

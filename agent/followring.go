@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -25,14 +26,14 @@ const solidPattern = "solid"
 // what the gateway believes; the sign says beside it that the time is not
 // trusted.
 type ringLight struct {
-	device *device
+	device *device.Device
 	shown  string // the ring of the space's state that was last ordered; empty: none
 	steady bool   // what it showed before, as a blinking, was ended
 }
 
-func (l *ringLight) observe(sight, Reading) {}
+func (l *ringLight) observe(sight, device.Reading) {}
 
-func (l *ringLight) wish(v sight, r Reading) wish {
+func (l *ringLight) wish(v sight, r device.Reading) wish {
 	want := schedule.RingOf(v.sign.Status)
 	switch {
 	case want != l.shown && want == schedule.RingOff:
@@ -48,12 +49,12 @@ func (l *ringLight) wish(v sight, r Reading) wish {
 
 // moves says whether the ring shows a pattern that outlives a change of its
 // colour. Not every driver has such.
-func (l *ringLight) moves(r Reading) bool {
+func (l *ringLight) moves(r device.Reading) bool {
 	pattern, _ := r.Details["pattern"].(string)
 	if pattern == "" || pattern == solidPattern {
 		return false
 	}
-	action, _, ok := l.device.describe().Action(drivers.SubRing, drivers.ActPattern)
+	action, _, ok := l.device.Describe().Action(drivers.SubRing, drivers.ActPattern)
 	if !ok {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -20,7 +21,9 @@ func seen(b booking.Booking, age time.Duration) sight {
 		sign: booking.Sign{Status: booking.Occupied, Current: &b}}
 }
 
-func lockIs(value string) Reading { return Reading{Record: Record{drivers.TypeLock, value, Online}} }
+func lockIs(value string) device.Reading {
+	return device.Reading{Record: device.Record{Device: drivers.TypeLock, Value: value, Status: device.Online}}
+}
 
 func TestDoorJudgesACheckIn(t *testing.T) {
 	b := booking.Booking{ID: "b"}

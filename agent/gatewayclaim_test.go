@@ -18,6 +18,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/claim"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
@@ -98,7 +99,7 @@ func (c *claimRig) loggedIn() []string {
 var acmeClaim = backend.Claim{OrganizationID: acme, Organization: "Acme", Username: "roomgate-test", Password: "a-secret-of-test"}
 
 // bring brings a code to the cloud, and returns the last receipt.
-func (c *claimRig) bring(id, code string, whose backend.Claim) Receipt {
+func (c *claimRig) bring(id, code string, whose backend.Claim) device.Receipt {
 	c.t.Helper()
 	sealed, err := backend.SealClaim("test", code, whose)
 	if err != nil {
@@ -108,12 +109,12 @@ func (c *claimRig) bring(id, code string, whose backend.Claim) Receipt {
 	return c.send(id, string(raw))
 }
 
-func (c *claimRig) send(id, data string) (last Receipt) {
+func (c *claimRig) send(id, data string) (last device.Receipt) {
 	c.t.Helper()
 	c.publish("claim", false, cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.claim", Time: time.Now(), Data: json.RawMessage(data)})
 	c.wait(5 * time.Second)
 	for _, m := range c.heaven.taken("receipt") {
-		var r Receipt
+		var r device.Receipt
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			c.t.Error(err)
 		}
@@ -144,7 +145,7 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		if got := c.loggedIn(); !slices.Equal(got, []string{"/"}) {
 			t.Errorf("before it logs in as %q", got)
 		}
-		if r := c.bring("m1", code, acmeClaim); r.State != Done {
+		if r := c.bring("m1", code, acmeClaim); r.State != device.Done {
 			t.Fatalf("receipt %+v", r)
 		}
 		if got := c.loggedIn(); !slices.Equal(got, []string{"roomgate-test/a-secret-of-test"}) {
@@ -157,11 +158,11 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		if o, err := c.Access.Organization(acme); err != nil || o.Name != "Acme" {
 			t.Errorf("organization %+v, %v", o, err)
 		}
-		if r := c.bring("m1", code, acmeClaim); r.State != Done {
+		if r := c.bring("m1", code, acmeClaim); r.State != device.Done {
 			t.Errorf("the same again: %+v", r)
 		}
 		other := backend.Claim{OrganizationID: "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec1", Organization: "Other"}
-		if r := c.bring("m2", code, other); r.State != Rejected || r.Code != Conflict || strings.Contains(r.Reason, "Acme") {
+		if r := c.bring("m2", code, other); r.State != device.Rejected || r.Code != Conflict || strings.Contains(r.Reason, "Acme") {
 			t.Errorf("another one: %+v", r)
 		}
 		if told := c.told(); !slices.Contains(told, "gatewayClaimed") {
@@ -215,11 +216,11 @@ func TestReleasedAndClaimedAgain(t *testing.T) {
 		if got := c.loggedIn(); g.Code == used || !slices.Equal(got, []string{"/"}) {
 			t.Errorf("it shows %s after %s and logs in as %q", g.Code, used, got)
 		}
-		if r := c.bring("m2", used, acmeClaim); r.State != Rejected || r.Code != Forbidden {
+		if r := c.bring("m2", used, acmeClaim); r.State != device.Rejected || r.Code != Forbidden {
 			t.Errorf("with the used code: %+v", r)
 		}
 		keep := backend.Claim{OrganizationID: acme, Organization: "Acme Ltd"}
-		if r := c.bring("m3", g.Code, keep); r.State != Done {
+		if r := c.bring("m3", g.Code, keep); r.State != device.Done {
 			t.Errorf("anew: %+v", r)
 		}
 		if got := c.loggedIn(); len(got) != 0 {

@@ -68,10 +68,9 @@ func (a *Agent) Health() Health {
 		DiskFreeBytes: diskFree(a.options.DataDir), TemperatureC: processorTemperature(),
 		Clock:          a.clock.health(),
 		CloudConnected: a.Online(), CloudContested: a.contested(), StoreRepair: healthRepair(a.Store().Repair())}
-	now := time.Now()
 	for _, s := range a.spaces() {
 		for _, d := range s.devices {
-			if d.known.Load().at(now).readings[0].offline() {
+			if d.Readings()[0].Offline() {
 				h.DevicesOffline++
 			} else {
 				h.DevicesOnline++

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/agenttest"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 	"roomgate/drivers/session"
 	"roomgate/drivers/sim"
@@ -100,14 +100,14 @@ func TestHomeAssistantCommands(t *testing.T) {
 	n.await(t, of+light+"/intensity", "40")
 	n.command(t, of+light+"/set", "off")
 	n.await(t, of+light+"/state", "off")
-	_, r, ok := b.LastReceipt(agenttest.Aurora, "light", "")
-	if !ok || r.State != agent.Done || r.Evidence == nil {
+	r := lastCommand(t, b, "light")
+	if r == nil || r.Receipt.State != device.Done || r.Receipt.Evidence == nil {
 		t.Errorf("the receipt is %+v", r)
 	}
 	n.command(t, of+light+"/set", "explode")
 	n.command(t, of+lock+"/set", "open")
 	time.Sleep(200 * time.Millisecond)
-	if _, _, ok := b.LastReceipt(agenttest.Aurora, "lock", ""); ok {
+	if lastCommand(t, b, "lock") != nil {
 		t.Error("a command to a door was taken")
 	}
 	if _, err := b.World.Control("aurora", "o3-sensor", "unplug"); err != nil {
@@ -126,4 +126,14 @@ func TestHomeAssistantAndDoors(t *testing.T) {
 	}
 	n.command(t, of+lock+"/set", "open")
 	n.await(t, of+lock+"/state", "open")
+}
+
+// lastCommand is the last to a device of Aurora; nil: there was none.
+func lastCommand(t *testing.T, b *agenttest.Building, deviceType string) *device.Stored {
+	t.Helper()
+	d, err := b.Device(agenttest.Aurora, deviceType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Last()
 }

@@ -67,7 +67,7 @@ func (k *keypad) refuseCode(c *storedUnlockCode, why string) {
 		details = c.told()
 	}
 	details["reason"] = why
-	k.events.Add(eventlog.Change{Rows: []eventlog.Row{k.door.event("codeRefused", "", time.Now(), details)}})
+	k.events.Add(eventlog.Change{Rows: []eventlog.Row{k.door.Event("codeRefused", "", time.Now(), details)}})
 }
 
 // sumRefusals tells what was only counted, when its window is over, or at the
@@ -85,7 +85,7 @@ func (k *keypad) sumRefusals(last bool) {
 		if kind.code != "" {
 			details["code_id"] = kind.code
 		}
-		rows = append(rows, k.door.event("codeRefused", "", time.Now(), details))
+		rows = append(rows, k.door.Event("codeRefused", "", time.Now(), details))
 	}
 	if len(rows) > 0 {
 		k.events.Add(eventlog.Change{Rows: rows})

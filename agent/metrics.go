@@ -34,7 +34,7 @@ func (a *Agent) WriteMetrics(w io.Writer) {
 	for _, s := range a.spaces() {
 		known, _ := a.StatusAll(s.ID)
 		for _, r := range known {
-			fmt.Fprintf(w, "roomgate_device_online{meeting_space=%q,device=%q} %d\n", s.Name, r.Device, number(!r.offline()))
+			fmt.Fprintf(w, "roomgate_device_online{meeting_space=%q,device=%q} %d\n", s.Name, r.Device, number(!r.Offline()))
 		}
 	}
 }

@@ -3,11 +3,13 @@ package agent
 import (
 	"cmp"
 	"context"
+	"log/slog"
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
@@ -31,15 +33,17 @@ func homeAssistantOptions(a *Agent) homeassistant.Options {
 		Devices: func() []homeassistant.Device { return roomDevices(a.spaces()) }, Replaced: a.rebuilt.Wait, Changed: a.Events.Changed,
 		Status: func(d homeassistant.Device, sub string) (homeassistant.Reading, bool) {
 			r, err := a.Status(d.SpaceID, d.Type, sub)
-			return homeassistant.Reading{Value: r.Value, Offline: r.offline(), Details: r.Details}, err == nil
+			return homeassistant.Reading{Value: r.Value, Offline: r.Offline(), Details: r.Details}, err == nil
 		},
 		Describe: func(d homeassistant.Device) drivers.Description {
-			described, _ := a.Describe(d.SpaceID, d.Type) // one that is gone takes no action
-			return described
+			if found, err := a.Device(d.SpaceID, d.Type); err == nil {
+				return found.Describe()
+			}
+			return drivers.Description{} // one that is gone takes no action
 		},
 		Do: func(ctx context.Context, c homeassistant.Command) error {
-			_, err := a.Accept(ctx, Command{Space: c.SpaceID, DeviceType: c.Type, SubDevice: c.Sub, Action: c.Action, Value: c.Value,
-				TTL: homeassistant.CommandLife, Via: ViaRoom, By: "room broker"})
+			_, err := a.Commands.Accept(ctx, device.Command{Space: c.SpaceID, DeviceType: c.Type, SubDevice: c.Sub, Action: c.Action, Value: c.Value,
+				TTL: homeassistant.CommandLife, Via: device.ViaRoom, By: "room broker"})
 			return err
 		},
 	}
@@ -50,7 +54,7 @@ func homeAssistantOptions(a *Agent) homeassistant.Options {
 func roomDevices(spaces []*space) (all []homeassistant.Device) {
 	for _, s := range spaces {
 		for _, d := range s.devices {
-			if d.Enabled || d.live().Enabled {
+			if d.Enabled || d.Live().Enabled {
 				all = append(all, homeassistant.Device{ID: d.ID, Type: d.Type, SpaceID: s.ID, Space: s.Name})
 			}
 		}
@@ -66,7 +70,7 @@ func claimOptions(a *Agent) claim.Options {
 		Moment: a.moment, Online: a.Online, Page: func() string { return a.Network().page("/claim") },
 		Organization: access.NameOrganization,
 		Answer: func(tx *store.Tx, message string) error {
-			return a.pushReceipt(tx, Command{Via: ViaMQTT}, done(message))
+			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(message))
 		},
 		Refuse: func(ctx context.Context, message cloud.Envelope, why *Error) error {
 			return a.refuseMessage(ctx, message, why)
@@ -248,4 +252,15 @@ func (a *Agent) scheduleOptions() schedule.Options {
 				s.changed()
 			}
 		}}
+}
+
+// commandsOptions are what the commands of all devices stand on.
+func (a *Agent) commandsOptions() device.CommandsOptions {
+	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, TTL: a.config.Cloud.CommandTTL, Find: a.Device}
+}
+
+// deviceOptions are what one device stands on.
+func (a *Agent) deviceOptions(s *space, c config.Device, log *slog.Logger, entered func(drivers.Secret) bool) device.Options {
+	return device.Options{Config: c, SpaceID: s.ID, Events: a.Events, Commands: a.Commands, Buses: a.options.Buses,
+		Log: log, Changed: s.lasting.changed, Entered: entered}
 }

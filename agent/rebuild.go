@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
@@ -88,9 +88,9 @@ func (r *rebuild) build(tx *store.Tx, spaces []config.Space) error {
 
 // renew is a space as it is configured now: itself, or another one in its place.
 func (r *rebuild) renew(tx *store.Tx, old *space, c config.Space) (*space, error) {
-	s := newSpace(c, old.lasting)
+	s := newSpace(c, old.lasting, r.agent.clock.Clock)
 	for _, dc := range c.Devices {
-		i := slices.IndexFunc(old.devices, func(d *device) bool { return d.ID == dc.ID && reflect.DeepEqual(d.Device, dc) })
+		i := slices.IndexFunc(old.devices, func(d *device.Device) bool { return d.ID == dc.ID && reflect.DeepEqual(d.Device, dc) })
 		if i >= 0 {
 			s.add(old.devices[i])
 			if dc.Type == drivers.TypeLock {
@@ -102,7 +102,7 @@ func (r *rebuild) renew(tx *store.Tx, old *space, c config.Space) (*space, error
 		if err != nil {
 			return nil, err
 		}
-		d.seen.Store(true) // the building stays ready
+		d.Excuse() // the building stays ready
 		s.add(d)
 	}
 	if slices.Equal(s.devices, old.devices) && reflect.DeepEqual(bare(c), bare(old.Space)) {
@@ -141,7 +141,7 @@ func (r *rebuild) forget(tx *store.Tx) error {
 		if r.next.device(d.ID) != nil {
 			continue
 		}
-		if err := errors.Join(readings.Delete(tx, d.ID), deviceSettings.Delete(tx, d.ID)); err != nil {
+		if err := device.Forget(tx, d.ID); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (r *rebuild) tell(tx *store.Tx) error {
 	now := time.Now()
 	for _, d := range r.was.devices() {
 		if r.next.device(d.ID) == nil {
-			if err := push(d.event("deviceRemoved", "", now, by)); err != nil {
+			if err := push(d.Event("deviceRemoved", "", now, by)); err != nil {
 				return err
 			}
 		}
@@ -168,7 +168,7 @@ func (r *rebuild) tell(tx *store.Tx) error {
 		case nil:
 			kind = "deviceCreated"
 		}
-		if err := push(d.event(kind, "", now, by)); err != nil {
+		if err := push(d.Event(kind, "", now, by)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -37,7 +38,7 @@ func TestReload(t *testing.T) {
 		if got := r.find(otherRoom); got.Name != "Corvus" || got.byType[drivers.TypeLight].ID != "lamp-2" {
 			t.Errorf("the other room is %+v", got.Space)
 		}
-		if got := r.status(otherRoom, drivers.TypeLight, ""); got.Status != Online {
+		if got := r.status(otherRoom, drivers.TypeLight, ""); got.Status != device.Online {
 			t.Errorf("its new light is %+v", got)
 		}
 		if r.site.Load().device("light-1") != light {

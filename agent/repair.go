@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/store"
@@ -114,13 +115,13 @@ func mendRepaired(ctx context.Context, a *Agent) error {
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		if err == nil && r.Doubtful(commands.Bucket()) {
-			a.commands.forgotten = r.At
+		if err == nil {
+			a.Commands.Repaired(r)
 		}
 		if err != nil || r.Told {
 			return err
 		}
-		return errors.Join(mendCommands(tx, r), mendCursors(tx, r), mendConfig(tx, r))
+		return errors.Join(device.MendCommands(tx, r), mendCursors(tx, r), mendConfig(tx, r))
 	})
 }
 
@@ -139,49 +140,6 @@ func tellRepaired(ctx context.Context, a *Agent) error {
 	})
 }
 
-// mendCommands sees to it that each command is forgotten some day, and that what was open is closed.
-func mendCommands(tx *store.Tx, r store.Repair) error {
-	doubtful, aged := r.Doubtful(commands.Bucket()), map[string]bool{}
-	for _, ids := range commandAges {
-		doubtful = doubtful || r.Doubtful(ids.Bucket())
-		if err := readAges(tx, ids, aged); err != nil {
-			return err
-		}
-	}
-	if !doubtful {
-		return nil
-	}
-	var missing []string
-	for id := range commands.All(tx) {
-		if !aged[id] {
-			missing = append(missing, id)
-		}
-	}
-	for _, id := range missing {
-		_, err := commandAges[fromCloud].Push(tx, id) // whose ids are kept longest
-		if errors.Is(err, store.ErrQueueFull) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readAges notes the ids that have an age.
-func readAges(tx *store.Tx, ids store.Queue[string], aged map[string]bool) error {
-	for after := uint64(0); ; {
-		page, err := ids.After(tx, after, 1000)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, item := range page {
-			aged[item.Value], after = true, item.Seq
-		}
-	}
-}
-
 // mendCursors lets rules begin at the end of the log: what they did about earlier events is done.
 func mendCursors(tx *store.Tx, r store.Repair) error {
 	if !r.Doubtful(eventlog.Cursors()) {
@@ -193,7 +151,7 @@ func mendCursors(tx *store.Tx, r store.Repair) error {
 // mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
 func mendConfig(tx *store.Tx, r store.Repair) error {
 	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), deviceSettings.Bucket(), access.UserBucket()} {
+	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), device.SettingsBucket(), access.UserBucket()} {
 		doubtful = doubtful || r.Doubtful(name)
 	}
 	c, err := cloudConfigs.Get(tx, currentConfig)
@@ -222,14 +180,6 @@ func (a *Agent) tellRepair(tx *store.Tx, r store.Repair) error {
 		return err
 	}
 	return a.Bookings.WantSnapshots(tx)
-}
-
-// forgot refuses a command that was sent before a repair which may have lost what became of it.
-func (b *commandBook) forgot(c Command) error {
-	if c.Via != ViaMQTT || c.SentAt.IsZero() || !c.SentAt.Before(b.forgotten) {
-		return nil
-	}
-	return refuse(Conflict, "id", "was sent before the database was repaired, which may have lost that it was carried out: send it again with a new id")
 }
 
 // rowAge is when a row says that it was written, 0 if it does not: a repair chooses the younger of two.

@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/claim"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
@@ -113,24 +114,10 @@ func repaired(t *testing.T, at time.Time, change func(tx *store.Tx) error, doubt
 
 func TestNoCommandIsNewAgainAfterARepair(t *testing.T) {
 	at := time.Now().Add(-time.Minute)
-	known := storedCommand{Command: Command{ID: "known", Space: room, DeviceType: "light", Action: "on", Via: ViaMQTT}, Receipt: Receipt{CommandID: "known", State: Done}}
-	r := repaired(t, at, func(tx *store.Tx) error { return commands.Put(tx, "known", known) }, commands.Bucket())
-	for _, c := range []struct {
-		id     string
-		sent   time.Time
-		refuse bool
-	}{{"known", at.Add(-time.Hour), false}, {"lost", at.Add(-time.Second), true}, {"later", at.Add(time.Second), false}} {
-		o := &order{command: Command{ID: c.id, Space: room, DeviceType: "light", Action: "on", Via: ViaMQTT, SentAt: c.sent}, received: time.Now(), done: make(chan struct{})}
-		known, err := r.recall(o)
-		if !known && err == nil {
-			err = r.commands.forgot(o.command)
-		}
-		if refused := err != nil; refused != c.refuse || refused && AsError(err).Code != Conflict {
-			t.Errorf("%s: %v", c.id, err)
-		}
-	}
+	known := device.Stored{Command: device.Command{ID: "known", Space: room, DeviceType: "light", Action: "on", Via: device.ViaMQTT}, Receipt: device.Receipt{CommandID: "known", State: device.Done}}
+	r := repaired(t, at, func(tx *store.Tx) error { return storedCommands.Put(tx, "known", known) }, storedCommands.Bucket())
 	err := r.db.View(func(tx *store.Tx) error {
-		ages, err := commandAges[fromCloud].After(tx, 0, 10)
+		ages, err := cloudAges.After(tx, 0, 10)
 		if len(ages) != 1 || ages[0].Value != "known" {
 			t.Errorf("%v: the command is never forgotten", ages)
 		}
@@ -138,6 +125,16 @@ func TestNoCommandIsNewAgainAfterARepair(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+	for _, c := range []struct {
+		id     string
+		sent   time.Time
+		refuse bool
+	}{{"known", at.Add(-time.Hour), false}, {"lost", at.Add(-time.Second), true}, {"later", at.Add(time.Second), false}} {
+		_, err := r.Commands.Begin(t.Context(), device.Command{ID: c.id, Space: room, DeviceType: "light", Action: "on", Via: device.ViaMQTT, SentAt: c.sent, TTL: time.Hour})
+		if refused := err != nil; refused != c.refuse || refused && AsError(err).Code != Conflict {
+			t.Errorf("%s: %v", c.id, err)
+		}
 	}
 }
 

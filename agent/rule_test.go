@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
@@ -84,8 +85,12 @@ func TestRuleObeysAnEvent(t *testing.T) {
 		if told := r.told(); !slices.Contains(told, "rule.welcome") || !slices.Contains(told, "commandCompleted light") {
 			t.Errorf("the log has %q", told)
 		}
-		c, receipt, _ := r.LastReceipt(room, drivers.TypeLight, "")
-		if c.Via != ViaRule || c.By != u.ID || receipt.State != Done {
+		light, err := r.Device(room, drivers.TypeLight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, receipt := light.Last().Command, light.Last().Receipt
+		if c.Via != device.ViaRule || c.By != u.ID || receipt.State != device.Done {
 			t.Errorf("the order was %+v, %+v", c, receipt)
 		}
 	})
@@ -284,7 +289,7 @@ func BenchmarkRulesPerEvent(b *testing.B) {
 			}
 			r.rules.show(byID)
 			d := r.find(room).byType[drivers.TypeO3]
-			item := store.Item[eventlog.Row]{Seq: 1, Value: d.event("occupancyChanged", drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})}
+			item := store.Item[eventlog.Row]{Seq: 1, Value: d.Event("occupancyChanged", drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})}
 			b.ReportAllocs()
 			for b.Loop() {
 				v := r.newVerdicts()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
@@ -17,8 +18,6 @@ import (
 )
 
 const (
-	// ViaRule is the door of the orders that rules give.
-	ViaRule = "rule"
 	// ruleOrderLife is how long an order of a rule is valid.
 	ruleOrderLife = 30 * time.Second
 	// causeTime is how long after an order of a rule what happens to its device
@@ -39,7 +38,7 @@ type touch struct {
 
 // opensDoor says whether an action lets people in.
 func opensDoor(act rules.Action) bool {
-	return unlocks(act.DeviceType, act.Action)
+	return device.Unlocks(act.DeviceType, act.Action)
 }
 
 // inWords is an action as the log shows it.
@@ -56,9 +55,9 @@ func inWords(act rules.Action) string {
 }
 
 // orderFor is the order that an action stands for.
-func orderFor(act rules.Action, spaceID string) Command {
-	c := Command{Space: spaceID, DeviceType: act.DeviceType, SubDevice: drivers.Canonical(act.SubDevice), Action: act.Action, Value: act.Value,
-		TTL: ruleOrderLife, Via: ViaRule}
+func orderFor(act rules.Action, spaceID string) device.Command {
+	c := device.Command{Space: spaceID, DeviceType: act.DeviceType, SubDevice: drivers.Canonical(act.SubDevice), Action: act.Action, Value: act.Value,
+		TTL: ruleOrderLife, Via: device.ViaRule}
 	if act.Message != "" {
 		c.DeviceType, c.Action, c.Value = drivers.TypeDisplay, drivers.ActMessage, jsonValue(act.Message)
 	}
@@ -67,13 +66,13 @@ func orderFor(act rules.Action, spaceID string) Command {
 
 // parseAction says whether the device of a space takes an action. One that was
 // not opened yet is believed to.
-func (a *Agent) parseAction(act rules.Action, s *space) (*device, error) {
+func (a *Agent) parseAction(act rules.Action, s *space) (*device.Device, error) {
 	c := orderFor(act, s.ID)
-	d, err := a.device(c.Space, c.DeviceType)
-	if err != nil || d.description.Load() == nil {
+	d, err := a.Device(c.Space, c.DeviceType)
+	if err != nil || !d.Opened() {
 		return d, err
 	}
-	_, err = d.parse(c)
+	_, err = d.Parse(c)
 	return d, err
 }
 
@@ -108,32 +107,32 @@ func (a *Agent) giveOrders(ctx context.Context, j job) {
 		}
 		if err == nil {
 			a.touch(c, append(slices.Clone(j.run.Chain), j.rule.ID), ruleOrderLife)
-			var o *order
-			if o, _, err = a.accept(ctx, c); err == nil {
-				a.rules.orders.Go(func() { a.awaitOrder(ctx, j, i, o) })
+			var p *device.Pending
+			if p, err = a.Commands.Begin(ctx, c); err == nil {
+				a.rules.orders.Go(func() { a.awaitOrder(ctx, j, i, p) })
 				continue
 			}
 		}
 		if ctx.Err() != nil {
 			return // the next start does it
 		}
-		state, _, reason := outcome(err)
+		state, _, reason := device.Outcome(err)
 		a.settleAction(j, i, string(state), reason, time.Now())
 	}
 }
 
 // awaitOrder notes how an order ended. One that is still under way when the
 // building ends is settled at the next start.
-func (a *Agent) awaitOrder(ctx context.Context, j job, i int, o *order) {
+func (a *Agent) awaitOrder(ctx context.Context, j job, i int, p *device.Pending) {
 	select {
-	case <-o.done:
+	case <-p.Done():
 	case <-ctx.Done():
 		return
 	}
-	a.touch(o.command, append(slices.Clone(j.run.Chain), j.rule.ID), causeTime)
-	r := o.receipt
-	if o.err != nil && r.State == "" {
-		state, _, reason := outcome(o.err)
+	a.touch(p.Command(), append(slices.Clone(j.run.Chain), j.rule.ID), causeTime)
+	r, err := p.Result()
+	if err != nil && r.State == "" {
+		state, _, reason := device.Outcome(err)
 		a.settleAction(j, i, string(state), reason, time.Now())
 		return
 	}
@@ -160,7 +159,7 @@ func (a *Agent) settleAction(j job, i int, state, reason string, at time.Time) {
 }
 
 // touch remembers that a device was told to do something by rules.
-func (a *Agent) touch(c Command, chain []string, life time.Duration) {
+func (a *Agent) touch(c device.Command, chain []string, life time.Duration) {
 	b, now := a.rules, time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -251,13 +250,12 @@ func (a *Agent) resumeRun(ctx context.Context, h *heldRule, key string) {
 // afterRestart is what became of an order: its receipt, if it was accepted
 // before the restart. If not it may still be given, unless that is too late.
 func (a *Agent) afterRestart(h *heldRule, i int, result rules.Result, late time.Duration) (state, reason string, at time.Time) {
-	var s storedCommand
-	err := a.db.View(func(tx *store.Tx) (err error) { s, err = commands.Get(tx, result.CommandID); return err })
+	r, err := a.Commands.Find(result.CommandID)
 	switch {
 	case err == nil:
-		return string(s.Receipt.State), s.Receipt.Reason, s.Receipt.FinishedAt
+		return string(r.State), r.Reason, r.FinishedAt
 	case late > time.Minute || a.clock.Trust() != Trusted || i >= len(h.Actions) || inWords(h.Actions[i]) != result.Action || opensDoor(h.Actions[i]):
-		return string(ExpiredUnused), "the gateway was restarted before the order was given", time.Now()
+		return string(device.ExpiredUnused), "the gateway was restarted before the order was given", time.Now()
 	}
 	return rules.Accepted, "", at
 }

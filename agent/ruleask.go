@@ -326,10 +326,9 @@ func (a *Agent) ruleSight(t *trigger) *rules.Env {
 	if b, ok := s.room.Bookings().Get(t.booking); ok {
 		e.Booking = bookingFor(&b, now)
 	}
-	at := time.Now()
 	for _, d := range s.devices {
-		for _, r := range d.known.Load().at(at).readings {
-			if to := deviceIn(e, d.Type, r.SubDevice); to != nil && !r.offline() {
+		for _, r := range d.Readings() {
+			if to := deviceIn(e, d.Type, r.SubDevice); to != nil && !r.Offline() {
 				*to = rules.Device{Value: r.Value, Number: numberIn(r.Value), Status: r.Status, Online: true}
 			}
 		}

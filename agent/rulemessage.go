@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
 	rules "roomgate/agent/rule"
@@ -44,7 +45,7 @@ func (a *Agent) ruleMessage(r rules.Rule, act rules.Action, t *trigger) (*book.D
 func (v *verdicts) notify(a *Agent, h *heldRule, act rules.Action, t *trigger) rules.Result {
 	result := rules.Result{Action: inWords(act), FinishedAt: time.Now().UTC()}
 	d, err := a.ruleMessage(h.Rule, act, t)
-	state, _, reason := outcome(err)
+	state, _, reason := device.Outcome(err)
 	result.State, result.Reason = string(state), reason
 	if err == nil {
 		result.MessageID = d.ID()

@@ -32,7 +32,7 @@ func (r *rig) halt() {
 func (r *rig) happens(kind string) {
 	r.t.Helper()
 	d := r.find(room).byType[drivers.TypeO3]
-	line := d.event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
+	line := d.Event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
 	if err := r.Events.Write(r.t.Context(), eventlog.Change{Rows: []eventlog.Row{line}}); err != nil {
 		r.t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestRestartAfterTheOrder(t *testing.T) {
 		c := orderFor(j.rule.Actions[0], room)
 		c.ID = j.run.Actions[0].CommandID
 		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
-			return r.storeAccepted(tx, &order{command: c, receipt: Receipt{CommandID: c.ID, State: Accepted}})
+			return storeAccepted(tx, c)
 		})
 		if err := errors.Join(err, r.Close()); err != nil {
 			t.Fatal(err)

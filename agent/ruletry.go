@@ -170,7 +170,7 @@ func (a *Agent) tryAction(r rules.Rule, act rules.Action, t *trigger) TriedActio
 	}
 	out.Accepted = true
 	c := orderFor(act, s.ID)
-	if known, ok := d.known.Load().at(time.Now()).find(drivers.Canonical(c.SubDevice)); ok && known.offline() {
+	if known, ok := d.Reading(drivers.Canonical(c.SubDevice)); ok && known.Offline() {
 		out.Reason = "it is offline now: the order would fail"
 	}
 	return out

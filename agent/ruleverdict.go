@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/message/book"
 	rules "roomgate/agent/rule"
@@ -102,7 +103,7 @@ func (v *verdicts) take(a *Agent, h *heldRule, t *trigger, run rules.Run) error 
 			return err
 		}
 		v.rows = append(v.rows, line)
-		result.State, result.FinishedAt = string(Done), time.Now().UTC()
+		result.State, result.FinishedAt = string(device.Done), time.Now().UTC()
 		run.Actions = append(run.Actions, result)
 	}
 	run = v.past(a.rules, h).log.Add(run)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
@@ -14,7 +15,7 @@ import (
 func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
 	refusal, err := a.Bookings.Take(ctx, e, func(spaceID string) eventlog.Stage {
 		return eventlog.Stage{Write: func(tx *store.Tx) error {
-			return a.pushReceipt(tx, Command{Via: ViaMQTT, Space: spaceID}, done(e.ID))
+			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT, Space: spaceID}, done(e.ID))
 		}}
 	})
 	if refusal != nil {
@@ -23,7 +24,7 @@ func (a *Agent) takeSchedule(ctx context.Context, e cloud.Envelope) error {
 	return err
 }
 
-func done(id string) Receipt {
+func done(id string) device.Receipt {
 	now := time.Now().UTC()
-	return Receipt{CommandID: id, State: Done, ReceivedAt: now, FinishedAt: now}
+	return device.Receipt{CommandID: id, State: device.Done, ReceivedAt: now, FinishedAt: now}
 }

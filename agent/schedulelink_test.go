@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 )
@@ -21,7 +22,7 @@ func TestScheduleOverALink(t *testing.T) {
 		r.wait(5 * time.Second)
 		publish("schedule", false, said("s1", "snapshot", 1, slot("nine", on(9, 0), on(10, 0))))
 		r.wait(2 * time.Second)
-		if got := h.receipts("s1"); !slices.Equal(got, []State{Done}) {
+		if got := h.receipts("s1"); !slices.Equal(got, []device.State{device.Done}) {
 			t.Errorf("receipts %q", got)
 		}
 		h.cut(true)
@@ -55,7 +56,7 @@ func TestScheduleOverALink(t *testing.T) {
 		}
 		publish("schedule", false, said("s3", "delta", 3, slot("x", on(15, 0), on(16, 0))))
 		r.wait(2 * time.Second)
-		if got := h.receipts("s3"); !slices.Equal(got, []State{Rejected}) {
+		if got := h.receipts("s3"); !slices.Equal(got, []device.State{device.Rejected}) {
 			t.Errorf("a gap: %q", got)
 		}
 		publish("schedule", false, said("s4", "snapshot", 4, slot("board", on(13, 0), on(14, 0))+","+slot("offline", on(11, 0), on(12, 0), `"title":"offline"`)))

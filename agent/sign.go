@@ -14,18 +14,18 @@ func (s *space) presence() schedule.Presence {
 	if d == nil {
 		return schedule.Presence{Value: schedule.Unknown}
 	}
-	r, ok := d.known.Load().at(time.Now()).find(drivers.SubOccupancy)
-	if !ok || r.offline() || r.Value != schedule.Occupied && r.Value != schedule.Vacant {
+	r, ok := d.Reading(drivers.SubOccupancy)
+	if !ok || r.Offline() || r.Value != schedule.Occupied && r.Value != schedule.Vacant {
 		return schedule.Presence{Value: schedule.Unknown}
 	}
-	return schedule.Presence{Value: r.Value, ObservedAt: eventlog.StampOrNil(r.ObservedAt.Add(d.agent.clock.Ahead())), Source: r.Source}
+	return schedule.Presence{Value: r.Value, ObservedAt: eventlog.StampOrNil(r.ObservedAt.Add(s.clock.Ahead())), Source: r.Source}
 }
 
 // blind says that the space's sensor has not answered since the start, so that
 // nobody can tell whether the room is empty.
 func (s *space) blind() bool {
 	d := s.byType[drivers.TypeO3]
-	return d != nil && d.live().Enabled && !d.seen.Load()
+	return d != nil && d.Live().Enabled && !d.Seen()
 }
 
 // stamp writes a time as the platform does.
@@ -34,7 +34,7 @@ func stamp(t time.Time) string { return eventlog.Stamp(t) }
 // SpaceOfDevice returns the id of the space that a device is in.
 func (a *Agent) SpaceOfDevice(deviceID string) (string, error) {
 	if d := a.site.Load().device(deviceID); d != nil {
-		return d.spaceID, nil
+		return d.SpaceID, nil
 	}
 	return "", refuse(NotFound, "device_id", "is not a device of this building")
 }

@@ -2,9 +2,9 @@ package agent
 
 import (
 	"crypto/sha256"
-	"errors"
 
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -29,7 +29,7 @@ func (a *Agent) readCodes(tx *store.Tx) map[string][]*storedUnlockCode {
 func (a *Agent) loadSpace(tx *store.Tx, c config.Space, r *schedule.Room, codes map[string][]*storedUnlockCode) (*space, error) {
 	l := newLasting(r)
 	l.codes.book.Store(newCodes(codes[c.ID]))
-	s := newSpace(c, l)
+	s := newSpace(c, l, a.clock.Clock)
 	for _, dc := range c.Devices {
 		d, err := a.loadDevice(tx, s, dc)
 		if err != nil {
@@ -40,18 +40,19 @@ func (a *Agent) loadSpace(tx *store.Tx, c config.Space, r *schedule.Room, codes 
 	return s, nil
 }
 
-// loadDevice makes a device with what was last known and set of it.
-func (a *Agent) loadDevice(tx *store.Tx, s *space, c config.Device) (*device, error) {
-	stored, err := readings.Get(tx, c.ID)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+// loadDevice makes a device with what was last known and set of it, and the
+// keypad of the space if it is a lock.
+func (a *Agent) loadDevice(tx *store.Tx, s *space, c config.Device) (*device.Device, error) {
+	log := a.log.With("meeting_space", s.Name, "device", c.ID)
+	if c.Type != drivers.TypeLock {
+		return device.Load(tx, a.deviceOptions(s, c, log, digitsOnly))
+	}
+	k := newKeypad(a.Events, log)
+	d, err := device.Load(tx, a.deviceOptions(s, c, log, k.typed))
+	if err != nil {
 		return nil, err
 	}
-	if c.Type != drivers.TypeLock {
-		d := newDevice(a, s, c, stored, digitsOnly)
-		return d, d.loadSettings(tx)
-	}
-	k := newKeypad(a.Events)
-	s.keypad, k.door = k, newDevice(a, s, c, stored, k.typed)
+	s.keypad, k.door = k, d
 	k.load(tx, a.moment())
-	return k.door, k.door.loadSettings(tx)
+	return d, nil
 }

@@ -3,10 +3,11 @@ package agent
 import (
 	"strings"
 
+	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
-	"roomgate/drivers"
 )
 
 // space is one meeting space with its devices in the configuration's order. It
@@ -15,9 +16,10 @@ import (
 type space struct {
 	config.Space
 	*lasting
-	devices []*device
-	byType  map[string]*device
-	keypad  *keypad // of its lock; nil: it has none
+	devices []*device.Device
+	byType  map[string]*device.Device
+	keypad  *keypad      // of its lock; nil: it has none
+	clock   *clock.Clock // of the building
 }
 
 // lasting is what of a space outlives a change of its configuration.
@@ -30,44 +32,21 @@ type lasting struct {
 
 // SpaceInfo is a meeting space as the building was configured.
 type SpaceInfo struct {
-	ID       string       `json:"id"`
-	Name     string       `json:"name"`
-	Timezone string       `json:"timezone"`
-	Devices  []DeviceInfo `json:"devices"`
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	Timezone string        `json:"timezone"`
+	Devices  []device.Info `json:"devices"`
 }
 
-// DeviceInfo is a device as the building was configured, with what was set of
-// it since.
-type DeviceInfo struct {
-	ID          string              `json:"id"`
-	Type        string              `json:"type"`
-	Driver      string              `json:"driver"`
-	SpaceID     string              `json:"meeting_space_id"`
-	SpaceName   string              `json:"meeting_space"`
-	Enabled     bool                `json:"enabled"`
-	Poll        string              `json:"poll"` // from one observation to the next, as "5s"
-	Alert       AlertRange          `json:"alert"`
-	Permissions []DevicePermission  `json:"permissions,omitempty"`
-	Description drivers.Description `json:"description"`
-}
-
-// AlertRange is the range of temperatures in °C outside of which an alert is
-// raised, until the value is back inside by the hysteresis.
-type AlertRange struct {
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Hysteresis float64 `json:"hysteresis"`
-}
-
-func newSpace(c config.Space, l *lasting) *space {
-	return &space{Space: c, lasting: l, byType: map[string]*device{}}
+func newSpace(c config.Space, l *lasting, by *clock.Clock) *space {
+	return &space{Space: c, lasting: l, clock: by, byType: map[string]*device.Device{}}
 }
 
 func newLasting(r *schedule.Room) *lasting {
 	return &lasting{room: r, dirty: loop.NewSignal(), stirred: loop.NewSignal()}
 }
 
-func (s *space) add(d *device) {
+func (s *space) add(d *device.Device) {
 	s.devices = append(s.devices, d)
 	s.byType[d.Type] = d
 }
@@ -79,9 +58,9 @@ func (l *lasting) changed() {
 	}
 }
 
-// device returns the device of that type in a space, or a refusal that names
+// Device returns the device of that type in a space, or a refusal that names
 // the field at fault.
-func (a *Agent) device(spaceID, deviceType string) (*device, error) {
+func (a *Agent) Device(spaceID, deviceType string) (*device.Device, error) {
 	s, err := a.space(spaceID)
 	if err != nil {
 		return nil, err
@@ -118,7 +97,7 @@ func (a *Agent) Spaces() []SpaceInfo {
 
 // Devices returns the devices of a space, or of the building if spaceID is
 // empty.
-func (a *Agent) Devices(spaceID string) ([]DeviceInfo, error) {
+func (a *Agent) Devices(spaceID string) ([]device.Info, error) {
 	if spaceID != "" {
 		s, err := a.space(spaceID)
 		if err != nil {
@@ -126,41 +105,19 @@ func (a *Agent) Devices(spaceID string) ([]DeviceInfo, error) {
 		}
 		return s.infos(), nil
 	}
-	var all []DeviceInfo
+	var all []device.Info
 	for _, s := range a.spaces() {
 		all = append(all, s.infos()...)
 	}
 	return all, nil
 }
 
-func (s *space) infos() []DeviceInfo {
-	infos := make([]DeviceInfo, len(s.devices))
+func (s *space) infos() []device.Info {
+	infos := make([]device.Info, len(s.devices))
 	for i, d := range s.devices {
-		infos[i] = d.info(s.Name)
+		infos[i] = d.Info(s.Name)
 	}
 	return infos
-}
-
-func (d *device) info(spaceName string) DeviceInfo {
-	t := d.live()
-	return DeviceInfo{d.ID, d.Type, d.Driver, d.spaceID, spaceName, t.Enabled, t.Poll.String(),
-		AlertRange(t.Alert), t.permissions(), d.describe()}
-}
-
-func (t *deviceTerms) permissions() []DevicePermission {
-	if t.set.Permissions == nil {
-		return nil
-	}
-	return *t.set.Permissions
-}
-
-// Describe says which actions a device takes.
-func (a *Agent) Describe(spaceID, deviceType string) (drivers.Description, error) {
-	d, err := a.device(spaceID, deviceType)
-	if err != nil {
-		return drivers.Description{}, err
-	}
-	return d.describe(), nil
 }
 
 // listed joins names as a person would read them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
@@ -15,7 +16,7 @@ const stateInterval = time.Second
 // spaceState is the data of up/state/{meeting_space_id}.
 type spaceState struct {
 	schedule.State
-	Devices []Reading `json:"devices"`
+	Devices []device.Reading `json:"devices"`
 }
 
 // sendStates reports a space each time that it has changed, at most once per

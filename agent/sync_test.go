@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/cloud/broker"
@@ -109,9 +110,9 @@ func openHeaven(t *testing.T) (h *heaven, publish func(level string, retained bo
 }
 
 // receipts are the states of the receipts that came up for a command.
-func (h *heaven) receipts(id string) (states []State) {
+func (h *heaven) receipts(id string) (states []device.State) {
 	for _, m := range h.taken("receipt") {
-		var r Receipt
+		var r device.Receipt
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			h.t.Error(err)
 		}
@@ -160,12 +161,12 @@ func TestCommandsFromTheCloud(t *testing.T) {
 		r, h, publish := startCloudy(t, cloud.AcksBackend)
 		publish("command", false, command("c1", nil))
 		r.wait(2 * time.Second)
-		if got := h.receipts("c1"); !slices.Equal(got, []State{Accepted, Done}) {
+		if got := h.receipts("c1"); !slices.Equal(got, []device.State{device.Accepted, device.Done}) {
 			t.Errorf("receipts %q, want accepted and done", got)
 		}
 		publish("command", false, command("c1", nil))
 		r.wait(2 * time.Second)
-		if got := h.receipts("c1"); !slices.Equal(got, []State{Accepted, Done, Done}) {
+		if got := h.receipts("c1"); !slices.Equal(got, []device.State{device.Accepted, device.Done, device.Done}) {
 			t.Errorf("receipts %q, want done once more for the same id", got)
 		}
 		wrongType := command("c4", nil)
@@ -179,11 +180,11 @@ func TestCommandsFromTheCloud(t *testing.T) {
 			publish("command", false, e)
 			publish("command", false, e) // the answer is the same the second time
 			r.wait(2 * time.Second)
-			want := Rejected
+			want := device.Rejected
 			if id == "c2" {
-				want = ExpiredUnused
+				want = device.ExpiredUnused
 			}
-			if got := h.receipts(id); !slices.Equal(got, []State{want, want}) {
+			if got := h.receipts(id); !slices.Equal(got, []device.State{want, want}) {
 				t.Errorf("%s: receipts %q, want %s twice", id, got, want)
 			}
 		}
@@ -200,7 +201,7 @@ func TestRetainedCommandIsRefusedAtEachReconnect(t *testing.T) {
 		publish("command", true, command("c1", nil)) // before the gateway comes
 		r := startRig(t, rigOptions{yaml: withCloud(cloud.AcksBackend), dial: h.dial})
 		r.wait(5 * time.Second)
-		if got := h.receipts("c1"); len(got) == 0 || got[0] != Rejected || len(r.bench["light-1"].effects()) > 0 {
+		if got := h.receipts("c1"); len(got) == 0 || got[0] != device.Rejected || len(r.bench["light-1"].effects()) > 0 {
 			t.Errorf("receipts %q, effects %q, want rejected and none", got, r.bench["light-1"].effects())
 		}
 	})
@@ -214,7 +215,7 @@ func TestNothingIsLostWhileTheCloudIsAway(t *testing.T) {
 				d := r.find(room).devices[0]
 				h.cut(true)
 				for i := range 200 {
-					r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.event("tick", "", time.Now(), map[string]any{"n": i})}})
+					r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.Event("tick", "", time.Now(), map[string]any{"n": i})}})
 					time.Sleep(3 * time.Second)
 				}
 				h.cut(false)
@@ -272,7 +273,7 @@ func TestPresenceStateAndHeartbeat(t *testing.T) {
 				}
 			}
 		}
-		if len(last.Devices) != 6 || last.Devices[0].Record != (Record{"light", "off", "online"}) {
+		if len(last.Devices) != 6 || last.Devices[0].Record != (device.Record{Device: "light", Value: "off", Status: "online"}) {
 			t.Errorf("state %+v", last)
 		}
 		r.stop()
@@ -317,7 +318,7 @@ func TestBuildingWorksWithoutItsCloud(t *testing.T) {
 		if err := r.Ready(); err != nil {
 			t.Error(err)
 		}
-		if receipt, err := r.Do(t.Context(), lightOn("c1")); err != nil || receipt.State != Done {
+		if receipt, err := r.Commands.Do(t.Context(), lightOn("c1")); err != nil || receipt.State != device.Done {
 			t.Errorf("order without a cloud: %+v, %v", receipt, err)
 		}
 		if h := r.Health(); h.CloudConnected || h.OutboxDepth == 0 || h.DevicesOnline != 3 {

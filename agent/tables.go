@@ -2,12 +2,12 @@ package agent
 
 import (
 	"slices"
-	"time"
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
+	"roomgate/agent/device"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
@@ -31,6 +31,11 @@ var (
 	//	"users"          access   what was decided here about users, by id
 	//	"accounts"       access   how addresses stand with their one-time passwords, by a keyed hash
 	//	"signing-keys"   access   the ids of the keys that sign tokens, newest last
+	//	"readings"       device   the last known state by device id, for a restart
+	//	"device-settings" device  what was set of a device at run time, by its id
+	//	"commands"       device   each command and its receipt by id
+	//	"open-commands"  device   the ids of accepted commands without a final receipt
+	//	"own-command-ages", "caller-command-ages", "command-ages" device the ids of commands by who chose them, oldest first, to forget them
 	//	"bookings"       schedule every booking by id
 	//	"plans"          schedule what is set for a space at run time, by its id
 	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
@@ -42,25 +47,10 @@ var (
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
-	// readings is the last known state by device id, for a restart.
-	readings = store.NewTable[[]storedReading]("readings")
-	// commands remembers each command and its receipt by id: see commandBook.
-	commands = store.NewTable[storedCommand]("commands")
-	// commandAges orders the ids of commands by origin, oldest first, to forget
-	// them. Those of the cloud follow what an earlier version has stored of all.
-	commandAges = [...]store.Queue[string]{
-		fromUs:     store.NewQueue[string]("own-command-ages", 2*maxCommands, store.Refuse),
-		fromCaller: store.NewQueue[string]("caller-command-ages", 2*maxCommands, store.Refuse),
-		fromCloud:  store.NewQueue[string]("command-ages", 2*maxCommands, store.Refuse),
-	}
-	// openCommands holds the ids of accepted commands without a final receipt.
-	openCommands = store.NewTable[bool]("open-commands")
 	// additions holds the spaces and devices that were made or changed at run time.
 	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
 	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
-	// deviceSettings holds what was set of a device at run time, by its id.
-	deviceSettings = store.NewTable[DeviceSettings]("device-settings")
 	// unlockCodes holds the codes of doors by space and id, hashed.
 	unlockCodes = store.NewTable[storedUnlockCode]("unlock-codes")
 	// keypads holds what wrong codes have been spent at a lock, by its id.
@@ -74,23 +64,6 @@ var (
 	openRuns = store.NewTable[bool]("open-rule-runs")
 )
 
-type storedReading struct {
-	Sub        string         `json:"sub,omitempty"`
-	Value      string         `json:"value"`
-	Status     string         `json:"status"`
-	ObservedAt time.Time      `json:"observed_at"`
-	Source     string         `json:"source,omitempty"`
-	Details    map[string]any `json:"details,omitempty"`
-}
-
-type storedCommand struct {
-	Command Command `json:"command"`
-	Receipt Receipt `json:"receipt"`
-	// Lived is how many seconds the gateway had lived through by then; 0: an
-	// earlier version has stored it.
-	Lived clock.Lived `json:"lived_s,omitempty"`
-}
-
 // clockKey is the one row of clockRow.
 const clockKey = "clock"
 
@@ -100,10 +73,10 @@ func buckets() []string {
 		eventlog.Buckets(),
 		access.Buckets(),
 		[]string{claim.Bucket(), edge.Bucket()},
-		[]string{readings.Bucket(), commands.Bucket(), openCommands.Bucket(), clockRow.Bucket()},
-		[]string{commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()},
+		device.Buckets(),
+		[]string{clockRow.Bucket()},
 		schedule.Buckets(),
-		[]string{additions.Bucket(), cloudConfigs.Bucket(), deviceSettings.Bucket()},
+		[]string{additions.Bucket(), cloudConfigs.Bucket()},
 		[]string{unlockCodes.Bucket(), keypads.Bucket()},
 		webhook.Buckets(),
 		[]string{mail.Bucket()},

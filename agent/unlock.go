@@ -19,6 +19,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -329,10 +330,10 @@ func (a *Agent) DeleteUnlockCode(ctx context.Context, spaceID, id, by string) er
 }
 
 // tellCode writes down what was done to a code.
-func (a *Agent) tellCode(tx *store.Tx, door *device, kind string, c *storedUnlockCode, by string) error {
+func (a *Agent) tellCode(tx *store.Tx, door *device.Device, kind string, c *storedUnlockCode, by string) error {
 	details := c.told()
 	details["by"] = by
-	return a.Events.Push(tx, door.event(kind, "", time.Now(), details))
+	return a.Events.Push(tx, door.Event(kind, "", time.Now(), details))
 }
 
 // told is what events say of a code.
@@ -345,7 +346,7 @@ func (c *storedUnlockCode) told() map[string]any {
 }
 
 // doorOf returns a space and its lock.
-func (a *Agent) doorOf(spaceID string) (*space, *device, error) {
+func (a *Agent) doorOf(spaceID string) (*space, *device.Device, error) {
 	s, err := a.space(spaceID)
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
@@ -108,8 +109,8 @@ func TestCodeOpensItsDoor(t *testing.T) {
 		if !strings.Contains(text, `"via":"keypad"`) || !strings.Contains(text, `"name":"Cleaning"`) || strings.Contains(text, "48392") {
 			t.Errorf("events say %s", text)
 		}
-		if command, _, ok := h.LastReceipt(aurora, drivers.TypeLock, ""); ok && command.By != "Cleaning" {
-			t.Errorf("the order was by %q", command.By)
+		if d, err := h.Device(aurora, drivers.TypeLock); err != nil || d.Last() != nil && d.Last().Command.By != "Cleaning" {
+			t.Errorf("the order was %+v, %v", d.Last(), err)
 		}
 		h.stop()
 		if stored, err := os.ReadFile(filepath.Join(h.dir, agent.Database)); err != nil || bytes.Contains(stored, []byte("48392")) {
@@ -299,7 +300,7 @@ func TestCodeIsNotMadeUpFor(t *testing.T) {
 		h := follows(t, doors)
 		h.code(agent.UnlockCodeSet{Name: "a", Code: "483920"})
 		set := func(on bool) {
-			if _, err := h.SetDevice(t.Context(), "lock", agent.DeviceSettings{Enabled: &on}, false, "test"); err != nil {
+			if _, err := h.SetDevice(t.Context(), "lock", device.Settings{Enabled: &on}, false, "test"); err != nil {
 				t.Fatal(err)
 			}
 			h.pass(5 * time.Second)

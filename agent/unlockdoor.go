@@ -3,12 +3,14 @@ package agent
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/drivers"
@@ -49,8 +51,9 @@ const (
 // keypad is how the keypad of a space's lock stands. But for entered it belongs to
 // its loop, and those who look hold mu. A lock that is configured anew has a new one.
 type keypad struct {
-	door    *device
+	door    *device.Device
 	events  *eventlog.Log
+	log     *slog.Logger
 	entered chan drivers.Secret // what was entered and is to be judged
 
 	mu      sync.Mutex
@@ -58,8 +61,8 @@ type keypad struct {
 	refused codeRefusals
 }
 
-func newKeypad(events *eventlog.Log) *keypad {
-	return &keypad{events: events, entered: make(chan drivers.Secret, 1)}
+func newKeypad(events *eventlog.Log, log *slog.Logger) *keypad {
+	return &keypad{events: events, log: log, entered: make(chan drivers.Secret, 1)}
 }
 
 // typed takes what was typed. It does not wait: what does not fit comes faster
@@ -160,7 +163,7 @@ func (a *Agent) LiftLockout(ctx context.Context, spaceID, by string) error {
 		if err := keypads.Delete(tx, door.ID); err != nil {
 			return err
 		}
-		return a.Events.Push(tx, door.event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
+		return a.Events.Push(tx, door.Event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
 	}, func() { k.tries = auth.Budget{} })
 }
 
@@ -210,7 +213,7 @@ func (a *Agent) enter(ctx context.Context, s *space, code drivers.Secret) {
 		return
 	}
 	if err := a.useCode(ctx, s, d, one); err != nil {
-		d.log.Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
+		k.log.Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
 		k.refuseCode(one, codeNotFit)
 	}
 }
@@ -219,51 +222,51 @@ func (a *Agent) enter(ctx context.Context, s *space, code drivers.Secret) {
 // be stored counts too, until the next start.
 func (a *Agent) wrongCode(ctx context.Context, k *keypad, spent auth.Budget) {
 	d := k.door
-	rows := []eventlog.Row{d.event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
+	rows := []eventlog.Row{d.Event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
 	next := spent
 	if wait, ok := next.Take(keypadRate, a.moment()); !ok {
-		rows = append(rows, d.event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
-		d.log.Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
+		rows = append(rows, d.Event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
+		k.log.Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
 	}
 	k.tries = spent
 	err := a.Events.Update(ctx, func(tx *store.Tx) error {
 		return errors.Join(a.Events.Push(tx, rows...), keypads.Put(tx, d.ID, spent))
 	})
 	if err != nil {
-		d.log.Error("a wrong code cannot be stored, it counts until the next start", "error", err)
+		k.log.Error("a wrong code cannot be stored, it counts until the next start", "error", err)
 	}
 }
 
 // useCode opens the door for a code that is right.
-func (a *Agent) useCode(ctx context.Context, s *space, d *device, one *storedUnlockCode) error {
-	if !d.live().Enabled {
-		return errDisabled()
+func (a *Agent) useCode(ctx context.Context, s *space, d *device.Device, one *storedUnlockCode) error {
+	if !d.Live().Enabled {
+		return device.ErrDisabled()
 	}
 	if err := a.noteUse(ctx, s, d, one); err != nil {
 		return err
 	}
-	c := Command{Space: s.ID, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, TTL: keypadOrderTTL, Via: ViaKeypad, By: one.Name}
+	c := device.Command{Space: s.ID, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, TTL: keypadOrderTTL, Via: device.ViaKeypad, By: one.Name}
 	if holds(d) {
-		if r, _ := d.known.Load().at(time.Now()).find(""); !r.offline() && r.Value == drivers.Open {
+		if r, _ := d.Reading(""); !r.Offline() && r.Value == drivers.Open {
 			return nil // it is open for others, who shall not find it locked after us
 		}
 		c.Value = []byte(keypadOpen)
 	}
-	_, err := a.Accept(ctx, c)
+	_, err := a.Commands.Accept(ctx, c)
 	return err
 }
 
 // holds says whether the lock stays open when it is told to open and not for
 // how long.
-func holds(d *device) bool {
-	action, _, ok := d.describe().Action("", drivers.ActOpen)
+func holds(d *device.Device) bool {
+	action, _, ok := d.Describe().Action("", drivers.ActOpen)
 	return ok && len(action.Params) == 1 && action.Params[0].Name == drivers.ValueName &&
 		action.Params[0].Unit == "s" && action.Params[0].Default == nil
 }
 
 // noteUse writes down that a code was used, unless it was deleted or replaced
 // meanwhile.
-func (a *Agent) noteUse(ctx context.Context, s *space, d *device, one *storedUnlockCode) error {
+func (a *Agent) noteUse(ctx context.Context, s *space, d *device.Device, one *storedUnlockCode) error {
 	s.codes.turn.Lock()
 	defer s.codes.turn.Unlock()
 	book := s.codes.book.Load()
@@ -276,7 +279,7 @@ func (a *Agent) noteUse(ctx context.Context, s *space, d *device, one *storedUnl
 		if err := unlockCodes.Put(tx, used.key(), used); err != nil {
 			return err
 		}
-		return a.Events.Push(tx, d.event("codeAccepted", "", time.Now(), used.told()))
+		return a.Events.Push(tx, d.Event("codeAccepted", "", time.Now(), used.told()))
 	}, func() { s.codes.book.Store(book.with(one, &used)) })
 }
 
@@ -289,7 +292,7 @@ func (k *keypad) load(tx *store.Tx, now auth.Moment) {
 		return
 	}
 	if err != nil { // damaged: as if there had been many
-		d.log.Error("the count of wrong codes cannot be read, the keypad is locked out", "error", err)
+		k.log.Error("the count of wrong codes cannot be read, the keypad is locked out", "error", err)
 		tries = auth.Budget{Spent: float64(keypadRate.Burst), At: now}
 	}
 	if _, ok := tries.Take(keypadRate, now); ok {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -51,7 +51,7 @@ func Accept(ctx context.Context, r Room, p Person, without []string) ([]DeviceRe
 // walk is one device on its way through its steps.
 type walk struct {
 	room   Room
-	device agent.DeviceInfo
+	device device.Info
 	person Person
 	report DeviceReport
 }
@@ -77,9 +77,9 @@ func (w *walk) run(ctx context.Context) error {
 }
 
 // answers says whether the device and what belongs to it is there.
-func (w *walk) answers(before []agent.Reading) bool {
+func (w *walk) answers(before []device.Reading) bool {
 	own := find(before, "")
-	if own.Status == agent.Offline {
+	if own.Status == device.Offline {
 		w.add(Step{Name: "answers", Result: Failed, Seen: "offline", Note: own.Reason})
 		return false
 	}
@@ -88,7 +88,7 @@ func (w *walk) answers(before []agent.Reading) bool {
 }
 
 // steps are what a device of each type is put through.
-func (w *walk) steps(ctx context.Context, before []agent.Reading) error {
+func (w *walk) steps(ctx context.Context, before []device.Reading) error {
 	switch w.device.Type {
 	case drivers.TypeLock:
 		return w.lock(ctx)
@@ -115,7 +115,7 @@ func (w *walk) add(s Step) {
 
 // order tries an order and judges its evidence: judge returns what is wrong,
 // or nothing. The error is only that of a gateway that is gone or of ctx.
-func (w *walk) order(ctx context.Context, sub, action string, value any, judge func(*agent.Evidence) string) (ok bool, err error) {
+func (w *walk) order(ctx context.Context, sub, action string, value any, judge func(*device.Evidence) string) (ok bool, err error) {
 	if !takes(w.device, sub, action) {
 		return true, nil // not every product can do everything
 	}
@@ -146,7 +146,7 @@ func gone(ctx context.Context, err error) bool {
 
 // milliseconds from the order to its evidence: by the gateway's clock if it
 // tells both times, else as long as we waited.
-func milliseconds(r agent.Receipt, waited time.Duration) float64 {
+func milliseconds(r device.Receipt, waited time.Duration) float64 {
 	if !r.FinishedAt.IsZero() && !r.FinishedAt.Before(r.ReceivedAt) {
 		waited = r.FinishedAt.Sub(r.ReceivedAt)
 	}
@@ -171,7 +171,7 @@ func words(value any) string {
 }
 
 // seen is evidence for people.
-func seen(e *agent.Evidence) string {
+func seen(e *device.Evidence) string {
 	parts := []string{e.Value}
 	for _, name := range []string{"intensity", "rpm", "color", "brightness", "door", "width", "height", "backlight"} {
 		if v, ok := e.Details[name]; ok {
@@ -213,11 +213,11 @@ func (w *walk) look(ctx context.Context, d time.Duration) error {
 }
 
 // anything takes every evidence.
-func anything(*agent.Evidence) string { return "" }
+func anything(*device.Evidence) string { return "" }
 
 // becomes wants the value.
-func becomes(value string) func(*agent.Evidence) string {
-	return func(e *agent.Evidence) string {
+func becomes(value string) func(*device.Evidence) string {
+	return func(e *device.Evidence) string {
 		if e.Value != value {
 			return fmt.Sprintf("it is %s, want %s", e.Value, value)
 		}
@@ -226,8 +226,8 @@ func becomes(value string) func(*agent.Evidence) string {
 }
 
 // shows wants a detail, where the device tells it.
-func shows(name string, want any) func(*agent.Evidence) string {
-	return func(e *agent.Evidence) string {
+func shows(name string, want any) func(*device.Evidence) string {
+	return func(e *device.Evidence) string {
 		if got, told := e.Details[name]; told && fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Sprintf("%s is %v, want %v", name, got, want)
 		}

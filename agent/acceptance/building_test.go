@@ -14,6 +14,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/acceptance"
 	"roomgate/agent/agenttest"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -38,15 +39,19 @@ func room(t *testing.T, b *agenttest.Building, id string) acceptance.Room {
 	}
 	return acceptance.Room{
 		SpaceInfo: b.Spaces()[i],
-		Order: func(ctx context.Context, o acceptance.Order) (agent.Receipt, error) {
-			return b.Do(ctx, agent.Command{Space: id, DeviceType: o.DeviceType, SubDevice: o.SubDevice, Action: o.Action, Value: raw(t, o.Value)})
+		Order: func(ctx context.Context, o acceptance.Order) (device.Receipt, error) {
+			return b.Commands.Do(ctx, device.Command{Space: id, DeviceType: o.DeviceType, SubDevice: o.SubDevice, Action: o.Action, Value: raw(t, o.Value)})
 		},
-		Read: func(_ context.Context, deviceType string) ([]agent.Reading, error) {
+		Read: func(_ context.Context, deviceType string) ([]device.Reading, error) {
 			all, err := b.StatusAll(id)
-			return slices.DeleteFunc(all, func(r agent.Reading) bool { return r.DeviceType != deviceType }), err
+			return slices.DeleteFunc(all, func(r device.Reading) bool { return r.DeviceType != deviceType }), err
 		},
 		Picture: func(_ context.Context, deviceType string) (drivers.Picture, error) {
-			p, _, ok := b.Picture(id, deviceType)
+			d, err := b.Device(id, deviceType)
+			if err != nil {
+				return drivers.Picture{}, err
+			}
+			p, _, ok := d.Picture()
 			if !ok {
 				return drivers.Picture{}, errors.New("no picture")
 			}
@@ -229,7 +234,7 @@ func TestAnInterruptedWalkRestores(t *testing.T) {
 		r := room(t, b, agenttest.Borealis)
 		ctx, cancel := context.WithCancel(t.Context())
 		order := r.Order
-		r.Order = func(ctx context.Context, o acceptance.Order) (agent.Receipt, error) {
+		r.Order = func(ctx context.Context, o acceptance.Order) (device.Receipt, error) {
 			receipt, err := order(ctx, o)
 			if o.Action == drivers.ActOpen {
 				cancel()
@@ -249,8 +254,8 @@ func TestAnInterruptedWalkRestores(t *testing.T) {
 func TestAGatewayThatIsGone(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 		r := room(t, b, agenttest.Borealis)
-		r.Order = func(context.Context, acceptance.Order) (agent.Receipt, error) {
-			return agent.Receipt{}, acceptance.ErrUnreachable
+		r.Order = func(context.Context, acceptance.Order) (device.Receipt, error) {
+			return device.Receipt{}, acceptance.ErrUnreachable
 		}
 		if _, err := acceptance.Accept(t.Context(), r, yes(t, b, "borealis"), nil); !errors.Is(err, acceptance.ErrUnreachable) {
 			t.Errorf("ended with %v", err)

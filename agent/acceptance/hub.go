@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -17,14 +17,14 @@ const (
 )
 
 // hub walks the sub-devices of a sensor hub.
-func (w *walk) hub(ctx context.Context, before []agent.Reading) error {
+func (w *walk) hub(ctx context.Context, before []device.Reading) error {
 	for _, sub := range w.device.Description.Subs {
 		r := find(before, sub.Name)
 		if strings.Contains(r.Reason, drivers.ErrUnsupported.Error()) {
 			w.add(Step{SubDevice: sub.Name, Name: "answers", Result: Passed, Seen: "not fitted"})
 			continue
 		}
-		if r.Status == agent.Offline {
+		if r.Status == device.Offline {
 			w.add(Step{SubDevice: sub.Name, Name: "answers", Result: Failed, Seen: "offline", Note: r.Reason})
 			continue
 		}
@@ -46,9 +46,9 @@ func (w *walk) hub(ctx context.Context, before []agent.Reading) error {
 	return nil
 }
 
-func (w *walk) temperature(ctx context.Context, r agent.Reading) error {
+func (w *walk) temperature(ctx context.Context, r device.Reading) error {
 	s := Step{SubDevice: r.SubDevice, Name: "plausible", Result: Passed, Seen: r.Value + " °C", Source: r.Source}
-	if r.Status != agent.Normal {
+	if r.Status != device.Normal {
 		s.Note = "outside of the alert's range: " + r.Status
 	}
 	t, ok := number(r.Value)
@@ -60,7 +60,7 @@ func (w *walk) temperature(ctx context.Context, r agent.Reading) error {
 }
 
 // occupancy waits until the sensor notices the person who moves.
-func (w *walk) occupancy(ctx context.Context, r agent.Reading) error {
+func (w *walk) occupancy(ctx context.Context, r device.Reading) error {
 	w.add(Step{SubDevice: r.SubDevice, Name: "answers", Result: Passed, Seen: r.Value, Source: r.Source})
 	s := Step{SubDevice: r.SubDevice, Name: "notices somebody who moves", Result: Unseen, Note: "nobody was asked"}
 	if w.person.Ask == nil {
@@ -87,7 +87,7 @@ func (w *walk) notice(ctx context.Context, s *Step) error {
 		if err != nil {
 			return err
 		}
-		if r := find(all, s.SubDevice); r.Value == drivers.Occupied && r.Status != agent.Offline {
+		if r := find(all, s.SubDevice); r.Value == drivers.Occupied && r.Status != device.Offline {
 			s.Seen, s.Source, s.LatencyMS = r.Value, r.Source, float64(time.Since(started).Milliseconds())
 			return nil
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -55,7 +55,7 @@ func (r Room) Identify(ctx context.Context, deviceType, sub string, told func(Sh
 		}
 		told(Shown{name, s.what})
 		played := r.play(ctx, d, s)
-		was := []agent.Reading{find(before, s.sub)}
+		was := []device.Reading{find(before, s.sub)}
 		if err := errors.Join(played, r.restore(ctx, d, was)); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (r Room) Identify(ctx context.Context, deviceType, sub string, told func(Sh
 	return nil
 }
 
-func (r Room) play(ctx context.Context, d agent.DeviceInfo, s show) error {
+func (r Room) play(ctx context.Context, d device.Info, s show) error {
 	for _, t := range s.turns {
 		o := Order{d.Type, s.sub, t.action, t.value}
 		if _, err := r.do(ctx, o); err != nil {
@@ -77,7 +77,7 @@ func (r Room) play(ctx context.Context, d agent.DeviceInfo, s show) error {
 }
 
 // shows are what a device or a sub-device can do to be found.
-func (r Room) shows(d agent.DeviceInfo, sub string) ([]show, error) {
+func (r Room) shows(d device.Info, sub string) ([]show, error) {
 	if d.Type == drivers.TypeO3 && sub == "" {
 		var all []show
 		for _, s := range []show{ring(), buzzer()} {
@@ -100,7 +100,7 @@ func (r Room) shows(d agent.DeviceInfo, sub string) ([]show, error) {
 	return []show{s}, nil
 }
 
-func (r Room) show(d agent.DeviceInfo, sub string) (show, bool) {
+func (r Room) show(d device.Info, sub string) (show, bool) {
 	const moment = 600 * time.Millisecond
 	switch {
 	case sub == drivers.SubRing:

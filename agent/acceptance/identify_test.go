@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/acceptance"
 	"roomgate/agent/agenttest"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
@@ -27,8 +27,8 @@ func raw(t *testing.T, v any) json.RawMessage {
 
 func order(t *testing.T, b *agenttest.Building, deviceType, sub, action string, value any) {
 	t.Helper()
-	r, err := b.Do(t.Context(), agent.Command{Space: agenttest.Borealis, DeviceType: deviceType, SubDevice: sub, Action: action, Value: raw(t, value)})
-	if err != nil || r.State != agent.Done {
+	r, err := b.Commands.Do(t.Context(), device.Command{Space: agenttest.Borealis, DeviceType: deviceType, SubDevice: sub, Action: action, Value: raw(t, value)})
+	if err != nil || r.State != device.Done {
 		t.Fatalf("%s %s: %+v, %v", deviceType, action, r, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -28,9 +29,9 @@ type Order struct {
 type Room struct {
 	agent.SpaceInfo
 	// Order gives an order and waits for its final receipt.
-	Order func(ctx context.Context, o Order) (agent.Receipt, error)
+	Order func(ctx context.Context, o Order) (device.Receipt, error)
 	// Read returns the readings of a device and its sub-devices.
-	Read func(ctx context.Context, deviceType string) ([]agent.Reading, error)
+	Read func(ctx context.Context, deviceType string) ([]device.Reading, error)
 	// Picture returns the last picture of a camera or a display.
 	Picture func(ctx context.Context, deviceType string) (drivers.Picture, error)
 }
@@ -40,43 +41,43 @@ type Room struct {
 const restoreTime = 20 * time.Second
 
 // device returns the room's device of a type.
-func (r Room) device(deviceType string) (agent.DeviceInfo, error) {
-	i := slices.IndexFunc(r.Devices, func(d agent.DeviceInfo) bool { return d.Type == deviceType })
+func (r Room) device(deviceType string) (device.Info, error) {
+	i := slices.IndexFunc(r.Devices, func(d device.Info) bool { return d.Type == deviceType })
 	if i < 0 {
-		return agent.DeviceInfo{}, fmt.Errorf("there is no %s in %s", deviceType, r.Name)
+		return device.Info{}, fmt.Errorf("there is no %s in %s", deviceType, r.Name)
 	}
 	return r.Devices[i], nil
 }
 
 // do gives an order and returns its evidence; an order that was not carried
 // out is an error.
-func (r Room) do(ctx context.Context, o Order) (agent.Receipt, error) {
+func (r Room) do(ctx context.Context, o Order) (device.Receipt, error) {
 	receipt, err := r.Order(ctx, o)
-	if err == nil && receipt.State != agent.Done {
+	if err == nil && receipt.State != device.Done {
 		err = errors.New(cmp.Or(receipt.Reason, "the order is "+string(receipt.State)))
 	}
 	return receipt, err
 }
 
 // takes says whether a device takes an action.
-func takes(d agent.DeviceInfo, sub, action string) bool {
+func takes(d device.Info, sub, action string) bool {
 	_, _, ok := d.Description.Action(sub, action)
 	return ok
 }
 
 // find is the reading of a sub-device, or of the device if sub is empty.
-func find(all []agent.Reading, sub string) agent.Reading {
+func find(all []device.Reading, sub string) device.Reading {
 	for _, r := range all {
 		if r.SubDevice == sub {
 			return r
 		}
 	}
-	return agent.Reading{Record: agent.Record{Status: agent.Offline}, SubDevice: sub, Reason: "the gateway says nothing of it"}
+	return device.Reading{Record: device.Record{Status: device.Offline}, SubDevice: sub, Reason: "the gateway says nothing of it"}
 }
 
 // restore brings a device back to what it was. It is done in the background of
 // ctx: an installer who interrupts leaves no room blinking.
-func (r Room) restore(ctx context.Context, d agent.DeviceInfo, before []agent.Reading) (err error) {
+func (r Room) restore(ctx context.Context, d device.Info, before []device.Reading) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 	defer cancel()
 	for _, was := range before {
@@ -94,8 +95,8 @@ func (r Room) restore(ctx context.Context, d agent.DeviceInfo, before []agent.Re
 }
 
 // back are the orders that make a device what it was.
-func back(was agent.Reading) []Order {
-	if was.Status == agent.Offline {
+func back(was device.Reading) []Order {
+	if was.Status == device.Offline {
 		return nil
 	}
 	switch {
@@ -121,7 +122,7 @@ func back(was agent.Reading) []Order {
 }
 
 // ringBack brings the color or the pattern back, then the light itself.
-func ringBack(was agent.Reading) (orders []Order) {
+func ringBack(was device.Reading) (orders []Order) {
 	if color, ok := was.Details["color"]; ok {
 		orders = append(orders, Order{Action: drivers.ActColor, Value: color})
 	} else if pattern, ok := was.Details["pattern"]; ok && was.Value == drivers.On {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -28,7 +28,7 @@ const (
 type try struct {
 	action string
 	value  any
-	judge  func(*agent.Evidence) string
+	judge  func(*device.Evidence) string
 }
 
 // all tries one order after the other, each looked at for a moment.
@@ -93,7 +93,7 @@ func (w *walk) fan(ctx context.Context) error {
 // evidence is a count of now.
 func (w *walk) speed(ctx context.Context, percent int) (rpm float64, err error) {
 	counted := false
-	_, err = w.order(ctx, "", drivers.ActIntensity, percent, func(e *agent.Evidence) string {
+	_, err = w.order(ctx, "", drivers.ActIntensity, percent, func(e *device.Evidence) string {
 		_, counted = e.Details["rpm"]
 		return shows("intensity", percent)(e)
 	})
@@ -191,7 +191,7 @@ func (w *walk) picture(ctx context.Context, caption, should string) error {
 	return w.askFor(ctx, question, "look at "+where+": does it "+should+"?")
 }
 
-func (w *walk) display(ctx context.Context, before []agent.Reading) error {
+func (w *walk) display(ctx context.Context, before []device.Reading) error {
 	tries := []try{{drivers.ActOn, nil, anything}, {drivers.ActMessage, greeting(w.room.Name), anything}}
 	if err := w.all(ctx, "", tries...); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -20,15 +20,15 @@ func TestEveryDeviceOfTheDemoAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range known {
-				if r.Status == agent.Offline {
+				if r.Status == device.Offline {
 					return false
 				}
 			}
 			return true
 		})
 	}
-	receipt, err := b.Do(t.Context(), agent.Command{Space: Aurora, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, Via: agent.ViaCLI})
-	if err != nil || receipt.State != agent.Done || receipt.Evidence.Value != drivers.Open || receipt.Evidence.Source == drivers.SourceOrder {
+	receipt, err := b.Commands.Do(t.Context(), device.Command{Space: Aurora, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, Via: device.ViaCLI})
+	if err != nil || receipt.State != device.Done || receipt.Evidence.Value != drivers.Open || receipt.Evidence.Source == drivers.SourceOrder {
 		t.Errorf("opening the door: %+v, %v, want done with a read-back", receipt, err)
 	}
 }
@@ -41,11 +41,11 @@ func TestUnpluggedHubHurtsNobodyElse(t *testing.T) {
 	for _, sub := range drivers.SubDevices(drivers.TypeO3) {
 		Await(t, sub+" offline", func() bool {
 			r, err := b.Status(Aurora, drivers.TypeO3, sub)
-			return err == nil && r.Status == agent.Offline
+			return err == nil && r.Status == device.Offline
 		})
 	}
-	for _, r := range func() []agent.Reading { all, _ := b.StatusAll(Borealis); return all }() {
-		if r.Status == agent.Offline {
+	for _, r := range func() []device.Reading { all, _ := b.StatusAll(Borealis); return all }() {
+		if r.Status == device.Offline {
 			t.Errorf("%s in the other room is offline: %s", r.Device, r.Reason)
 		}
 	}
@@ -54,6 +54,6 @@ func TestUnpluggedHubHurtsNobodyElse(t *testing.T) {
 	}
 	Await(t, "temperature back", func() bool {
 		r, err := b.Status(Aurora, drivers.TypeO3, drivers.SubTemperature)
-		return err == nil && r.Status == agent.Normal
+		return err == nil && r.Status == device.Normal
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/agenttest"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/message"
 	"roomgate/cloud"
 	"roomgate/cloud/broker"
@@ -167,7 +168,7 @@ func goldenReceipts(t *testing.T, all []cloud.Message) {
 	t.Helper()
 	for _, m := range all {
 		var e cloud.Envelope
-		var r agent.Receipt
+		var r device.Receipt
 		if !strings.HasSuffix(m.Topic, "/receipt") || json.Unmarshal(m.Payload, &e) != nil || json.Unmarshal(e.Data, &r) != nil {
 			continue
 		}

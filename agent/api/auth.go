@@ -10,6 +10,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/device"
 )
 
 // permission is what an operation needs: one of those that keys and users
@@ -70,7 +71,7 @@ type principal struct {
 }
 
 // operator is whoever reaches the control socket.
-var operator = principal{access.Principal{ID: "control", Name: "control", Kind: access.KindSystem, Permissions: auth.All, Admin: true}, agent.ViaCLI}
+var operator = principal{access.Principal{ID: "control", Name: "control", Kind: access.KindSystem, Permissions: auth.All, Admin: true}, device.ViaCLI}
 
 // may says whether the principal has what an operation needs.
 func (o *endpoint) may(p *principal) bool {
@@ -149,7 +150,7 @@ func (s *Server) key(c *call, field, kind, secret string) error {
 	p, ok := s.agent.AuthenticateKey(secret)
 	switch {
 	case ok && (p.Kind == kind || p.Kind == agent.KindEdge && kind == access.KindSystem):
-		c.who = principal{p, agent.ViaHTTP}
+		c.who = principal{p, device.ViaHTTP}
 		return nil
 	case ok && kind == access.KindSystem:
 		return unauthorized(field, "is the key of an organization: send it as X-Org-Api-Key")
@@ -175,7 +176,7 @@ func (s *Server) bearer(c *call, value string) error {
 	case err != nil:
 		return s.wrong(c, err)
 	}
-	c.who = principal{p, agent.ViaHTTP}
+	c.who = principal{p, device.ViaHTTP}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/auth"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // action gives a device an order and answers with the receipt.
 func action(s *Server, c *call) error {
-	o := agent.Command{Space: c.params[0], Via: c.who.via, By: c.who.ID}
+	o := device.Command{Space: c.params[0], Via: c.who.via, By: c.who.ID}
 	var wait json.RawMessage
 	err := c.decode(append(c.deviceMembers(&o.DeviceType, &o.SubDevice),
 		member{"action", true, &o.Action}, member{"value", false, &o.Value}, member{"wait", false, &wait})...)
@@ -48,21 +49,21 @@ func action(s *Server, c *call) error {
 }
 
 // do gives the order, and waits for its outcome as long as the caller likes.
-func (s *Server) do(c *call, o agent.Command, patience time.Duration) (agent.Receipt, error) {
+func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.Receipt, error) {
 	if err := s.agent.Permits(c.who.Principal, o.Space, o.DeviceType, o.SubDevice, o.Action); err != nil {
-		return agent.Receipt{}, err
+		return device.Receipt{}, err
 	}
 	if patience > 0 {
 		patient(c.w, patience)
 		ctx, cancel := context.WithTimeout(c.r.Context(), patience)
 		defer cancel()
-		return s.agent.Do(ctx, o)
+		return s.agent.Commands.Do(ctx, o)
 	}
-	return s.agent.Accept(c.r.Context(), o)
+	return s.agent.Commands.Accept(c.r.Context(), o)
 }
 
 // orderError puts the refusal of an order into the words of this door.
-func orderError(err error, o agent.Command) error {
+func orderError(err error, o device.Command) error {
 	e := agent.AsError(err)
 	switch {
 	case e.Code == agent.Conflict && e.Field == "id":
@@ -74,11 +75,11 @@ func orderError(err error, o agent.Command) error {
 }
 
 // receiptStatus is the HTTP status of an order's outcome.
-func receiptStatus(r agent.Receipt) int {
+func receiptStatus(r device.Receipt) int {
 	switch r.State {
-	case agent.Done:
+	case device.Done:
 		return http.StatusOK
-	case agent.Accepted:
+	case device.Accepted:
 		return http.StatusAccepted
 	}
 	return kindOf(r.Code).status
@@ -139,17 +140,17 @@ type lastOrder struct {
 	Action    string          `json:"action"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Via       string          `json:"via"`
-	Receipt   agent.Receipt   `json:"receipt"`
+	Receipt   device.Receipt  `json:"receipt"`
 }
 
 // controlAnswer is the body of control.
 type controlAnswer struct {
-	SpaceID    string       `json:"meeting_space_id"`
-	DeviceType string       `json:"device_type"`
-	SubDevice  string       `json:"sub_device,omitempty"`
-	Record     agent.Record `json:"record"`
-	Actions    []permitted  `json:"actions"`
-	Last       *lastOrder   `json:"last_command"` // null: none since the start
+	SpaceID    string        `json:"meeting_space_id"`
+	DeviceType string        `json:"device_type"`
+	SubDevice  string        `json:"sub_device,omitempty"`
+	Record     device.Record `json:"record"`
+	Actions    []permitted   `json:"actions"`
+	Last       *lastOrder    `json:"last_command"` // null: none since the start
 }
 
 // control says what the caller may do to the device now, and what was last
@@ -175,8 +176,8 @@ func control(s *Server, c *call) error {
 	for _, action := range part.Actions {
 		a.Actions = append(a.Actions, s.permit(c.who, a.SpaceID, action.Name, reading))
 	}
-	if o, r, ok := s.agent.LastReceipt(a.SpaceID, a.DeviceType, a.SubDevice); ok {
-		a.Last = &lastOrder{o.SubDevice, o.Action, o.Value, o.Via, r}
+	if d, err := s.agent.Device(a.SpaceID, a.DeviceType); err == nil {
+		a.Last = lastOf(d, a.SubDevice)
 	}
 	if c.v2 {
 		return c.response(newTypedControl(a, reading))
@@ -184,12 +185,23 @@ func control(s *Server, c *call) error {
 	return c.response(a)
 }
 
+// lastOf is the last command to a device or, if sub is not empty, a sub-device,
+// since the start; nil: there was none.
+func lastOf(d *device.Device, sub string) *lastOrder {
+	last := d.Last()
+	if last == nil || sub != "" && last.Command.SubDevice != sub {
+		return nil
+	}
+	o := last.Command
+	return &lastOrder{o.SubDevice, o.Action, o.Value, o.Via, last.Receipt}
+}
+
 // switches says whether POST /edge/control has that action.
 func switches(action string) bool {
 	return action == drivers.ActOn || action == drivers.ActOff || action == drivers.ActIntensity
 }
 
-func (s *Server) permit(who principal, space, action string, r agent.Reading) permitted {
+func (s *Server) permit(who principal, space, action string, r device.Reading) permitted {
 	refusal := s.agent.Permits(who.Principal, space, r.DeviceType, r.SubDevice, action)
 	switch {
 	case !who.May(auth.DevicesWrite):
@@ -198,7 +210,7 @@ func (s *Server) permit(who principal, space, action string, r agent.Reading) pe
 		return permitted{action, false, "an edge device only switches and dims"}
 	case refusal != nil:
 		return permitted{action, false, refusal.Error()}
-	case r.Status == agent.Offline:
+	case r.Status == device.Offline:
 		return permitted{action, false, "the device is offline: " + r.Reason}
 	}
 	return permitted{Action: action, Allowed: true}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 )
 
 // order gives an order and returns the receipt.
-func (b *building) order(body string, headers ...string) (answer, agent.Receipt) {
+func (b *building) order(body string, headers ...string) (answer, device.Receipt) {
 	b.t.Helper()
 	got := b.ask("POST", "/devices/"+aurora+"/action", append(headers, body)...)
-	var r agent.Receipt
+	var r device.Receipt
 	if err := json.Unmarshal([]byte(got.body), &r); err != nil {
 		b.t.Fatalf("%s: %d %s", body, got.StatusCode, got.body)
 	}
@@ -32,14 +33,14 @@ func (b *building) value(space, deviceType, sub string) string {
 func TestActionIsProved(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		got, r := b.order(`{"device_type":"light","action":"intensity","value":40}`)
-		if got.StatusCode != 200 || r.State != agent.Done || r.Evidence == nil || r.Evidence.Value != "on" || r.CommandID == "" {
+		if got.StatusCode != 200 || r.State != device.Done || r.Evidence == nil || r.Evidence.Value != "on" || r.CommandID == "" {
 			t.Errorf("%d %s", got.StatusCode, got.body)
 		}
 		if v := b.value(aurora, "light", ""); v != "on" {
 			t.Errorf("the light is %s", v)
 		}
 		got, r = b.order(`{"device_type":"o3-sensor","sub_device":"ring-light","action":"color","value":"#00ff00"}`)
-		if got.StatusCode != 200 || r.State != agent.Done || b.value(aurora, "o3-sensor", "ring-light") != "on" {
+		if got.StatusCode != 200 || r.State != device.Done || b.value(aurora, "o3-sensor", "ring-light") != "on" {
 			t.Errorf("ring: %d %s", got.StatusCode, got.body)
 		}
 	})
@@ -51,7 +52,7 @@ func TestActionDoesNotWaitIfTold(t *testing.T) {
 		for _, wait := range []string{`false`, `"0s"`, `"1s"`} {
 			start := time.Now()
 			got, r := b.order(`{"device_type":"light","action":"on","wait":` + wait + `}`)
-			if got.StatusCode != 202 || r.State != agent.Accepted || r.CommandID == "" {
+			if got.StatusCode != 202 || r.State != device.Accepted || r.CommandID == "" {
 				t.Errorf("wait %s: %d %s", wait, got.StatusCode, got.body)
 			}
 			if took := time.Since(start); took > time.Second {
@@ -60,11 +61,11 @@ func TestActionDoesNotWaitIfTold(t *testing.T) {
 		}
 		b.move("aurora", "light", "nodelay")
 		time.Sleep(time.Minute)
-		if got, r := b.order(`{"device_type":"light","action":"on","wait":false}`, "Idempotency-Key: k"); got.StatusCode != 202 || r.State != agent.Accepted {
+		if got, r := b.order(`{"device_type":"light","action":"on","wait":false}`, "Idempotency-Key: k"); got.StatusCode != 202 || r.State != device.Accepted {
 			t.Errorf("a device that is quick: %d %s", got.StatusCode, got.body)
 		}
 		time.Sleep(time.Second)
-		if got, r := b.order(`{"device_type":"light","action":"on","wait":false}`, "Idempotency-Key: k"); got.StatusCode != 200 || r.State != agent.Done {
+		if got, r := b.order(`{"device_type":"light","action":"on","wait":false}`, "Idempotency-Key: k"); got.StatusCode != 200 || r.State != device.Done {
 			t.Errorf("repeated: %d %s", got.StatusCode, got.body)
 		}
 		if v := b.value(aurora, "light", ""); v != "on" {
@@ -114,13 +115,13 @@ func TestFailedActionAnswersWithItsReceipt(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		b.move("aurora", "lock", "jam")
 		got, r := b.order(`{"device_type":"lock","action":"open"}`)
-		if got.StatusCode != 502 || r.State != agent.Failed || r.Code != agent.NotFollowed || r.Reason == "" {
+		if got.StatusCode != 502 || r.State != device.Failed || r.Code != agent.NotFollowed || r.Reason == "" {
 			t.Errorf("jammed: %d %s", got.StatusCode, got.body)
 		}
 		b.move("aurora", "o3-sensor", "unplug")
 		time.Sleep(30 * time.Second)
 		got, r = b.order(`{"device_type":"o3-sensor","sub_device":"ring-light","action":"on"}`)
-		if r.State == agent.Done || got.StatusCode != kindOf(r.Code).status {
+		if r.State == device.Done || got.StatusCode != kindOf(r.Code).status {
 			t.Errorf("unplugged: %d %s", got.StatusCode, got.body)
 		}
 	})
@@ -193,7 +194,7 @@ func TestInstructionsExamplesAreAccepted(t *testing.T) {
 				t.Fatalf("%s: %s: %v", query, got.body, err)
 			}
 			for _, a := range body.Response.Actions {
-				if got, r := b.order(string(a.Example)); got.StatusCode != 200 || r.State != agent.Done {
+				if got, r := b.order(string(a.Example)); got.StatusCode != 200 || r.State != device.Done {
 					t.Errorf("%s: %d %s", a.Example, got.StatusCode, got.body)
 				}
 				tried++

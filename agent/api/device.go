@@ -6,19 +6,24 @@ import (
 	"slices"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
 // part finds a device or a sub-device: what is known of it, and what it takes.
-func (s *Server) part(space, deviceType, sub string) (agent.Reading, drivers.SubDevice, error) {
+func (s *Server) part(space, deviceType, sub string) (device.Reading, drivers.SubDevice, error) {
 	var none drivers.SubDevice
-	reading, err := s.agent.Status(space, deviceType, sub)
+	one, err := s.agent.Device(space, deviceType)
+	if err != nil {
+		return device.Reading{}, none, knownType(err, deviceType)
+	}
+	reading, err := one.Status(sub)
 	if err != nil {
 		return reading, none, knownType(err, deviceType)
 	}
-	d, err := s.agent.Describe(space, deviceType)
-	if err != nil || sub == "" {
-		return reading, drivers.SubDevice{Summary: d.Summary, Unit: d.Unit, Values: d.Values, Actions: d.Actions}, err
+	d := one.Describe()
+	if sub == "" {
+		return reading, drivers.SubDevice{Summary: d.Summary, Unit: d.Unit, Values: d.Values, Actions: d.Actions}, nil
 	}
 	for _, p := range d.Subs {
 		if p.Name == drivers.Canonical(sub) {
@@ -132,7 +137,7 @@ func types(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	devices = slices.DeleteFunc(devices, func(d agent.DeviceInfo) bool { return !s.sees(&c.who, d.SpaceID) })
+	devices = slices.DeleteFunc(devices, func(d device.Info) bool { return !s.sees(&c.who, d.SpaceID) })
 	found := []typeAnswer{}
 	for _, t := range drivers.Types() {
 		a := typeAnswer{DeviceType: t, SubDevices: append([]string{}, drivers.SubDevices(t)...)}
@@ -155,8 +160,8 @@ func types(s *Server, c *call) error {
 
 // deviceAnswer is one device of gatewayDevices.
 type deviceAnswer struct {
-	agent.DeviceInfo
-	Readings []agent.Reading `json:"readings"`
+	device.Info
+	Readings []device.Reading `json:"readings"`
 }
 
 // gatewayDevices lists every device with what is known of it.
@@ -183,7 +188,7 @@ func (s *Server) known(space string) ([]deviceAnswer, error) {
 		if err != nil {
 			return nil, err
 		}
-		others := func(r agent.Reading) bool { return r.DeviceID != d.ID }
+		others := func(r device.Reading) bool { return r.DeviceID != d.ID }
 		answers[i] = deviceAnswer{d, slices.DeleteFunc(readings, others)}
 	}
 	return answers, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 )
 
 // createDevice makes a device that is in use from then on.
@@ -51,7 +52,7 @@ func deviceField(err error) error {
 }
 
 // made answers with a device that was made, or that got a sensor.
-func (s *Server) made(c *call, info agent.DeviceInfo) error {
+func (s *Server) made(c *call, info device.Info) error {
 	if c.v2 {
 		return s.device(c, http.StatusCreated, info.ID)
 	}

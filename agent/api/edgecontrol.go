@@ -5,20 +5,21 @@ import (
 	"slices"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
 // sensorRecord is a device or a sub-device as an edge device sees it.
 type sensorRecord struct {
-	DeviceID   string       `json:"device_id"`
-	DeviceType string       `json:"device_type"`
-	SubDevice  string       `json:"sub_device,omitempty"`
-	Enabled    bool         `json:"enabled"`
-	Active     bool         `json:"active"` // enabled, and it answers
-	Record     agent.Record `json:"record"`
-	ObservedAt moment       `json:"observed_at"` // null: never
-	Reason     string       `json:"reason,omitempty"`
-	Actions    []permitted  `json:"actions"`
+	DeviceID   string        `json:"device_id"`
+	DeviceType string        `json:"device_type"`
+	SubDevice  string        `json:"sub_device,omitempty"`
+	Enabled    bool          `json:"enabled"`
+	Active     bool          `json:"active"` // enabled, and it answers
+	Record     device.Record `json:"record"`
+	ObservedAt moment        `json:"observed_at"` // null: never
+	Reason     string        `json:"reason,omitempty"`
+	Actions    []permitted   `json:"actions"`
 }
 
 // edgeSensors lists the devices and sub-devices of a space: which are active,
@@ -41,7 +42,7 @@ func edgeSensors(s *Server, c *call) error {
 	}
 	records, sensors := []sensorRecord{}, []typedSensor{}
 	for _, r := range readings {
-		at := slices.IndexFunc(infos, func(d agent.DeviceInfo) bool { return d.ID == r.DeviceID })
+		at := slices.IndexFunc(infos, func(d device.Info) bool { return d.ID == r.DeviceID })
 		if at < 0 {
 			continue // it was made just now
 		}
@@ -57,8 +58,8 @@ func edgeSensors(s *Server, c *call) error {
 	}{space, records})
 }
 
-func (s *Server) sensor(who principal, d agent.DeviceInfo, r agent.Reading) sensorRecord {
-	x := sensorRecord{r.DeviceID, r.DeviceType, r.SubDevice, d.Enabled, d.Enabled && r.Status != agent.Offline,
+func (s *Server) sensor(who principal, d device.Info, r device.Reading) sensorRecord {
+	x := sensorRecord{r.DeviceID, r.DeviceType, r.SubDevice, d.Enabled, d.Enabled && r.Status != device.Offline,
 		r.Record, moment(r.ObservedAt), r.Reason, []permitted{}}
 	actions := d.Description.Actions
 	if r.SubDevice != "" {
@@ -78,7 +79,7 @@ func (s *Server) sensor(who principal, d agent.DeviceInfo, r agent.Reading) sens
 // edgeControl switches or dims a device, as the action operation does. It
 // opens no door.
 func edgeControl(s *Server, c *call) error {
-	o := agent.Command{Via: c.who.via, By: c.who.ID}
+	o := device.Command{Via: c.who.via, By: c.who.ID}
 	var on *bool
 	var intensity *int64
 	var wait json.RawMessage
@@ -132,5 +133,5 @@ func edgeEnable(s *Server, c *call) error {
 	if err := s.ownDevice(&c.who, id); err != nil {
 		return err
 	}
-	return s.setDevice(c, id, agent.DeviceSettings{Enabled: &enabled}, false)
+	return s.setDevice(c, id, device.Settings{Enabled: &enabled}, false)
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 )
 
 // enableDevice takes a device into use again, disableDevice out of use, until
@@ -19,10 +19,10 @@ func (s *Server) enable(c *call, enabled bool) error {
 	if err := c.decodeAny(); err != nil {
 		return err
 	}
-	return s.setDevice(c, c.params[0], agent.DeviceSettings{Enabled: &enabled}, false)
+	return s.setDevice(c, c.params[0], device.Settings{Enabled: &enabled}, false)
 }
 
-func (s *Server) setDevice(c *call, id string, set agent.DeviceSettings, reset bool) error {
+func (s *Server) setDevice(c *call, id string, set device.Settings, reset bool) error {
 	info, err := s.agent.SetDevice(c.r.Context(), id, set, reset, c.who.Name)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Server) setDevice(c *call, id string, set agent.DeviceSettings, reset b
 // changeDevice sets what of a device can be changed while it is in use. What
 // is not named stays; reset drops what was set before.
 func changeDevice(s *Server, c *call) error {
-	var set agent.DeviceSettings
+	var set device.Settings
 	var reset bool
 	err := c.decode(member{"enabled", false, given(&set.Enabled)}, member{"poll", false, decodePoll(&set)},
 		member{"alert", false, []member{{"low", false, decodeNumber(&set.AlertLow)},
@@ -45,20 +45,20 @@ func changeDevice(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if set == (agent.DeviceSettings{}) && !reset {
+	if set == (device.Settings{}) && !reset {
 		return invalid("", "nothing is to be changed: send enabled, poll, alert, permissions or reset")
 	}
 	return s.setDevice(c, c.params[0], set, reset)
 }
 
 // decodePermissions reads who may give which order.
-func decodePermissions(set *agent.DeviceSettings) decoder {
+func decodePermissions(set *device.Settings) decoder {
 	return func(field string, value []byte) error {
 		items, err := elements(field, value)
 		if err != nil {
 			return err
 		}
-		all := make([]agent.DevicePermission, len(items))
+		all := make([]device.Permission, len(items))
 		for i, item := range items {
 			at := field + "[" + strconv.Itoa(i) + "]"
 			if item[0] != '{' {
@@ -77,7 +77,7 @@ func decodePermissions(set *agent.DeviceSettings) decoder {
 }
 
 // decodePoll reads a duration or, of V2.0, seconds.
-func decodePoll(set *agent.DeviceSettings) decoder {
+func decodePoll(set *device.Settings) decoder {
 	return func(field string, value []byte) error {
 		if field == "poll_s" {
 			return decodeSeconds(&set.Poll, field, value)

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 )
 
-func (b *building) devices() []agent.DeviceInfo {
+func (b *building) devices() []device.Info {
 	b.t.Helper()
 	all, err := b.agent.Devices("")
 	if err != nil {

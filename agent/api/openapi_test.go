@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 )
 
@@ -311,7 +311,7 @@ func (b *building) clear() {
 		err = errors.Join(err, b.agent.RemoveDevice(b.t.Context(), id, "test"))
 	}
 	for _, d := range b.devices() {
-		_, e := b.agent.SetDevice(b.t.Context(), d.ID, agent.DeviceSettings{}, true, "test")
+		_, e := b.agent.SetDevice(b.t.Context(), d.ID, device.Settings{}, true, "test")
 		err = errors.Join(err, e)
 	}
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/access"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -33,16 +33,16 @@ func (b *building) beat(done string) []drivers.PageOrder {
 }
 
 // give orders the display, and returns once the order is open.
-func (b *building) give(action string, value string) <-chan agent.Receipt {
-	done := make(chan agent.Receipt, 1)
+func (b *building) give(action string, value string) <-chan device.Receipt {
+	done := make(chan device.Receipt, 1)
 	go func() {
-		c := agent.Command{Space: borealis, DeviceType: "meeting-room-display", Action: action, Via: agent.ViaCLI}
+		c := device.Command{Space: borealis, DeviceType: "meeting-room-display", Action: action, Via: device.ViaCLI}
 		if value != "" {
 			c.Value = json.RawMessage(value)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		r, err := b.agent.Do(ctx, c)
+		r, err := b.agent.Commands.Do(ctx, c)
 		if err != nil {
 			b.t.Errorf("%s: %v", action, err)
 		}
@@ -74,7 +74,7 @@ func TestPageBeatsAndObeys(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		b.beat("[]")
 		time.Sleep(2 * time.Second)
-		if r, _ := b.agent.Status(borealis, "meeting-room-display", ""); r.Status != agent.Online {
+		if r, _ := b.agent.Status(borealis, "meeting-room-display", ""); r.Status != device.Online {
 			t.Fatalf("the display is %s: %s", r.Status, r.Reason)
 		}
 		told := b.give("message", `"Welcome"`)
@@ -85,7 +85,7 @@ func TestPageBeatsAndObeys(t *testing.T) {
 		if left := b.beat(fmt.Sprintf(`[{"id":%d}]`, orders[0].ID)); len(left) != 0 {
 			t.Errorf("left are %+v", left)
 		}
-		if r := <-told; r.State != agent.Done {
+		if r := <-told; r.State != device.Done {
 			t.Errorf("receipt is %+v", r)
 		}
 	})
@@ -115,7 +115,7 @@ func TestScreenshot(t *testing.T) {
 		if got := b.ask("POST", upload, "Content-Type: image/png", sent); got.StatusCode != 200 {
 			t.Fatalf("upload: %d %s", got.StatusCode, got.body)
 		}
-		if r := <-shot; r.State != agent.Done {
+		if r := <-shot; r.State != device.Done {
 			t.Fatalf("receipt is %+v", r)
 		}
 		got := b.ask("GET", path)

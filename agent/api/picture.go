@@ -46,10 +46,11 @@ func lastScreenshot(s *Server, c *call) error {
 }
 
 func (s *Server) picture(c *call, deviceType, action string) error {
-	if _, err := s.agent.Status(c.params[0], deviceType, ""); err != nil {
+	d, err := s.agent.Device(c.params[0], deviceType)
+	if err != nil {
 		return knownType(err, deviceType)
 	}
-	p, at, ok := s.agent.Picture(c.params[0], deviceType)
+	p, at, ok := d.Picture()
 	if !ok {
 		return &agent.Error{Code: agent.NotFound, Message: "there is no picture yet: give the " + deviceType + " the action " + action}
 	}
@@ -91,14 +92,15 @@ func screenshot(s *Server, c *call) error {
 // keepScreenshot takes a picture that nobody asked for, as long as the space
 // has a display.
 func (s *Server) keepScreenshot(c *call) error {
-	if _, err := s.agent.Status(c.params[0], drivers.TypeDisplay, ""); err != nil {
+	d, err := s.agent.Device(c.params[0], drivers.TypeDisplay)
+	if err != nil {
 		return err
 	}
 	p, err := s.readPicture(c)
 	if err != nil {
 		return err
 	}
-	if err := s.agent.KeepPicture(c.params[0], p); err != nil {
+	if err := d.KeepPicture(p); err != nil {
 		return err
 	}
 	return c.orders(nil)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -25,7 +25,7 @@ func TestOneFactFallsSilent(t *testing.T) {
 			t.Helper()
 			v1, v2 = map[string]string{}, map[string]reading{}
 			for _, sub := range drivers.SubDevices(drivers.TypeO3) {
-				var answer struct{ Response agent.Record }
+				var answer struct{ Response device.Record }
 				got := b.ask("POST", "/devices/"+aurora+"/status", `{"device_type":"o3-sensor","sub_device":"`+sub+`"}`)
 				if err := json.Unmarshal([]byte(got.body), &answer); err != nil {
 					t.Fatalf("%s: %v", got.body, err)
@@ -49,7 +49,7 @@ func TestOneFactFallsSilent(t *testing.T) {
 			v1, v2 := look()
 			for _, sub := range drivers.SubDevices(drivers.TypeO3) {
 				gone, r := sub == silent, v2[sub]
-				if (v1[sub] == agent.Offline) != gone || r.Stale != gone || (r.Value == nil) != gone || (r.Reason != "") != gone {
+				if (v1[sub] == device.Offline) != gone || r.Stale != gone || (r.Value == nil) != gone || (r.Reason != "") != gone {
 					t.Errorf("%s: %s is %s in V1.0, in V2.0 %+v", what, sub, v1[sub], r)
 				}
 				if gone && r.AgeS < age || !gone && r.AgeS > 5 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 )
 
@@ -95,7 +96,7 @@ func (s *Server) rest(c *call, w *eventWriter, changed, access <-chan struct{}) 
 
 // ended says whether the credential behind a stream no longer holds.
 func (s *Server) ended(who principal) bool {
-	return who.via != agent.ViaCLI && !s.agent.Valid(who.Principal)
+	return who.via != device.ViaCLI && !s.agent.Valid(who.Principal)
 }
 
 // eventWriter writes events to one reader.

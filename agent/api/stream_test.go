@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/access"
 	"roomgate/agent/agenttest"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 )
@@ -101,8 +101,8 @@ func TestSpaceThatIsGivenAway(t *testing.T) {
 		}
 		told := func(want map[string]int) {
 			t.Helper()
-			c := agent.Command{Space: agenttest.Aurora, DeviceType: "light", Action: "on"}
-			if _, err := b.Do(t.Context(), c); err != nil {
+			c := device.Command{Space: agenttest.Aurora, DeviceType: "light", Action: "on"}
+			if _, err := b.Commands.Do(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/schedule"
 )
 
@@ -114,11 +114,11 @@ func TestStaleIsNotShownAsFresh(t *testing.T) {
 			AgeS      *float64 `json:"age_s"`
 			Reason    string
 		}
-		type device struct {
+		type record struct {
 			reading
 			SubDevices []reading `json:"sub_devices"`
 		}
-		read := func(id string) (r device) {
+		read := func(id string) (r record) {
 			t.Helper()
 			got := b.ask("GET", "/v2.0/devices/"+id)
 			if err := json.Unmarshal([]byte(got.body), &r); err != nil || got.StatusCode != 200 {
@@ -142,7 +142,7 @@ func TestStaleIsNotShownAsFresh(t *testing.T) {
 		b.move("aurora", "o3-sensor", "unplug")
 		time.Sleep(time.Minute)
 		for _, sub := range read("aurora-o3").SubDevices {
-			if !sub.Stale || sub.Value != nil || sub.LastValue == nil || sub.Status != agent.Offline {
+			if !sub.Stale || sub.Value != nil || sub.LastValue == nil || sub.Status != device.Offline {
 				t.Errorf("unplugged: %+v", sub)
 			}
 		}

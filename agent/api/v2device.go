@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -22,12 +23,12 @@ type deviceRecord struct {
 	PollS      float64           `json:"poll_s"` // from one observation to the next
 	Alert      *alertRecord      `json:"alert"`  // null: it measures no temperature
 	// Permissions are of orders that not everybody with devices:write may give.
-	Permissions []agent.DevicePermission `json:"permissions"`
+	Permissions []device.Permission `json:"permissions"`
 }
 
 // alertRecord is the range outside of which a temperature is an alert.
 type alertRecord struct {
-	agent.AlertRange
+	device.AlertRange
 	Unit string `json:"unit"`
 }
 
@@ -39,8 +40,8 @@ type subDeviceRecord struct {
 
 func newDeviceRecord(d deviceAnswer) deviceRecord {
 	r := deviceRecord{ID: d.ID, SpaceID: d.SpaceID, DeviceType: d.Type, Driver: d.Driver, Enabled: d.Enabled,
-		SubDevices: []subDeviceRecord{}, Permissions: append([]agent.DevicePermission{}, d.Permissions...)}
-	r.Status, r.Stale = agent.Offline, true
+		SubDevices: []subDeviceRecord{}, Permissions: append([]device.Permission{}, d.Permissions...)}
+	r.Status, r.Stale = device.Offline, true
 	poll, _ := time.ParseDuration(d.Poll) // it was written by one
 	r.PollS = poll.Seconds()
 	for _, known := range d.Readings {
@@ -204,7 +205,7 @@ type typedLastOrder struct {
 	Receipt typedReceipt `json:"receipt"`
 }
 
-func newTypedControl(a controlAnswer, r agent.Reading) typedControl {
+func newTypedControl(a controlAnswer, r device.Reading) typedControl {
 	t := typedControl{a.SpaceID, a.DeviceType, a.SubDevice, newTypedReading(r), a.Actions, nil}
 	if a.Last != nil {
 		t.Last = &typedLastOrder{*a.Last, newTypedReceipt(a.Last.Receipt)}
@@ -214,7 +215,7 @@ func newTypedControl(a controlAnswer, r agent.Reading) typedControl {
 
 // typedReceipt is a receipt of V2.0.
 type typedReceipt struct {
-	agent.Receipt
+	device.Receipt
 	Evidence   *typedEvidence `json:"evidence"`
 	ReceivedAt moment         `json:"received_at"`
 	FinishedAt moment         `json:"finished_at"`
@@ -232,7 +233,7 @@ type typedEvidence struct {
 	Details    map[string]any `json:"details,omitempty"`
 }
 
-func newTypedReceipt(r agent.Receipt) typedReceipt {
+func newTypedReceipt(r device.Receipt) typedReceipt {
 	t := typedReceipt{r, nil, moment(r.ReceivedAt), moment(r.FinishedAt)}
 	if e := r.Evidence; e != nil {
 		t.Evidence = &typedEvidence{Device: e.Device, Value: typed(e.Device, e.Value), Unit: unit(e.Device), Status: e.Status,
@@ -243,7 +244,7 @@ func newTypedReceipt(r agent.Receipt) typedReceipt {
 }
 
 // receipt answers with what became of an order, of the version.
-func (c *call) receipt(r agent.Receipt) error {
+func (c *call) receipt(r device.Receipt) error {
 	if c.v2 {
 		return c.json(receiptStatus(r), newTypedReceipt(r))
 	}

@@ -1,6 +1,6 @@
 package api
 
-import "roomgate/agent"
+import "roomgate/agent/device"
 
 // typedSensor is a device or a sub-device as an edge device sees it, of V2.0.
 type typedSensor struct {
@@ -13,7 +13,7 @@ type typedSensor struct {
 	Actions []permitted `json:"actions"`
 }
 
-func newTypedSensor(s sensorRecord, r agent.Reading) typedSensor {
+func newTypedSensor(s sensorRecord, r device.Reading) typedSensor {
 	return typedSensor{s.DeviceID, s.DeviceType, maybe(s.SubDevice), s.Enabled, s.Active, newTypedReading(r), s.Actions}
 }
 

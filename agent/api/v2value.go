@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -39,8 +39,8 @@ type quantity struct {
 	Unit  string `json:"unit"`
 }
 
-func newTypedReading(r agent.Reading) typedReading {
-	t := typedReading{Unit: unit(r.Device), Status: r.Status, Stale: r.Status == agent.Offline, LastValue: typed(r.Device, r.Value),
+func newTypedReading(r device.Reading) typedReading {
+	t := typedReading{Unit: unit(r.Device), Status: r.Status, Stale: r.Status == device.Offline, LastValue: typed(r.Device, r.Value),
 		ObservedAt: moment(r.ObservedAt), Source: maybe(r.Source), Reason: r.Reason}
 	if !r.ObservedAt.IsZero() {
 		age := seconds(max(0, time.Since(r.ObservedAt))) // a clock that was set back makes nothing younger than now

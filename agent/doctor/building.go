@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -82,7 +82,7 @@ func (d Device) finding() Finding {
 	for _, r := range d.Readings {
 		if notFitted(r) {
 			seen = append(seen, r.Device+" not fitted")
-		} else if r.Status == agent.Offline {
+		} else if r.Status == device.Offline {
 			reasons = append(reasons, strings.TrimSuffix(r.Device+" offline: "+r.Reason, ": "))
 		} else if r.Value != "" {
 			seen = append(seen, r.Device+" "+r.Value)
@@ -98,7 +98,7 @@ func (d Device) finding() Finding {
 }
 
 // notFitted says whether a hub has no such part, which is how it was bought.
-func notFitted(r agent.Reading) bool {
+func notFitted(r device.Reading) bool {
 	return r.SubDevice != "" && strings.Contains(r.Reason, drivers.ErrUnsupported.Error())
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/update"
 )
 
@@ -50,10 +51,10 @@ type Line struct {
 
 // Device is a device as the running gateway knows it.
 type Device struct {
-	Space    string          `json:"meeting_space"`
-	Type     string          `json:"type"`
-	Enabled  bool            `json:"enabled"`
-	Readings []agent.Reading `json:"readings"`
+	Space    string           `json:"meeting_space"`
+	Type     string           `json:"type"`
+	Enabled  bool             `json:"enabled"`
+	Readings []device.Reading `json:"readings"`
 }
 
 // Building is what the running gateway says.

@@ -19,6 +19,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
 )
@@ -95,17 +96,17 @@ func example(t *testing.T) *config.Config {
 
 // running is a gateway of the example that has been up for a day.
 func running() *Building {
-	record := func(name, value, status, reason string) agent.Reading {
-		return agent.Reading{Record: agent.Record{Device: name, Value: value, Status: status}, Reason: reason}
+	record := func(name, value, status, reason string) device.Reading {
+		return device.Reading{Record: device.Record{Device: name, Value: value, Status: status}, Reason: reason}
 	}
 	return &Building{Identity: agent.Identity{ID: "example"},
 		Health: agent.Health{UptimeS: 86400, Version: "1.2.3", StoreWritten: 48 << 20},
 		Devices: []Device{
-			{"Atlas", drivers.TypeLock, true, []agent.Reading{record("lock", "closed", agent.Online, "")}},
-			{"Atlas", drivers.TypeCamera, true, []agent.Reading{record("camera", "", agent.Offline, "no route to host")}},
+			{"Atlas", drivers.TypeLock, true, []device.Reading{record("lock", "closed", device.Online, "")}},
+			{"Atlas", drivers.TypeCamera, true, []device.Reading{record("camera", "", device.Offline, "no route to host")}},
 			{"Atlas", drivers.TypeFan, false, nil},
-			{"Bora", drivers.TypeO3, true, []agent.Reading{record("o3-sensor", "", agent.Online, ""),
-				record("temperature", "21.5", agent.Normal, ""), record("ring-light", "", agent.Offline, "")}},
+			{"Bora", drivers.TypeO3, true, []device.Reading{record("o3-sensor", "", device.Online, ""),
+				record("temperature", "21.5", device.Normal, ""), record("ring-light", "", device.Offline, "")}},
 		}}
 }
 
@@ -219,7 +220,7 @@ spaces:
 
 // A part that a hub was bought without is not at fault.
 func TestNotFitted(t *testing.T) {
-	d := Device{"Bora", drivers.TypeO3, true, []agent.Reading{{Record: agent.Record{Device: "buzzer", Status: agent.Offline},
+	d := Device{"Bora", drivers.TypeO3, true, []device.Reading{{Record: device.Record{Device: "buzzer", Status: device.Offline},
 		SubDevice: drivers.SubBuzzer, Reason: "buzzer: " + drivers.ErrUnsupported.Error()}}}
 	d.finding().is(t, "without", OK, "buzzer not fitted")
 }

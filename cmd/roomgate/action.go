@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -41,7 +41,7 @@ type receipt struct {
 // state of a command under any status.
 func isReceipt(out any) bool {
 	switch out.(type) {
-	case *receipt, *agent.Receipt:
+	case *receipt, *device.Receipt:
 		return true
 	}
 	return false
@@ -71,7 +71,7 @@ func doAction(cmd *cobra.Command, c *client, args []string) error {
 }
 
 // newOrder reads [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...].
-func newOrder(d device, words []string) (order, error) {
+func newOrder(d deviceRow, words []string) (order, error) {
 	o := order{DeviceType: d.Type}
 	if isSub(d.Type, words[0]) {
 		o.SubDevice, words = drivers.Canonical(words[0]), words[1:]

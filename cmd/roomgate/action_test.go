@@ -10,13 +10,13 @@ import (
 )
 
 // hub is an O3 as far as these tests need one.
-var hub = device{Type: drivers.TypeO3, Description: drivers.Description{Subs: []drivers.SubDevice{
+var hub = deviceRow{Type: drivers.TypeO3, Description: drivers.Description{Subs: []drivers.SubDevice{
 	{Name: drivers.SubBuzzer, Actions: []drivers.Action{{Name: "beep", Params: []drivers.Param{
 		{Name: "pattern", Kind: drivers.KindChoice}, {Name: "seconds", Kind: drivers.KindInteger}}}}},
 	{Name: drivers.SubRing, Actions: []drivers.Action{{Name: "color", Params: []drivers.Param{{Name: "value", Kind: drivers.KindColor}}}}},
 }}}
 
-var display = device{Type: drivers.TypeDisplay, Description: drivers.Description{Actions: []drivers.Action{
+var display = deviceRow{Type: drivers.TypeDisplay, Description: drivers.Description{Actions: []drivers.Action{
 	{Name: "message", Params: []drivers.Param{{Name: "value", Kind: drivers.KindText}}},
 	{Name: "brightness", Params: []drivers.Param{{Name: "value", Kind: drivers.KindInteger}}},
 	{Name: "refresh"},
@@ -89,7 +89,7 @@ func FuzzNewOrder(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, words string) {
 		list := strings.Split(words, " ")
-		for _, d := range []device{hub, display} {
+		for _, d := range []deviceRow{hub, display} {
 			o, err := newOrder(d, list)
 			if err != nil {
 				continue

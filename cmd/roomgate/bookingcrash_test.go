@@ -20,6 +20,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/cloud"
 )
 
@@ -303,7 +304,7 @@ func TestKillsLoseNoBooking(t *testing.T) {
 	defer h.mu.Unlock()
 	for id, states := range h.final {
 		for _, s := range states {
-			if s != agent.Done {
+			if s != device.Done {
 				t.Errorf("%s was answered with %s", id, s)
 			}
 		}

@@ -46,7 +46,7 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	o, err := newOrder(device{Type: args[2]}, args[3:])
+	o, err := newOrder(deviceRow{Type: args[2]}, args[3:])
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/cloud"
 )
 
@@ -186,9 +187,9 @@ type headquarters struct {
 	link *cloud.Link
 
 	mu       sync.Mutex
-	seen     map[uint64]int           // how often each sequence came
-	last     uint64                   // the highest sequence seen
-	final    map[string][]agent.State // final receipts by command
+	seen     map[uint64]int            // how often each sequence came
+	last     uint64                    // the highest sequence seen
+	final    map[string][]device.State // final receipts by command
 	executed map[string]map[uint64]bool
 }
 
@@ -196,7 +197,7 @@ var upTopics = cloud.Topics{Gateway: "crash"}
 
 func startHeadquarters(t *testing.T, broker string) *headquarters {
 	t.Helper()
-	h := &headquarters{t: t, seen: map[uint64]int{}, final: map[string][]agent.State{}, executed: map[string]map[uint64]bool{}}
+	h := &headquarters{t: t, seen: map[uint64]int{}, final: map[string][]device.State{}, executed: map[string]map[uint64]bool{}}
 	h.link = cloud.NewLink(cloud.LinkOptions{URL: "mqtt://" + broker, ClientID: "headquarters",
 		Subscribe: []string{upTopics.Up("event"), upTopics.Up("receipt")}, Receive: h.receive})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -219,7 +220,7 @@ func (h *headquarters) receive(_ context.Context, m cloud.Message) error {
 	h.last = max(h.last, e.Sequence)
 	switch e.Type {
 	case "roomgate.receipt":
-		var r agent.Receipt
+		var r device.Receipt
 		if err := json.Unmarshal(e.Data, &r); err == nil && r.State.Final() {
 			h.final[r.CommandID] = append(h.final[r.CommandID], r.State)
 		}

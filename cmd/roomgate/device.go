@@ -36,7 +36,7 @@ func newDevice() *cobra.Command {
 
 func listDevices(cmd *cobra.Command, c *client, args []string) error {
 	var answer struct {
-		Devices []device `json:"devices"`
+		Devices []deviceRow `json:"devices"`
 	}
 	if err := c.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer); err != nil {
 		return err
@@ -46,7 +46,7 @@ func listDevices(cmd *cobra.Command, c *client, args []string) error {
 		if err != nil {
 			return err
 		}
-		answer.Devices = slices.DeleteFunc(answer.Devices, func(d device) bool { return d.SpaceID != s.ID })
+		answer.Devices = slices.DeleteFunc(answer.Devices, func(d deviceRow) bool { return d.SpaceID != s.ID })
 	}
 	return show(cmd, answer.Devices, "SPACE DEVICE VALUE STATUS DRIVER ACTIONS", func(row func(...string)) {
 		for _, d := range answer.Devices {

@@ -11,6 +11,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/acceptance"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 )
 
@@ -57,14 +58,14 @@ func identify(cmd *cobra.Command, c *client, args []string) error {
 }
 
 // roomDevice finds the room and the device that a command names.
-func (c *client) roomDevice(cmd *cobra.Command, args []string) (acceptance.Room, device, error) {
+func (c *client) roomDevice(cmd *cobra.Command, args []string) (acceptance.Room, deviceRow, error) {
 	s, err := c.space(cmd, args[0])
 	if err != nil {
-		return acceptance.Room{}, device{}, err
+		return acceptance.Room{}, deviceRow{}, err
 	}
 	d, err := s.device(args[1])
 	if err != nil {
-		return acceptance.Room{}, device{}, err
+		return acceptance.Room{}, deviceRow{}, err
 	}
 	room, err := c.room(cmd.Context(), s.ID)
 	return room, d, err
@@ -83,11 +84,11 @@ func (c *client) room(ctx context.Context, id string) (acceptance.Room, error) {
 		return acceptance.Room{}, fail(exitRefused, "the meeting space %s is gone", id)
 	}
 	r := acceptance.Room{SpaceInfo: answer.Spaces[i]}
-	r.Order = func(ctx context.Context, o acceptance.Order) (got agent.Receipt, err error) {
+	r.Order = func(ctx context.Context, o acceptance.Order) (got device.Receipt, err error) {
 		err = reached(c.call(ctx, http.MethodPost, "/devices/"+id+"/action", o, &got))
 		return got, err
 	}
-	r.Read = func(ctx context.Context, deviceType string) ([]agent.Reading, error) {
+	r.Read = func(ctx context.Context, deviceType string) ([]device.Reading, error) {
 		return c.readings(ctx, id, deviceType)
 	}
 	r.Picture = func(ctx context.Context, deviceType string) (drivers.Picture, error) {
@@ -110,12 +111,12 @@ func reached(err error) error {
 }
 
 // readings are what the gateway knows of a device.
-func (c *client) readings(ctx context.Context, space, deviceType string) ([]agent.Reading, error) {
+func (c *client) readings(ctx context.Context, space, deviceType string) ([]device.Reading, error) {
 	var answer struct {
 		Devices []struct {
-			Type     string          `json:"type"`
-			Space    string          `json:"meeting_space_id"`
-			Readings []agent.Reading `json:"readings"`
+			Type     string           `json:"type"`
+			Space    string           `json:"meeting_space_id"`
+			Readings []device.Reading `json:"readings"`
 		} `json:"devices"`
 	}
 	err := reached(c.call(ctx, http.MethodGet, "/gateway/devices", nil, &answer))

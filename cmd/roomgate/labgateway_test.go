@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
@@ -123,8 +124,8 @@ func labCommand(l *lab) {
 		l.Fatal(err)
 	}
 	l.has("the receipt comes", func(e cloud.Envelope) bool {
-		var r agent.Receipt
-		return e.Type == "roomgate.receipt" && json.Unmarshal(e.Data, &r) == nil && r.CommandID == id && r.State == agent.Done
+		var r device.Receipt
+		return e.Type == "roomgate.receipt" && json.Unmarshal(e.Data, &r) == nil && r.CommandID == id && r.State == device.Done
 	})
 	if levels := l.log("gpio relay"); len(levels) < 4 || levels[3] != "1" {
 		l.Errorf("the relay's log is %v", levels)

@@ -12,14 +12,14 @@ import (
 
 // space is a meeting space as the gateway lists it.
 type space struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Timezone string   `json:"timezone"`
-	Devices  []device `json:"devices"`
+	ID       string      `json:"id"`
+	Name     string      `json:"name"`
+	Timezone string      `json:"timezone"`
+	Devices  []deviceRow `json:"devices"`
 }
 
-// device is one of its devices.
-type device struct {
+// deviceRow is one of its devices.
+type deviceRow struct {
 	ID          string              `json:"id"`
 	Type        string              `json:"type"`
 	Driver      string              `json:"driver"`
@@ -94,7 +94,7 @@ func (c *client) space(cmd *cobra.Command, nameOrID string) (space, error) {
 }
 
 // device finds a device of the space by its type.
-func (s space) device(deviceType string) (device, error) {
+func (s space) device(deviceType string) (deviceRow, error) {
 	types := make([]string, len(s.Devices))
 	for i, d := range s.Devices {
 		if d.Type == deviceType {
@@ -102,7 +102,7 @@ func (s space) device(deviceType string) (device, error) {
 		}
 		types[i] = d.Type
 	}
-	return device{}, fail(exitRefused, "there is no %q in %s, only %s", deviceType, s.Name, strings.Join(types, ", "))
+	return deviceRow{}, fail(exitRefused, "there is no %q in %s, only %s", deviceType, s.Name, strings.Join(types, ", "))
 }
 
 // completeSpace offers the spaces' names to the shell.

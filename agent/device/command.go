@@ -1,11 +1,13 @@
-package agent
+package device
 
 import (
 	"encoding/json"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
-// Command is an order as it arrives, by whatever door.
+// Command is a command as it arrives, by whatever door.
 type Command struct {
 	// ID is the command's identity: the same id is carried out once. Empty:
 	// the building makes one.
@@ -24,7 +26,7 @@ type Command struct {
 	TTL time.Duration `json:"ttl,omitempty"`
 	// SentAt is the sender's time of the message; zero: never said.
 	SentAt time.Time `json:"sent_at,omitzero"`
-	// Via is the door: "http", "mqtt", "cli", "room", "keypad" or "schedule". A
+	// Via is the door: "http", "mqtt", "cli", "room", "keypad", "schedule" or "rule". A
 	// command from mqtt gets its receipts there.
 	Via string `json:"via"`
 	// By names the credential, never the secret.
@@ -40,6 +42,7 @@ const (
 	ViaKeypad = "keypad"
 	// ViaSchedule is the space itself, which follows its schedule.
 	ViaSchedule = "schedule"
+	ViaRule     = "rule"
 )
 
 // State is where a command stands.
@@ -61,16 +64,16 @@ func (s State) Final() bool { return s != Accepted }
 // Receipt answers a command. The same id gets the same receipt for as long as
 // it is remembered.
 type Receipt struct {
-	CommandID  string    `json:"command_id"`
-	State      State     `json:"state"`
-	Code       Code      `json:"code,omitempty"` // for failed, rejected, expired
-	Reason     string    `json:"reason,omitempty"`
-	Evidence   *Evidence `json:"evidence,omitempty"`
-	ReceivedAt time.Time `json:"received_at"`
-	FinishedAt time.Time `json:"finished_at,omitzero"`
+	CommandID  string       `json:"command_id"`
+	State      State        `json:"state"`
+	Code       problem.Code `json:"code,omitempty"` // for failed, rejected, expired
+	Reason     string       `json:"reason,omitempty"`
+	Evidence   *Evidence    `json:"evidence,omitempty"`
+	ReceivedAt time.Time    `json:"received_at"`
+	FinishedAt time.Time    `json:"finished_at,omitzero"`
 }
 
-// Evidence is the read-back that followed an order.
+// Evidence is the read-back that followed a command.
 type Evidence struct {
 	Record
 	ObservedAt time.Time      `json:"observed_at"`

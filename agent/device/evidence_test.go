@@ -1,4 +1,4 @@
-package agent
+package device
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func TestEvidenceIsOfTheCommand(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := startRig(t, rigOptions{})
 			r.wait(3 * time.Second)
-			r.bench["light-1"].prove(c.late, c.err)
+			r.bench["light-1"].Prove(c.late, c.err)
 			got, err := r.Do(t.Context(), Command{Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn})
 			if got.State != c.state || !strings.Contains(got.Reason, c.why) || (got.Evidence != nil) != (c.state == Done) {
 				t.Errorf("%s: %+v, %v", name, got, err)

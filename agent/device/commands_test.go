@@ -1,4 +1,4 @@
-package agent
+package device
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -37,10 +39,10 @@ func TestCommandIsProvedAndDoneOnce(t *testing.T) {
 		}
 		other := lightOn("c1")
 		other.Action = drivers.ActOff
-		if _, err := r.Do(t.Context(), other); AsError(err).Code != Conflict {
-			t.Errorf("the same id for another command: %v, want %s", err, Conflict)
+		if _, err := r.Do(t.Context(), other); AsError(err).Code != problem.Conflict {
+			t.Errorf("the same id for another command: %v, want %s", err, problem.Conflict)
 		}
-		if done := r.bench["light-1"].effects(); !slices.Equal(done, []string{"on"}) {
+		if done := r.bench["light-1"].Effects(); !slices.Equal(done, []string{"on"}) {
 			t.Errorf("took effect: %q, want once", done)
 		}
 		if told := r.told(); !slices.Equal(told[len(told)-2:], []string{"statusChanged light", "commandCompleted light"}) {
@@ -62,7 +64,7 @@ func TestCommandsOfOneIdAtTheSameInstant(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if done := r.bench["light-1"].effects(); len(done) != 1 {
+		if done := r.bench["light-1"].Effects(); len(done) != 1 {
 			t.Errorf("took effect %d times, want once", len(done))
 		}
 	})
@@ -74,18 +76,18 @@ func TestRefusedCommandNamesTheFieldAndChangesNothing(t *testing.T) {
 		r.wait(time.Second)
 		for name, c := range map[string]struct {
 			command Command
-			code    Code
+			code    problem.Code
 			field   string
 		}{
-			"space":      {Command{Space: "nowhere", DeviceType: "light", Action: "on"}, NotFound, "meeting_space_id"},
-			"type":       {Command{Space: room, DeviceType: "lock", Action: "open"}, NotFound, "device_type"},
-			"sub-device": {Command{Space: room, DeviceType: "light", SubDevice: "bulb", Action: "on"}, NotFound, "sub_device"},
-			"action":     {Command{Space: room, DeviceType: "light", Action: "explode"}, Invalid, "action"},
-			"value":      {Command{Space: room, DeviceType: "light", Action: "intensity", Value: json.RawMessage(`101`)}, Invalid, "value"},
-			"no value":   {Command{Space: room, DeviceType: "light", Action: "intensity"}, Invalid, "value"},
-			"a value":    {Command{Space: room, DeviceType: "light", Action: "on", Value: json.RawMessage(`1`)}, Invalid, "value"},
-			"expired":    {Command{Space: room, DeviceType: "light", Action: "on", ExpiresAt: time.Now().Add(-time.Second)}, Expired, ""},
-			"long id":    {Command{ID: string(make([]byte, 201)), Space: room, DeviceType: "light", Action: "on"}, Invalid, "id"},
+			"space":      {Command{Space: "nowhere", DeviceType: "light", Action: "on"}, problem.NotFound, "meeting_space_id"},
+			"type":       {Command{Space: room, DeviceType: "lock", Action: "open"}, problem.NotFound, "device_type"},
+			"sub-device": {Command{Space: room, DeviceType: "light", SubDevice: "bulb", Action: "on"}, problem.NotFound, "sub_device"},
+			"action":     {Command{Space: room, DeviceType: "light", Action: "explode"}, problem.Invalid, "action"},
+			"value":      {Command{Space: room, DeviceType: "light", Action: "intensity", Value: json.RawMessage(`101`)}, problem.Invalid, "value"},
+			"no value":   {Command{Space: room, DeviceType: "light", Action: "intensity"}, problem.Invalid, "value"},
+			"a value":    {Command{Space: room, DeviceType: "light", Action: "on", Value: json.RawMessage(`1`)}, problem.Invalid, "value"},
+			"expired":    {Command{Space: room, DeviceType: "light", Action: "on", ExpiresAt: time.Now().Add(-time.Second)}, problem.Expired, ""},
+			"long id":    {Command{ID: string(make([]byte, 201)), Space: room, DeviceType: "light", Action: "on"}, problem.Invalid, "id"},
 		} {
 			commits := r.db.Stats().Commits
 			_, err := r.Do(t.Context(), c.command)
@@ -96,25 +98,25 @@ func TestRefusedCommandNamesTheFieldAndChangesNothing(t *testing.T) {
 				t.Errorf("%s: something was stored", name)
 			}
 		}
-		if done := r.bench["light-1"].effects(); len(done) > 0 {
+		if done := r.bench["light-1"].Effects(); len(done) > 0 {
 			t.Errorf("took effect: %q", done)
 		}
 	})
 }
 
 func TestFailuresOfACommand(t *testing.T) {
-	for fault, want := range map[string]Code{"ignore": NotFollowed, "vanish": Unavailable, "panic": Unavailable, "hang": Unavailable} {
+	for fault, want := range map[string]problem.Code{"ignore": problem.NotFollowed, "vanish": problem.Unavailable, "panic": problem.Unavailable, "hang": problem.Unavailable} {
 		t.Run(fault, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := startRig(t, rigOptions{})
 				r.wait(time.Second)
-				r.bench["light-1"].set(fault)
+				r.bench["light-1"].Set(fault)
 				receipt, err := r.Do(t.Context(), lightOn("c1"))
 				if err != nil || receipt.State != Failed || receipt.Code != want || receipt.Evidence != nil {
 					t.Errorf("receipt %+v, %v, want failed with %s", receipt, err, want)
 				}
-				r.bench["light-1"].set("")
-				close(r.bench["light-1"].release)
+				r.bench["light-1"].Set("")
+				close(r.bench["light-1"].Release)
 				r.wait(time.Minute)
 				if receipt, err = r.Do(t.Context(), lightOn("c2")); err != nil || receipt.State != Done {
 					t.Errorf("after the fault: %+v, %v, want done", receipt, err)
@@ -128,7 +130,7 @@ func TestLaneIsBoundedAndWaitingCommandsExpire(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(time.Second)
-		r.bench["light-1"].set("hang")
+		r.bench["light-1"].Set("hang")
 		outcomes := map[State]int{}
 		var mu sync.Mutex
 		var all sync.WaitGroup
@@ -147,53 +149,42 @@ func TestLaneIsBoundedAndWaitingCommandsExpire(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if outcomes[ExpiredUnused] == 0 || outcomes[ExpiredUnused] > laneLength+1 || len(r.bench["light-1"].effects()) > 0 {
-			t.Errorf("outcomes %v, effects %q: want at most %d expired, the others refused, none carried out", outcomes, r.bench["light-1"].effects(), laneLength+1)
+		if outcomes[ExpiredUnused] == 0 || outcomes[ExpiredUnused] > laneLength+1 || len(r.bench["light-1"].Effects()) > 0 {
+			t.Errorf("outcomes %v, effects %q: want at most %d expired, the others refused, none carried out", outcomes, r.bench["light-1"].Effects(), laneLength+1)
 		}
-		close(r.bench["light-1"].release)
+		close(r.bench["light-1"].Release)
 	})
 }
 
 func TestInterruptedCommandIsFailedNotRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		dir, b := t.TempDir(), newBench()
-		r := startRig(t, rigOptions{dir: dir, bench: b})
+		b := devicetest.NewBench()
+		r := startRig(t, rigOptions{bench: b})
 		r.wait(time.Second)
 		// What a crash leaves behind: accepted and stored, no outcome.
 		c := lightOn("c1")
 		c.Via = ViaMQTT
-		o := &order{command: c, receipt: Receipt{CommandID: "c1", State: Accepted, ReceivedAt: time.Now().UTC()}}
+		o := &Pending{from: originOf(c), command: c, receipt: Receipt{CommandID: "c1", State: Accepted, ReceivedAt: time.Now().UTC()}}
 		if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return r.storeAccepted(tx, o) }); err != nil {
 			t.Fatal(err)
 		}
-		r.stop()
-		r = startRig(t, rigOptions{dir: dir, bench: b})
+		r = r.again()
 		r.wait(time.Second)
 		receipt, err := r.Do(t.Context(), c)
 		if err != nil || receipt.State != Failed {
 			t.Errorf("receipt %+v, %v, want failed", receipt, err)
 		}
-		if done := b["light-1"].effects(); len(done) > 0 {
+		if done := b["light-1"].Effects(); len(done) > 0 {
 			t.Errorf("took effect after the restart: %q", done)
 		}
-		page, err := r.Events.Page(0, 1000)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var states []State
-		for _, item := range page {
-			if item.Value.Level() == eventlog.LevelReceipt {
-				var got Receipt
-				if err := json.Unmarshal(item.Value.Data, &got); err != nil {
-					t.Fatal(err)
-				}
-				states = append(states, got.State)
-			}
+		for _, got := range r.receipts("c1") {
+			states = append(states, got.State)
 		}
 		if !slices.Equal(states, []State{Accepted, Failed}) {
 			t.Errorf("receipts in the log %q, want accepted and failed", states)
 		}
-		told, _, err := r.Events.Find(eventlog.Filter{Type: "commandCompleted", SpaceID: room, DeviceType: drivers.TypeLight, Limit: 10})
+		told, _, err := r.events.Find(eventlog.Filter{Type: "commandCompleted", SpaceID: room, DeviceType: drivers.TypeLight, Limit: 10})
 		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Record), `"command_id":"c1","reason":"the gateway stopped`) {
 			t.Errorf("told of it: %+v, %v, want once", told, err)
 		}
@@ -203,16 +194,14 @@ func TestInterruptedCommandIsFailedNotRepeated(t *testing.T) {
 // TestInterruptedCommandOfADeviceThatIsGone: it is over all the same.
 func TestInterruptedCommandOfADeviceThatIsGone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		dir := t.TempDir()
-		r := startRig(t, rigOptions{dir: dir})
+		r := startRig(t, rigOptions{})
 		c := lightOn("c1")
 		c.Space = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4aff"
-		o := &order{command: c, receipt: Receipt{CommandID: "c1", State: Accepted}}
+		o := &Pending{from: originOf(c), command: c, receipt: Receipt{CommandID: "c1", State: Accepted}}
 		if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return r.storeAccepted(tx, o) }); err != nil {
 			t.Fatal(err)
 		}
-		r.stop()
-		r = startRig(t, rigOptions{dir: dir})
+		r = r.again()
 		if receipt, err := r.Do(t.Context(), c); err != nil || receipt.State != Failed {
 			t.Errorf("receipt %+v, %v, want failed", receipt, err)
 		}
@@ -257,16 +246,16 @@ func TestDiskFullRefusesOrdersAndGoesOnReading(t *testing.T) {
 		r.wait(time.Second)
 		fillDatabase(t, r)
 		_, err := r.Do(t.Context(), lightOn(id))
-		if AsError(err) == nil || AsError(err).Code != Full {
-			t.Errorf("order on a full disk: %v, want %s", err, Full)
+		if AsError(err) == nil || AsError(err).Code != problem.Full {
+			t.Errorf("order on a full disk: %v, want %s", err, problem.Full)
 		}
-		done := len(r.bench["light-1"].effects()) // one, if the disk took the command and not its outcome
-		r.bench["light-1"].show("", drivers.On)
+		done := len(r.bench["light-1"].Effects()) // one, if the disk took the command and not its outcome
+		r.bench["light-1"].Show("", drivers.On)
 		r.wait(4 * time.Second)
 		if got := r.status(room, drivers.TypeLight, ""); got.Value != drivers.On {
 			t.Errorf("status %v, want it live on a full disk", got)
 		}
-		if _, _, err := r.Events.Find(eventlog.Filter{}); err != nil {
+		if _, _, err := r.events.Find(eventlog.Filter{}); err != nil {
 			t.Errorf("reading events on a full disk: %v", err)
 		}
 		emptyDatabase(t, r)
@@ -277,7 +266,7 @@ func TestDiskFullRefusesOrdersAndGoesOnReading(t *testing.T) {
 		if receipt, err := r.Do(t.Context(), lightOn(id)); err != nil || receipt.State != Done {
 			t.Errorf("after space came back: %+v, %v", receipt, err)
 		}
-		if all := len(r.bench["light-1"].effects()); all != 1 {
+		if all := len(r.bench["light-1"].Effects()); all != 1 {
 			t.Errorf("took effect %d times, %d of them on the full disk, want once", all, done)
 		}
 	})
@@ -300,7 +289,7 @@ func fillDatabase(t *testing.T, r *rig) {
 	// The rows of these are smaller than those of any command that comes later, and
 	// fill the same pages: their ids ascend and come before.
 	for i := 0; ; i++ {
-		o := &order{from: fromCaller, command: Command{ID: fmt.Sprintf("b%06d", i)}, receipt: Receipt{State: Done}}
+		o := &Pending{from: fromCaller, command: Command{ID: fmt.Sprintf("b%06d", i)}, receipt: Receipt{State: Done}}
 		if r.db.Update(context.Background(), func(tx *store.Tx) error { return r.storeAccepted(tx, o) }) != nil {
 			return
 		}

@@ -1,19 +1,20 @@
-package agent
+package device
 
 import (
 	"fmt"
 	"time"
 
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
 const (
-	// longestLife bounds the life of a command, by whatever it says.
-	longestLife = 24 * time.Hour
+	// LongestLife bounds the life of a command, by whatever it says.
+	LongestLife = 24 * time.Hour
 	// farAhead is how far ahead of a trusted clock a message's time may be. Until
 	// then each copy of it is as fresh as the first.
 	farAhead = time.Hour
-	// longestDoorLife is how long a command of the cloud may wait that unlocks:
+	// longestDoorLife is how long a command of the cloud may wait that Unlocks:
 	// who asked for it stands at the door. So far ahead its times may be.
 	longestDoorLife = time.Minute
 	// usualDoorLife is the most that such a command has if it does not say. Its
@@ -21,8 +22,8 @@ const (
 	usualDoorLife = 30 * time.Second
 )
 
-// unlocks says whether an action of a device lets people in.
-func unlocks(deviceType, action string) bool {
+// Unlocks says whether an action of a device lets people in.
+func Unlocks(deviceType, action string) bool {
 	return deviceType == drivers.TypeLock && action == drivers.ActOpen
 }
 
@@ -38,37 +39,37 @@ type judge struct {
 // wall clock if the clock is trusted; else by the time since it arrived, which a
 // replayed message cannot stretch beyond the life its sender gave it.
 func (j judge) deadline(c Command) (time.Time, error) {
-	cloudDoor := c.Via == ViaMQTT && unlocks(c.DeviceType, c.Action)
+	cloudDoor := c.Via == ViaMQTT && Unlocks(c.DeviceType, c.Action)
 	if cloudDoor {
 		j.usual = min(j.usual, usualDoorLife)
 	}
 	end := j.end(c)
 	if !j.now.Before(end) {
-		return end, refuse(Expired, "", "the command was no longer valid when it arrived: it had ended %s before", j.now.Sub(end).Round(time.Millisecond))
+		return end, problem.New(problem.Expired, "", "the command was no longer valid when it arrived: it had ended %s before", j.now.Sub(end).Round(time.Millisecond))
 	}
 	if cloudDoor {
 		return end, j.mayUnlock(c)
 	}
-	return end, j.within(c, longestLife, farAhead, longestLife+farAhead)
+	return end, j.within(c, LongestLife, farAhead, LongestLife+farAhead)
 }
 
 // mayUnlock is the one place for what a command of the cloud needs more when it
-// unlocks: it must show that it did not wait, to a clock that can tell.
+// Unlocks: it must show that it did not wait, to a clock that can tell.
 func (j judge) mayUnlock(c Command) error {
 	if c.SentAt.IsZero() && c.ExpiresAt.IsZero() {
-		return refuse(Invalid, "expires_at", "is missing, and so is the time of the message: a command that unlocks needs one of the two")
+		return problem.New(problem.Invalid, "expires_at", "is missing, and so is the time of the message: a command that Unlocks needs one of the two")
 	}
 	if !c.SentAt.IsZero() && c.ExpiresAt.Sub(c.SentAt) > longestDoorLife {
-		return refuse(Invalid, "expires_at", "is more than %s after the time of the message", inUnits(longestDoorLife))
+		return problem.New(problem.Invalid, "expires_at", "is more than %s after the time of the message", inUnits(longestDoorLife))
 	}
 	if c.TTL > longestDoorLife {
-		return refuse(Invalid, "ttl_s", "is out of range: want at most %s for a command that unlocks", inUnits(longestDoorLife))
+		return problem.New(problem.Invalid, "ttl_s", "is out of range: want at most %s for a command that Unlocks", inUnits(longestDoorLife))
 	}
 	if err := j.within(c, longestDoorLife, longestDoorLife, longestDoorLife); err != nil {
 		return err
 	}
 	if !j.trusted {
-		return refuse(NotNow, "", "the clock of the gateway is not trusted, so it cannot tell for how long a command that unlocks has waited: send it again once the clock is set")
+		return problem.New(problem.NotNow, "", "the clock of the gateway is not trusted, so it cannot tell for how long a command that Unlocks has waited: send it again once the clock is set")
 	}
 	return nil
 }
@@ -80,24 +81,24 @@ func (j judge) within(c Command, expiry, sent, ttl time.Duration) error {
 	given := c.ExpiresAt.Sub(c.SentAt)
 	both := !c.ExpiresAt.IsZero() && !c.SentAt.IsZero()
 	switch {
-	case c.TTL < 0 || c.TTL > longestLife:
-		return refuse(Invalid, "ttl_s", "is out of range: want at most %s", inUnits(longestLife))
+	case c.TTL < 0 || c.TTL > LongestLife:
+		return problem.New(problem.Invalid, "ttl_s", "is out of range: want at most %s", inUnits(LongestLife))
 	case both && given < 0:
-		return refuse(Invalid, "expires_at", "is before the time of the message")
+		return problem.New(problem.Invalid, "expires_at", "is before the time of the message")
 	case !j.trusted && both && given > expiry:
-		return refuse(Invalid, "expires_at", "is more than %s after the time of the message", inUnits(expiry))
+		return problem.New(problem.Invalid, "expires_at", "is more than %s after the time of the message", inUnits(expiry))
 	case !j.trusted:
 		return nil
 	case c.ExpiresAt.Sub(j.now) > expiry:
-		return refuse(Invalid, "expires_at", "is more than %s ahead of the clock of the gateway", inUnits(expiry))
+		return problem.New(problem.Invalid, "expires_at", "is more than %s ahead of the clock of the gateway", inUnits(expiry))
 	case c.SentAt.IsZero():
 		return nil
 	case c.SentAt.Sub(j.now) > sent:
-		return refuse(Invalid, "time", "is more than %s ahead of the clock of the gateway", inUnits(sent))
+		return problem.New(problem.Invalid, "time", "is more than %s ahead of the clock of the gateway", inUnits(sent))
 	case c.TTL > 0 && c.SentAt.Add(c.TTL).Sub(j.now) > ttl:
-		return refuse(Invalid, "ttl_s", "counts from the time of the message and ends more than %s ahead of the clock of the gateway", inUnits(ttl))
+		return problem.New(problem.Invalid, "ttl_s", "counts from the time of the message and ends more than %s ahead of the clock of the gateway", inUnits(ttl))
 	case c.TTL == 0 && c.ExpiresAt.IsZero() && c.SentAt.Add(j.usual).Sub(j.now) > ttl:
-		return refuse(Invalid, "time", "is too far ahead of the clock of the gateway: say expires_at")
+		return problem.New(problem.Invalid, "time", "is too far ahead of the clock of the gateway: say expires_at")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package agent
+package device
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func plausible(deviceType, sub, value string) error {
 		return nil
 	}
 	if values := valuesOf(deviceType, sub); !slices.Contains(values, value) {
-		return fmt.Errorf("%w: the device answered %q, which is none of %s", drivers.ErrNoValue, value, listed(values))
+		return fmt.Errorf("%w: the device answered %q, which is none of %s", drivers.ErrNoValue, value, list(values))
 	}
 	return nil
 }

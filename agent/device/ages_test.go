@@ -1,18 +1,17 @@
-package agent
+package device
 
 import (
+	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"roomgate/agent/device/devicetest"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
 )
-
-// seldom is the building with the lock, for tests that live through a day.
-var seldom = strings.ReplaceAll(withDoor, "poll: 2s", "poll: 10m")
 
 // fill stores so many commands that were done, many at a time.
 func (r *rig) fill(from origin, prefix string, n int) (err error) {
@@ -21,7 +20,7 @@ func (r *rig) fill(from origin, prefix string, n int) (err error) {
 		err = r.db.Update(r.t.Context(), func(tx *store.Tx) error {
 			for i := first; i < min(first+1000, n); i++ {
 				id := fmt.Sprintf("%s%06d", prefix, i)
-				if err := r.commands.remember(tx, from, Command{ID: id, Action: "on"}, Receipt{CommandID: id, State: Done}); err != nil {
+				if err := r.remember(tx, from, Command{ID: id, Action: "on"}, Receipt{CommandID: id, State: Done}); err != nil {
 					return err
 				}
 			}
@@ -63,15 +62,13 @@ func TestIDIsForgottenByAgeOnly(t *testing.T) {
 		t.Skip("stores tens of thousands of commands")
 	}
 	bubble(t, func(t *testing.T) {
-		dir, b := t.TempDir(), newBench()
-		start := func() *rig { return startRig(t, rigOptions{dir: dir, bench: b, yaml: seldom, dial: noCloud}) }
-		r := start()
+		b := devicetest.NewBench()
+		r := startRig(t, rigOptions{bench: b, yaml: seldom})
 		r.wait(5 * time.Second)
-		on := commandTo(drivers.TypeLight, drivers.ActOn)
 		answer := func(id string) Receipt {
 			t.Helper()
 			before := len(r.receipts(id))
-			r.down("command", id, on, time.Time{})
+			r.take(Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn})
 			r.wait(time.Second)
 			all := r.receipts(id)
 			if len(all) == before {
@@ -87,24 +84,21 @@ func TestIDIsForgottenByAgeOnly(t *testing.T) {
 		}
 		busy := func(when string) {
 			t.Helper()
-			if got := answer("new " + when); got.State != Rejected || got.Code != Busy {
+			if got := answer("new " + when); got.State != Rejected || got.Code != problem.Busy {
 				t.Errorf("%s: a new command: %+v, want busy", when, got)
 			}
-			if got := answer("first"); got.State != Done || len(b["light-1"].effects()) != 1 {
-				t.Errorf("%s: the first again: %+v, took effect %d times", when, got, len(b["light-1"].effects()))
+			if got := answer("first"); got.State != Done || len(b["light-1"].Effects()) != 1 {
+				t.Errorf("%s: the first again: %+v, took effect %d times", when, got, len(b["light-1"].Effects()))
 			}
 		}
 		busy("at once")
 		if receipt, err := r.Do(t.Context(), Command{ID: "local", Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOff, Via: ViaHTTP}); err != nil || receipt.State != Done {
 			t.Errorf("a command in the building, while the cloud has used up its ids: %+v, %v", receipt, err)
 		}
-		b["light-1"].set("") // the effect of the local one is not counted
-		b["light-1"].mu.Lock()
-		b["light-1"].done = slices.DeleteFunc(b["light-1"].done, func(a string) bool { return a == drivers.ActOff })
-		b["light-1"].mu.Unlock()
+		b["light-1"].Forget(drivers.ActOff) // the effect of the local one is not counted
 		r.stop()
 		time.Sleep(100 * 24 * time.Hour) // without power
-		r = start()
+		r = startRig(t, r.o)
 		r.wait(5 * time.Second)
 		busy("after a long time without power")
 		r.wait(commandMemory - time.Minute)
@@ -124,7 +118,7 @@ func TestIDsOfTheBuildingAreForgottenByNumber(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{})
-		defer r.Close()
+		defer r.stop()
 		if err := r.fill(fromUs, "own", maxCommands+1000); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +131,7 @@ func TestIDsOfTheBuildingAreForgottenByNumber(t *testing.T) {
 		if err := r.fill(fromCaller, "asked", maxCommands); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.fill(fromCaller, "more", 1); AsError(err) == nil || AsError(err).Code != Busy {
+		if err := r.fill(fromCaller, "more", 1); AsError(err) == nil || AsError(err).Code != problem.Busy {
 			t.Errorf("one more that a caller has named: %v, want busy", err)
 		}
 	})
@@ -165,18 +159,15 @@ func TestIDsOfAnEarlierVersion(t *testing.T) {
 		t.Skip("stores tens of thousands of commands")
 	}
 	bubble(t, func(t *testing.T) {
-		dir := t.TempDir()
-		before := openRig(t, rigOptions{dir: dir})
+		before := openRig(t, rigOptions{})
 		before.fillLegacy("old", maxCommands)
-		if err := before.Close(); err != nil {
-			t.Fatal(err)
-		}
-		r := openRig(t, rigOptions{dir: dir})
-		defer func() { _ = r.Close() }()
+		before.stop()
+		r := openRig(t, before.o)
+		defer r.stop()
 		if err := r.fill(fromCloud, "new", maxCommands); err != nil {
 			t.Fatalf("beside the old ones there is no room: %v", err)
 		}
-		if err := r.fill(fromCloud, "more", 1); AsError(err) == nil || AsError(err).Code != Busy {
+		if err := r.fill(fromCloud, "more", 1); AsError(err) == nil || AsError(err).Code != problem.Busy {
 			t.Errorf("one more: %v, want busy", err)
 		}
 		for _, id := range []string{"old000000", "old019999"} {
@@ -204,7 +195,8 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 		t.Skip("stores tens of thousands of commands")
 	}
 	bubble(t, func(t *testing.T) {
-		r := startDoor(t, seldom)
+		r := startRig(t, rigOptions{yaml: seldom})
+		r.wait(5 * time.Second)
 		if err := r.fill(fromCloud, "full", maxCommands); err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +204,7 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 		const n = 2 * forgetAtOnce
 		before := r.db.Stats()
 		for i := range n {
-			r.down("command", fmt.Sprint("c", i), commandTo("lock", []string{"open", "close"}[i%2]), time.Now())
+			r.take(Command{ID: fmt.Sprint("c", i), Space: otherRoom, DeviceType: drivers.TypeLock, Action: []string{"open", "close"}[i%2], SentAt: time.Now()})
 			r.wait(time.Second)
 		}
 		now := r.db.Stats()
@@ -221,8 +213,39 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 		}
 		each := (now.BytesWritten - before.BytesWritten) / n
 		t.Logf("%d bytes for each command", each)
-		if effects := r.bench["door-1"].effects(); len(effects) != n {
+		if effects := r.bench["door-1"].Effects(); len(effects) != n {
 			t.Errorf("took effect %d times, want %d", len(effects), n)
 		}
 	})
+}
+
+// take brings a command of the cloud.
+func (r *rig) take(c Command) {
+	r.t.Helper()
+	c.Via = ViaMQTT
+	if err := r.Take(r.t.Context(), c); err != nil {
+		r.t.Fatalf("%s is not acknowledged: %v", c.ID, err)
+	}
+}
+
+// receipts are those in the log of one id.
+func (r *rig) receipts(id string) (all []Receipt) {
+	r.t.Helper()
+	page, err := r.events.Page(0, 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, item := range page {
+		var got Receipt
+		if item.Value.Level() != eventlog.LevelReceipt {
+			continue
+		}
+		if err := json.Unmarshal(item.Value.Data, &got); err != nil {
+			r.t.Fatal(err)
+		}
+		if got.CommandID == id {
+			all = append(all, got)
+		}
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package agent
+package device
 
 import (
 	"errors"
@@ -25,18 +25,18 @@ func TestWhatADeviceSaysIsBelievedAtOnce(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := startRig(t, rigOptions{})
 			r.wait(time.Second)
-			before, _ := r.Status(room, drivers.TypeO3, drivers.SubTemperature)
-			r.bench["hub-1"].lose(drivers.SubTemperature, c.err)
+			before, _ := r.statusOf(room, drivers.TypeO3, drivers.SubTemperature)
+			r.bench["hub-1"].Lose(drivers.SubTemperature, c.err)
 			for n := 1; n <= 4; n++ {
 				r.wait(2 * time.Second)
-				got, _ := r.Status(room, drivers.TypeO3, drivers.SubTemperature)
+				got, _ := r.statusOf(room, drivers.TypeO3, drivers.SubTemperature)
 				if (got.Status == Offline) != (n >= c.polls) {
 					t.Errorf("%s: after %d polls the temperature is %s", name, n, got.Status)
 				}
 				if got.Status == Offline && (got.Reason != c.err.Error() || !got.ObservedAt.Before(before.ObservedAt.Add(time.Second))) {
 					t.Errorf("%s: offline because of %q, seen at %v", name, got.Reason, got.ObservedAt)
 				}
-				other, _ := r.Status(room, drivers.TypeO3, drivers.SubOccupancy)
+				other, _ := r.statusOf(room, drivers.TypeO3, drivers.SubOccupancy)
 				if other.Status != Online || time.Since(other.ObservedAt) > 2*time.Second {
 					t.Errorf("%s: occupancy suffers too: %+v", name, other)
 				}
@@ -44,7 +44,7 @@ func TestWhatADeviceSaysIsBelievedAtOnce(t *testing.T) {
 			if told := strings.Join(r.told()[7:], ", "); told != "deviceOffline temperature" {
 				t.Errorf("%s: told %q", name, told)
 			}
-			r.bench["hub-1"].lose("", nil)
+			r.bench["hub-1"].Lose("", nil)
 			r.wait(2 * time.Second)
 			if got := r.status(room, drivers.TypeO3, drivers.SubTemperature); got.Status != Normal {
 				t.Errorf("%s: back it is %v", name, got)
@@ -59,7 +59,7 @@ func TestLiesAreNotBelieved(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := startRig(t, rigOptions{})
 			r.wait(time.Second)
-			r.bench["hub-1"].show(drivers.SubTemperature, value)
+			r.bench["hub-1"].Show(drivers.SubTemperature, value)
 			r.wait(2 * time.Second)
 			if got := r.status(room, drivers.TypeO3, drivers.SubTemperature); got != (Record{"temperature", "21.5", Offline}) {
 				t.Errorf("a temperature of %q is %v", value, got)

@@ -1,4 +1,4 @@
-package agent
+package device
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ const temperatureStep = 0.5
 // device and each sub-device, and what of it has been reported. It belongs to
 // the loop.
 type view struct {
-	device *device
+	device *Device
 	parts  []*part
 }
 
@@ -35,7 +35,7 @@ type part struct {
 	certain  bool          // it is offline beyond doubt
 }
 
-func newView(d *device, stored []storedReading) *view {
+func newView(d *Device, stored []storedReading) *view {
 	v := &view{device: d}
 	for _, sub := range append([]string{""}, drivers.SubDevices(d.Type)...) {
 		p := &part{sub: sub}
@@ -56,7 +56,7 @@ func newView(d *device, stored []storedReading) *view {
 }
 
 // offline says whether the whole device is.
-func (v *view) offline() bool { return v.parts[0].now.offline() }
+func (v *view) offline() bool { return v.parts[0].now.Offline() }
 
 // snapshot freezes the view for readers. From stale on, unless renewed, they
 // see it as offline.
@@ -107,7 +107,7 @@ func (v *view) fail(err error) eventlog.Change {
 	return v.changes()
 }
 
-// prove takes the read-back of an order.
+// prove takes the read-back of a command.
 func (v *view) prove(s drivers.Status) eventlog.Change {
 	for _, p := range v.parts {
 		if p.sub == s.Sub {
@@ -127,7 +127,7 @@ func pick(statuses []drivers.Status, sub string) (drivers.Status, bool) {
 }
 
 // take accepts an observation, unless the device says what cannot be.
-func (p *part) take(d *device, s drivers.Status) {
+func (p *part) take(d *Device, s drivers.Status) {
 	if err := plausible(d.Type, p.sub, s.Value); err != nil {
 		p.strike(err)
 		return
@@ -136,7 +136,7 @@ func (p *part) take(d *device, s drivers.Status) {
 	p.now.Value, p.now.ObservedAt, p.now.Source, p.now.Details = s.Value, s.ObservedAt, s.Source, s.Details
 	p.now.Reason = ""
 	if p.sub == drivers.SubTemperature {
-		alert := d.live().Alert
+		alert := d.Live().Alert
 		p.now.Status = level(s.Value, p.now.Status, alert.Low, alert.High, alert.Hysteresis)
 	} else {
 		p.now.Status = Online
@@ -204,23 +204,23 @@ func (v *view) stored() []storedReading {
 }
 
 // events are what is worth telling since the last report.
-func (p *part) events(d *device) []eventlog.Row {
+func (p *part) events(d *Device) []eventlog.Row {
 	was, now := p.reported, p.now
 	details := map[string]any{"value": now.Value, "status": now.Status}
-	if now.offline() {
+	if now.Offline() {
 		if was.Status == Offline || !p.certain {
 			return nil
 		}
 		details["reason"] = now.Reason
-		return []eventlog.Row{d.event("deviceOffline", p.sub, time.Now(), details)}
+		return []eventlog.Row{d.Event("deviceOffline", p.sub, time.Now(), details)}
 	}
 	var rows []eventlog.Row
 	if was.Status == "" || was.Status == Offline {
-		rows = append(rows, d.event("deviceOnline", p.sub, now.ObservedAt, details))
+		rows = append(rows, d.Event("deviceOnline", p.sub, now.ObservedAt, details))
 	}
 	if was.Value != "" && p.valueEvent() != "" {
 		details["previous"] = was.Value
-		rows = append(rows, d.event(p.valueEvent(), p.sub, now.ObservedAt, details))
+		rows = append(rows, d.Event(p.valueEvent(), p.sub, now.ObservedAt, details))
 	}
 	if was.Status != now.Status && (now.Status == High || now.Status == Low) {
 		rows = append(rows, d.alert("temperatureAlert", now))

@@ -1,11 +1,10 @@
-package agent
+package device
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 )
 
@@ -16,7 +15,7 @@ const callGrace = 250 * time.Millisecond
 // call runs one driver call with the deadline outside of it: buses such as
 // I2C cannot be interrupted. A call that does not come back is left behind,
 // and until it does come back no other is let in. A panic is an error.
-func call[T any](ctx context.Context, d *device, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+func call[T any](ctx context.Context, d *Device, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -25,7 +24,7 @@ func call[T any](ctx context.Context, d *device, timeout time.Duration, f func(c
 	select {
 	case d.busy <- struct{}{}:
 	default:
-		return none, &deviceError{errors.New("an earlier call to the device has not come back")}
+		return none, &fault{errors.New("an earlier call to the device has not come back")}
 	}
 	inside, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -41,11 +40,11 @@ func call[T any](ctx context.Context, d *device, timeout time.Duration, f func(c
 	select {
 	case r := <-back:
 		if r.err != nil {
-			return r.value, &deviceError{r.err}
+			return r.value, &fault{r.err}
 		}
 		return r.value, nil
 	case <-late.C:
-		return none, &deviceError{fmt.Errorf("no answer within %v", timeout)}
+		return none, &fault{fmt.Errorf("no answer within %v", timeout)}
 	}
 }
 
@@ -57,15 +56,4 @@ func guard(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// deviceError is whatever went wrong inside a driver.
-type deviceError struct{ error }
-
-func (e *deviceError) Unwrap() error { return e.error }
-
-// firstLine is an error without the stack that a panic carries.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

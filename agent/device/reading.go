@@ -1,10 +1,6 @@
-package agent
+package device
 
-import (
-	"time"
-
-	"roomgate/drivers"
-)
+import "time"
 
 // Record is the platform's status record, exactly its three fields.
 type Record struct {
@@ -36,8 +32,8 @@ type Reading struct {
 	plain, wrapped []byte // the record encoded, alone and as {"response": record}
 }
 
-// offline says whether the device cannot be relied on now.
-func (r Reading) offline() bool { return r.Status == Offline }
+// Offline says whether the device cannot be relied on now.
+func (r Reading) Offline() bool { return r.Status == Offline }
 
 // snapshot is everything known of one device at one moment; it is never
 // changed, only replaced, so that readers need no lock.
@@ -63,35 +59,6 @@ func (s *snapshot) find(sub string) (Reading, bool) {
 		}
 	}
 	return Reading{}, false
-}
-
-// Status returns the reading of one device, or of a sub-device if sub is not
-// empty. It takes no lock and touches no disk.
-func (a *Agent) Status(spaceID, deviceType, sub string) (Reading, error) {
-	d, err := a.device(spaceID, deviceType)
-	if err != nil {
-		return Reading{}, err
-	}
-	r, ok := d.known.Load().at(time.Now()).find(drivers.Canonical(sub))
-	if !ok {
-		return Reading{}, refuse(NotFound, "sub_device", "is not known: %s has %s", deviceType, listed(drivers.SubDevices(deviceType)))
-	}
-	return r, nil
-}
-
-// StatusAll returns the readings of every device and sub-device of a space,
-// in the order of the configuration.
-func (a *Agent) StatusAll(spaceID string) ([]Reading, error) {
-	s, err := a.space(spaceID)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	var all []Reading
-	for _, d := range s.devices {
-		all = append(all, d.known.Load().at(now).readings...)
-	}
-	return all, nil
 }
 
 // Encoded returns the record as JSON, encoded when it was observed: alone, or

@@ -1,4 +1,4 @@
-package agent
+package device
 
 import (
 	"context"
@@ -8,23 +8,24 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
-// DeviceSettings is what of a device's configuration may be set at run time;
+// Settings are what of a device's configuration may be set at run time;
 // nil is as configured.
-type DeviceSettings struct {
+type Settings struct {
 	Enabled         *bool          `json:"enabled,omitempty"`
 	Poll            *time.Duration `json:"poll,omitempty"` // 50 ms to 1 h
 	AlertLow        *float64       `json:"alert_low,omitempty"`
 	AlertHigh       *float64       `json:"alert_high,omitempty"` // both from -40 to 85 °C
 	AlertHysteresis *float64       `json:"alert_hysteresis,omitempty"`
-	// Permissions bound who may give which order.
-	Permissions *[]DevicePermission `json:"permissions,omitempty"`
+	// Permissions bound who may give which command.
+	Permissions *[]Permission `json:"permissions,omitempty"`
 }
 
 // over lays what was set over the configuration.
-func (v DeviceSettings) over(c config.Device) config.Device {
+func (v Settings) over(c config.Device) config.Device {
 	lay(&c.Enabled, v.Enabled)
 	lay(&c.Poll, v.Poll)
 	lay(&c.Alert.Low, v.AlertLow)
@@ -34,7 +35,7 @@ func (v DeviceSettings) over(c config.Device) config.Device {
 }
 
 // and is v with what w sets.
-func (v DeviceSettings) and(w DeviceSettings) DeviceSettings {
+func (v Settings) and(w Settings) Settings {
 	keep(&v.Enabled, w.Enabled)
 	keep(&v.Poll, w.Poll)
 	keep(&v.AlertLow, w.AlertLow)
@@ -45,81 +46,80 @@ func (v DeviceSettings) and(w DeviceSettings) DeviceSettings {
 }
 
 // check refuses what no device can be run with, as the configuration does.
-func (v DeviceSettings) check(c config.Device) error {
+func (v Settings) check(c config.Device) error {
 	c = v.over(c)
 	low, high := c.Alert.Low, c.Alert.High
 	within := func(x, from, to float64) bool { return x >= from && x <= to } // no NaN is
 	switch {
 	case c.Poll < 50*time.Millisecond || c.Poll > time.Hour:
-		return refuse(Invalid, "poll", "is out of range: want 50ms to 1h")
+		return problem.New(problem.Invalid, "poll", "is out of range: want 50ms to 1h")
 	case !within(low, -40, 85):
-		return refuse(Invalid, "alert.low", "is out of range: want -40 to 85 °C")
+		return problem.New(problem.Invalid, "alert.low", "is out of range: want -40 to 85 °C")
 	case !within(high, low, 85):
-		return refuse(Invalid, "alert.high", "is out of range: want the lower limit, %v, to 85 °C", low)
+		return problem.New(problem.Invalid, "alert.high", "is out of range: want the lower limit, %v, to 85 °C", low)
 	case !within(c.Alert.Hysteresis, 0, (high-low)/2):
-		return refuse(Invalid, "alert.hysteresis", "is out of range: want 0 to half of the range, %v °C", (high-low)/2)
+		return problem.New(problem.Invalid, "alert.hysteresis", "is out of range: want 0 to half of the range, %v °C", (high-low)/2)
 	}
 	return nil
 }
 
-// deviceTerms are a device's settings as they hold now. They are replaced as a
-// whole.
-type deviceTerms struct {
+// Terms are how a device is set now: its configuration with what was set over it.
+// They are replaced as a whole, never changed.
+type Terms struct {
 	config.Device
-	set DeviceSettings
+	Set Settings
 }
 
-// live is how the device is set now.
-func (d *device) live() *deviceTerms { return d.terms.Load() }
-
-// errDisabled refuses an order to a device that is not used.
-func errDisabled() *Error {
-	return refuse(NotNow, "", "the device is disabled: enable it first")
-}
+// Live is how the device is set now.
+func (d *Device) Live() *Terms { return d.terms.Load() }
 
 // disabledReason is why a disabled device is offline.
 const disabledReason = "disabled"
 
-// SetDevice stores what is changed of a device over its configuration, with
-// who did it, and lets it take effect. With reset it is as configured before
-// the change. A device that is disabled is closed, which leaves its hardware
-// in its safe state.
-func (a *Agent) SetDevice(ctx context.Context, id string, change DeviceSettings, reset bool, by string) (DeviceInfo, error) {
-	if err := a.builders.Lock(ctx); err != nil {
-		return DeviceInfo{}, err
+// Permissions bound who may give which command; nil: everybody may.
+func (t *Terms) Permissions() []Permission {
+	if t.Set.Permissions == nil {
+		return nil
 	}
-	defer a.builders.Unlock()
-	d, err := a.deviceByID(id)
-	if err != nil {
-		return DeviceInfo{}, err
-	}
-	was := d.live()
-	set := was.set.and(change)
+	return *t.Set.Permissions
+}
+
+// Change stores what is changed of the device over its configuration, with who
+// did it, and lets it take effect. With reset it is as configured before the
+// change. A device that is disabled is closed, which leaves its hardware in its
+// safe state. The caller sees to it that there is one change at a time.
+func (d *Device) Change(ctx context.Context, change Settings, reset bool, by string) error {
+	set := d.Live().Set.and(change)
 	if reset {
 		set = change
 	}
 	if err := set.check(d.Device); err != nil {
-		return DeviceInfo{}, err
+		return err
 	}
 	if change.Permissions != nil {
-		if err := checkPermissions(d, *change.Permissions); err != nil {
-			return DeviceInfo{}, err
-		}
-	}
-	now := &deviceTerms{set.over(d.Device), set}
-	if err := a.db.Update(ctx, func(tx *store.Tx) error { return a.storeSettings(tx, d, was, now, by) }); err != nil {
-		return DeviceInfo{}, err
-	}
-	d.turn(was, now)
-	return a.infoOf(d), nil
-}
-
-func (a *Agent) storeSettings(tx *store.Tx, d *device, was, now *deviceTerms, by string) error {
-	if now.set == (DeviceSettings{}) {
-		if err := deviceSettings.Delete(tx, d.ID); err != nil {
+		if err := d.CheckPermissions(*change.Permissions); err != nil {
 			return err
 		}
-	} else if err := deviceSettings.Put(tx, d.ID, now.set); err != nil {
+	}
+	return d.events.Commit(ctx, d.Stage(set, by))
+}
+
+// Stage is a change to what is set of the device, which was checked. There must
+// be no other before it is shown.
+func (d *Device) Stage(set Settings, by string) eventlog.Stage {
+	was, now := d.Live(), &Terms{set.over(d.Device), set}
+	return eventlog.Stage{
+		Write: func(tx *store.Tx) error { return d.storeSettings(tx, was, now, by) },
+		Show:  func() { d.turn(was, now) },
+	}
+}
+
+func (d *Device) storeSettings(tx *store.Tx, was, now *Terms, by string) error {
+	if now.Set == (Settings{}) {
+		if err := settings.Delete(tx, d.ID); err != nil {
+			return err
+		}
+	} else if err := settings.Put(tx, d.ID, now.Set); err != nil {
 		return err
 	}
 	if was.Enabled == now.Enabled {
@@ -129,11 +129,11 @@ func (a *Agent) storeSettings(tx *store.Tx, d *device, was, now *deviceTerms, by
 	if now.Enabled {
 		kind = "deviceEnabled"
 	}
-	return a.Events.Push(tx, d.event(kind, "", time.Now(), map[string]any{"by": by}))
+	return d.events.Push(tx, d.Event(kind, "", time.Now(), map[string]any{"by": by}))
 }
 
 // turn lets the device's loop, and whoever reads of it, know its new settings.
-func (d *device) turn(was, now *deviceTerms) {
+func (d *Device) turn(was, now *Terms) {
 	d.showing.Lock()
 	if now.Enabled && !was.Enabled {
 		d.moved.Store(time.Now().UnixNano()) // it was not stuck, it rested
@@ -146,17 +146,16 @@ func (d *device) turn(was, now *deviceTerms) {
 	d.showing.Unlock()
 	d.turned.Wake()
 	if was.Enabled != now.Enabled {
-		d.agent.Events.Grow()
-		d.space.changed()
+		d.changed()
 	}
 }
 
 // show lets readers see a snapshot, unless the device is disabled: then what a
 // call under way has still brought is shown as offline.
-func (d *device) show(s *snapshot) {
+func (d *Device) show(s *snapshot) {
 	d.showing.Lock()
 	defer d.showing.Unlock()
-	if !d.live().Enabled {
+	if !d.Live().Enabled {
 		s = s.because(disabledReason)
 	}
 	d.known.Store(s)
@@ -173,8 +172,8 @@ func (s *snapshot) because(reason string) *snapshot {
 }
 
 // rest keeps a disabled device closed until its settings change. It is not
-// observed, and orders that were in its lane already are refused.
-func (d *device) rest(ctx context.Context) {
+// observed, and commands that were in its lane already are refused.
+func (d *Device) rest(ctx context.Context) {
 	d.failing, d.pause = false, 0
 	d.publish(d.view.rest())
 	for {
@@ -183,8 +182,8 @@ func (d *device) rest(ctx context.Context) {
 			return
 		case <-d.turned:
 			return
-		case o := <-d.lane:
-			d.finish(o, nil, errDisabled())
+		case p := <-d.lane:
+			d.finish(p, nil, ErrDisabled())
 		}
 	}
 }
@@ -207,27 +206,10 @@ func (v *view) rest() eventlog.Change {
 	return c
 }
 
-// infoOf is a device with the name of its space.
-func (a *Agent) infoOf(d *device) DeviceInfo {
-	name := ""
-	if s := a.find(d.spaceID); s != nil {
-		name = s.Name
-	}
-	return d.info(name)
-}
-
-// deviceByID returns a device of the building, or a refusal.
-func (a *Agent) deviceByID(id string) (*device, error) {
-	if d := a.site.Load().device(id); d != nil {
-		return d, nil
-	}
-	return nil, refuse(NotFound, "device_id", "is not a device of this building")
-}
-
 // loadSettings reads what was set of a device. What a new version or a new
 // configuration does not allow any more is left out.
-func (d *device) loadSettings(tx *store.Tx) error {
-	set, err := deviceSettings.Get(tx, d.ID)
+func (d *Device) loadSettings(tx *store.Tx) error {
+	set, err := settings.Get(tx, d.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -240,7 +222,21 @@ func (d *device) loadSettings(tx *store.Tx) error {
 	}
 	text, _ := json.Marshal(set) // numbers only
 	d.log.Info("the device has settings over its configuration", "settings", string(text))
-	d.terms.Store(&deviceTerms{set.over(d.Device), set})
+	d.terms.Store(&Terms{set.over(d.Device), set})
 	d.show(d.known.Load())
 	return nil
+}
+
+// lay sets a field to what was set, if it was.
+func lay[T any](field, set *T) {
+	if set != nil {
+		*field = *set
+	}
+}
+
+// keep replaces what was set by what is set now, if it is.
+func keep[T any](field **T, set *T) {
+	if set != nil {
+		*field = set
+	}
 }

@@ -1,0 +1,154 @@
+package device
+
+import (
+	"errors"
+
+	"roomgate/agent/clock"
+	"roomgate/agent/problem"
+	"roomgate/store"
+)
+
+const (
+	// commandMemory is how long the id of a command is remembered at the least:
+	// longer than any command can live, with farAhead.
+	commandMemory = LongestLife + 2*farAhead
+	// forgetAtOnce is how many ids are forgotten in one transaction.
+	forgetAtOnce = 100
+	// maxCommands is how many ids of each origin are remembered.
+	maxCommands = 20_000
+)
+
+// origin is who chose the id of a command, and so whether it can come again.
+type origin int
+
+const (
+	fromUs     origin = iota // the building: the id is new, and nobody else has it
+	fromCaller               // somebody in the building, to give the command once
+	fromCloud
+)
+
+// originOf is told before a command without an id gets one.
+func originOf(c Command) origin {
+	switch {
+	case c.ID == "", c.Via == ViaRule:
+		return fromUs
+	case c.Via == ViaMQTT:
+		return fromCloud
+	}
+	return fromCaller
+}
+
+// now is never 0, which is what an earlier version has stored.
+func (b *Commands) now() clock.Lived { return b.o.Clock.Lived() + 1 }
+
+// write stores a command with its receipt and its age.
+func (b *Commands) write(tx *store.Tx, c Command, r Receipt) error {
+	return commands.Put(tx, c.ID, Stored{c, r, b.now()})
+}
+
+// remember writes a command whose id is new. If there is no room for it, nothing
+// is written, and the error is Busy.
+func (b *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) error {
+	if err := b.makeRoom(tx, from); err != nil {
+		return err
+	}
+	if _, err := commandAges[from].Push(tx, c.ID); err != nil {
+		return err
+	}
+	return b.write(tx, c, r)
+}
+
+// makeRoom forgets what is old enough, once there are too many, and then some
+// more: the pages that this changes would else be written for each command.
+func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
+	ids := commandAges[from]
+	over := ids.Len(tx) - maxCommands + 1
+	if over <= 0 {
+		return nil
+	}
+	oldest, err := ids.After(tx, 0, forgetAtOnce)
+	if err != nil {
+		return err
+	}
+	for i, id := range oldest {
+		s, err := commands.Get(tx, id.Value)
+		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
+			return err
+		}
+		young := err == nil && from != fromUs && b.now().Since(s.Lived) < commandMemory
+		switch {
+		case young && i > 0:
+			return nil
+		case young && s.Lived == 0 && over <= maxCommands:
+			return nil // an earlier version forgot by count: as many have room beside its own
+		case young:
+			return problem.New(problem.Busy, "", "the ids of %d commands of the last %s are remembered, and for more there is no room: try again later", maxCommands, inUnits(commandMemory))
+		}
+		if err := commands.Delete(tx, id.Value); err != nil {
+			return err
+		}
+		if _, err := ids.Trim(tx, id.Seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Repaired notes that a repair of the database may have lost commands: what was
+// sent before it is refused, as it may have been carried out.
+func (b *Commands) Repaired(r store.Repair) {
+	if r.Doubtful(commands.Bucket()) {
+		b.forgotten = r.At
+	}
+}
+
+// forgot refuses a command that was sent before a repair which may have lost what became of it.
+func (b *Commands) forgot(c Command) error {
+	if c.Via != ViaMQTT || c.SentAt.IsZero() || !c.SentAt.Before(b.forgotten) {
+		return nil
+	}
+	return problem.New(problem.Conflict, "id", "was sent before the database was repaired, which may have lost that it was carried out: send it again with a new id")
+}
+
+// MendCommands does what a repair leaves to do: it sees to it that each command is forgotten some day, and that what was open is closed.
+func MendCommands(tx *store.Tx, r store.Repair) error {
+	doubtful, aged := r.Doubtful(commands.Bucket()), map[string]bool{}
+	for _, ids := range commandAges {
+		doubtful = doubtful || r.Doubtful(ids.Bucket())
+		if err := readAges(tx, ids, aged); err != nil {
+			return err
+		}
+	}
+	if !doubtful {
+		return nil
+	}
+	var missing []string
+	for id := range commands.All(tx) {
+		if !aged[id] {
+			missing = append(missing, id)
+		}
+	}
+	for _, id := range missing {
+		_, err := commandAges[fromCloud].Push(tx, id) // whose ids are kept longest
+		if errors.Is(err, store.ErrQueueFull) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAges notes the ids that have an age.
+func readAges(tx *store.Tx, ids store.Queue[string], aged map[string]bool) error {
+	for after := uint64(0); ; {
+		page, err := ids.After(tx, after, 1000)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, item := range page {
+			aged[item.Value], after = true, item.Seq
+		}
+	}
+}
