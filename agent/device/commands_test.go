@@ -247,7 +247,7 @@ func TestDiskFullRefusesOrdersAndGoesOnReading(t *testing.T) {
 		fillDatabase(t, r)
 		_, err := r.Do(t.Context(), lightOn(id))
 		if AsError(err) == nil || AsError(err).Code != problem.Full {
-			t.Errorf("order on a full disk: %v, want %s", err, problem.Full)
+			t.Errorf("command on a full disk: %v, want %s", err, problem.Full)
 		}
 		done := len(r.bench["light-1"].Effects()) // one, if the disk took the command and not its outcome
 		r.bench["light-1"].Show("", drivers.On)

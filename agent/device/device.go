@@ -117,9 +117,6 @@ func newDevice(o Options, stored []storedReading) *Device {
 // Last is the last command to the device since the start; nil: there was none.
 func (d *Device) Last() *Stored { return d.last.Load() }
 
-// Log is the device's logger, which names its space and itself.
-func (d *Device) Log() *slog.Logger { return d.log }
-
 // Remove refuses what waits for a device that was removed. Its Run has returned.
 func (d *Device) Remove() {
 	d.gone.Store(true)

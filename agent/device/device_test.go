@@ -82,7 +82,7 @@ func TestDeviceThatAppearsLate(t *testing.T) {
 			t.Error("a missing device keeps the building from being ready")
 		}
 		if _, err := r.Do(t.Context(), Command{Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn}); AsError(err).Code != problem.Unavailable {
-			t.Errorf("order to a missing device: %v, want %s", err, problem.Unavailable)
+			t.Errorf("command to a missing device: %v, want %s", err, problem.Unavailable)
 		}
 		b["light-1"].Set("")
 		r.wait(2 * maxPause)

@@ -27,7 +27,7 @@ func TestDisabledDeviceRestsAndRecovers(t *testing.T) {
 		}
 		light("at once")
 		if _, err := r.Do(t.Context(), lightOn("c1")); AsError(err).Code != problem.NotNow {
-			t.Errorf("an order: %v", err)
+			t.Errorf("a command: %v", err)
 		}
 		r.wait(time.Second)
 		polls := hardware["light-1"].Polls()
@@ -56,7 +56,7 @@ func TestDisabledDeviceRestsAndRecovers(t *testing.T) {
 			t.Errorf("after it was enabled it is %v", got)
 		}
 		if receipt, err := r.Do(t.Context(), lightOn("c2")); err != nil || receipt.State != Done {
-			t.Errorf("an order after it was enabled: %+v, %v", receipt, err)
+			t.Errorf("a command after it was enabled: %+v, %v", receipt, err)
 		}
 		want := []string{"deviceDisabled light", "deviceEnabled light", "deviceOnline light", "statusChanged light", "commandCompleted light"}
 		if told := r.told(); !slices.Equal(told[len(told)-len(want):], want) {
@@ -65,7 +65,7 @@ func TestDisabledDeviceRestsAndRecovers(t *testing.T) {
 	})
 }
 
-// What a call under way still brings is not shown, and orders that wait are
+// What a call under way still brings is not shown, and commands that wait are
 // refused.
 func TestDisabledInTheMiddleOfACall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestDisabledInTheMiddleOfACall(t *testing.T) {
 			t.Errorf("after the call came back it is %+v", got)
 		}
 		if second.receipt.State == Done && len(light.Effects()) < 2 {
-			t.Errorf("the order behind it: %+v", second.receipt)
+			t.Errorf("the command behind it: %+v", second.receipt)
 		}
 		r.wait(time.Minute)
 		if got, _ := r.statusOf(room, drivers.TypeLight, ""); got.Reason != disabledReason {
@@ -100,7 +100,7 @@ func TestDisabledInTheMiddleOfACall(t *testing.T) {
 	})
 }
 
-func TestOrderInTheLaneOfADisabledDevice(t *testing.T) {
+func TestCommandInTheLaneOfADisabledDevice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{}) // nobody serves the lane yet
 		d := r.byID("light-1")

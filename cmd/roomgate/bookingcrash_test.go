@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
 	"roomgate/cloud"

@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
 	"roomgate/cloud"
 )

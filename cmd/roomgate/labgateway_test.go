@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
