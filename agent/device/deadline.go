@@ -14,7 +14,7 @@ const (
 	// farAhead is how far ahead of a trusted clock a message's time may be. Until
 	// then each copy of it is as fresh as the first.
 	farAhead = time.Hour
-	// longestDoorLife is how long a command of the cloud may wait that Unlocks:
+	// longestDoorLife is how long a command of the cloud may wait that unlocks:
 	// who asked for it stands at the door. So far ahead its times may be.
 	longestDoorLife = time.Minute
 	// usualDoorLife is the most that such a command has if it does not say. Its
@@ -45,7 +45,7 @@ func (j judge) deadline(c Command) (time.Time, error) {
 	}
 	end := j.end(c)
 	if !j.now.Before(end) {
-		return end, problem.New(problem.Expired, "", "the command was no longer valid when it arrived: it had ended %s before", j.now.Sub(end).Round(time.Millisecond))
+		return end, problem.New(problem.Expired, "", "the command was no longer valid when it arrived: it had ended %s before", roughly(j.now.Sub(end)))
 	}
 	if cloudDoor {
 		return end, j.mayUnlock(c)
@@ -53,23 +53,32 @@ func (j judge) deadline(c Command) (time.Time, error) {
 	return end, j.within(c, LongestLife, farAhead, LongestLife+farAhead)
 }
 
+// roughly is a length of time as people say it: of seconds, and below a second of
+// milliseconds.
+func roughly(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
 // mayUnlock is the one place for what a command of the cloud needs more when it
 // Unlocks: it must show that it did not wait, to a clock that can tell.
 func (j judge) mayUnlock(c Command) error {
 	if c.SentAt.IsZero() && c.ExpiresAt.IsZero() {
-		return problem.New(problem.Invalid, "expires_at", "is missing, and so is the time of the message: a command that Unlocks needs one of the two")
+		return problem.New(problem.Invalid, "expires_at", "is missing, and so is the time of the message: a command that unlocks needs one of the two")
 	}
 	if !c.SentAt.IsZero() && c.ExpiresAt.Sub(c.SentAt) > longestDoorLife {
 		return problem.New(problem.Invalid, "expires_at", "is more than %s after the time of the message", inUnits(longestDoorLife))
 	}
 	if c.TTL > longestDoorLife {
-		return problem.New(problem.Invalid, "ttl_s", "is out of range: want at most %s for a command that Unlocks", inUnits(longestDoorLife))
+		return problem.New(problem.Invalid, "ttl_s", "is out of range: want at most %s for a command that unlocks", inUnits(longestDoorLife))
 	}
 	if err := j.within(c, longestDoorLife, longestDoorLife, longestDoorLife); err != nil {
 		return err
 	}
 	if !j.trusted {
-		return problem.New(problem.NotNow, "", "the clock of the gateway is not trusted, so it cannot tell for how long a command that Unlocks has waited: send it again once the clock is set")
+		return problem.New(problem.NotNow, "", "the clock of the gateway is not trusted, so it cannot tell for how long a command that unlocks has waited: send it again once the clock is set")
 	}
 	return nil
 }
