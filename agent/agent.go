@@ -14,8 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/access"
+	"roomgate/agent/auth"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
@@ -23,11 +25,11 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
+	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/schedule"
 	"roomgate/agent/update"
 	"roomgate/agent/webhook"
-	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -91,6 +93,7 @@ type Agent struct {
 	Access   *access.Directory
 	Webhooks *webhook.Dispatcher
 	Edges    *edge.Book // boards and displays in the rooms
+	Cloud    *cloudlink.Link
 
 	config  *config.Config
 	options Options // without the system key
@@ -107,15 +110,12 @@ type Agent struct {
 	builders  loop.Turn            // holds a token while somebody changes the site
 	additions map[string]*addition // belongs to who has that turn
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
-	signIn    signIn
+	keys      *auth.Keys           // made of the device secret
+	mail      *mail.Queue
 
 	rules *ruleBook
 
 	updateURL atomic.Pointer[string]
-
-	link   *cloud.Link   // nil without a cloud
-	uplink *cloud.Uplink // nil without a cloud
-	topics cloud.Topics
 }
 
 // Open loads what is stored and prepares every device. It touches no
@@ -125,7 +125,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
-		started: time.Now(), builders: loop.NewTurn(), topics: cloud.Topics{Gateway: o.Config.Gateway.ID}}
+		started: time.Now(), builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Told: o.Told, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -146,16 +146,12 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 		return fmt.Errorf("read what the clock has to be: %w", err)
 	}
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
-		Log: a.log, Grown: func() {
-			if a.uplink != nil {
-				a.uplink.Wake()
-			}
-		}})
-	a.Commands = device.OpenCommands(a.commandsOptions())
+		Log: a.log, Grown: a.Cloud.Wake})
+	a.Commands = device.OpenCommands(commandsOptions(a))
 	if a.firstSeq, err = a.Events.Last(); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
-	a.Bookings = schedule.Open(a.scheduleOptions())
+	a.Bookings = schedule.Open(scheduleOptions(a))
 	if err := mendRepaired(ctx, a); err != nil {
 		return fmt.Errorf("mend what a repair of the database has left: %w", err)
 	}
@@ -176,13 +172,13 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	} else if err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
 	}
-	if a.Webhooks, err = webhook.Open(ctx, a.webhookOptions(o)); err != nil {
+	if a.Webhooks, err = webhook.Open(ctx, webhookOptions(a, o)); err != nil {
 		return err
 	}
 	if err := a.db.View(a.loadRules); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
-	if a.Messages, err = book.Open(a.messageOptions()); err != nil {
+	if a.Messages, err = book.Open(messageOptions(a)); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
@@ -194,7 +190,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := tellRepaired(ctx, a); err != nil {
 		return fmt.Errorf("tell of the repair of the database: %w", err)
 	}
-	return a.openCloud(o)
+	return a.Cloud.Open(cloudOptions(a))
 }
 
 // loadSpaces makes the spaces and devices of the configuration, with what was
@@ -230,10 +226,12 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.Events.Run(upper) })
 	loops.Go(func() error { return a.Access.Run(upper) })
 	loops.Go(func() error { return a.clock.run(upper) })
-	loops.Go(func() error { return a.runCloud(upper) })
+	loops.Go(func() error {
+		return a.Cloud.Run(upper, a.beat, func(ctx context.Context) error { return crew(ctx, a, spacesOf, a.sendStates) })
+	})
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
 	loops.Go(func() error { return a.Bookings.Run(upper) })
-	loops.Go(func() error { return a.signIn.mail.Run(upper) })
+	loops.Go(func() error { return a.mail.Run(upper) })
 	loops.Go(func() error { return a.Messages.Run(upper) })
 	loops.Go(func() error { return a.Webhooks.Run(upper) })
 

@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
@@ -238,7 +239,7 @@ func TestBackupAsAnother(t *testing.T) {
 				p, _ := planRows.Get(tx, "p")
 				m, _ := storedMessages.Get(tx, "m")
 				n, _ := storedMessages.Get(tx, "n")
-				acked, _, _ := ackedCursor.Get(tx)
+				acked, _, _ := cloudlink.AckedCursor.Get(tx)
 				belongs := claimed.Len(tx) == 1
 				waits := belongs && storedLetters.Len(tx) == 1 && deliveryRows.Len(tx) == 2 && m.Push.State == message.Queued &&
 					c.Revision == 7 && p["revision"] == 9.0 && acked < eventlog.End(tx)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"roomgate/agent/claim"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
@@ -22,7 +23,7 @@ func forgetWaiting(tx *store.Tx) error {
 	also(mail.ForgetWaiting(tx))
 	also(webhook.ForgetWaiting(tx))
 	also(book.ForgetWaiting(tx))
-	for _, c := range []eventlog.Cursor{ackedCursor, ruleCursor} {
+	for _, c := range []eventlog.Cursor{cloudlink.AckedCursor, ruleCursor} {
 		also(c.ToEnd(tx))
 	}
 	for key, c := range cloudConfigs.All(tx) {

@@ -111,7 +111,7 @@ func slot(id string, from, to time.Time, more ...string) string {
 // reason.
 func (r *rig) take(e cloud.Envelope) string {
 	r.t.Helper()
-	if err := r.takeSchedule(r.t.Context(), e); err != nil {
+	if err := takeSchedule(r.t.Context(), r.Bookings, r.Commands, e); err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
 	var last device.Receipt

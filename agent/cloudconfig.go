@@ -133,7 +133,7 @@ func (a *Agent) refuseConfig(ctx context.Context, e cloud.Envelope, why *Error) 
 	if err != nil || e.Retained && have.Refused == print {
 		return err
 	}
-	return a.refuseMessage(ctx, e, why, func(tx *store.Tx) error {
+	return refuseMessage(ctx, a.Commands, e, why, func(tx *store.Tx) error {
 		have.Refused = print
 		return cloudConfigs.Put(tx, currentConfig, have)
 	})

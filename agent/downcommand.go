@@ -70,15 +70,15 @@ func readTTL(raw json.RawMessage) (time.Duration, error) {
 }
 
 // takeCommand carries out a command of the cloud, once.
-func (a *Agent) takeCommand(ctx context.Context, e cloud.Envelope) error {
+func takeCommand(ctx context.Context, commands *device.Commands, e cloud.Envelope) error {
 	c, err := readCommand(e)
 	if err != nil {
-		return a.refuseUnread(ctx, e, AsError(err))
+		return refuseUnread(ctx, commands, e, AsError(err))
 	}
 	if e.Retained {
-		return a.Commands.Refuse(ctx, c, refuse(Invalid, "", "a retained command is never carried out: publish it without retain"))
+		return commands.Refuse(ctx, c, refuse(Invalid, "", "a retained command is never carried out: publish it without retain"))
 	}
-	return a.Commands.Take(ctx, c)
+	return commands.Take(ctx, c)
 }
 
 // unread is the action of a command that could not be read.
@@ -86,11 +86,11 @@ const unread = "unread"
 
 // refuseUnread answers a command that could not be read. Its id is used: the same
 // one has no other outcome, whatever comes with it later.
-func (a *Agent) refuseUnread(ctx context.Context, e cloud.Envelope, why *Error) error {
-	return a.Commands.Refuse(ctx, device.Command{ID: e.ID, Action: unread, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why)
+func refuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *Error) error {
+	return commands.Refuse(ctx, device.Command{ID: e.ID, Action: unread, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why)
 }
 
 // refuseMessage answers a message that is no command with a receipt.
-func (a *Agent) refuseMessage(ctx context.Context, e cloud.Envelope, why *Error, also ...func(*store.Tx) error) error {
-	return a.Commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
+func refuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *Error, also ...func(*store.Tx) error) error {
+	return commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
 }

@@ -56,8 +56,8 @@ func (r *rig) downAs(level, id, kind, data string, at time.Time, retained bool) 
 	if !at.IsZero() {
 		payload += `,"time":"` + at.UTC().Format(time.RFC3339Nano) + `"`
 	}
-	m := cloud.Message{Topic: r.topics.Down(level), Payload: []byte(payload + "}"), QoS: 1, Retained: retained}
-	if err := r.receive(r.t.Context(), m); err != nil {
+	m := cloud.Message{Topic: r.Cloud.Topics().Down(level), Payload: []byte(payload + "}"), QoS: 1, Retained: retained}
+	if err := r.Cloud.Receive(r.t.Context(), m); err != nil {
 		r.t.Fatalf("%s %s is not acknowledged: %v", level, id, err)
 	}
 }

@@ -32,11 +32,3 @@ func (d *duplicateID) tell(ctx context.Context, times int) {
 	}
 	d.told = time.Now()
 }
-
-// contested is how many connections in a row the cloud's broker has closed soon.
-func (a *Agent) contested() int {
-	if a.link == nil {
-		return 0
-	}
-	return a.link.Contested()
-}

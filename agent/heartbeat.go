@@ -2,19 +2,16 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/loop"
 	"roomgate/agent/update"
-	"roomgate/cloud"
 	"roomgate/store"
 )
 
@@ -67,7 +64,7 @@ func (a *Agent) Health() Health {
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(a.options.DataDir), TemperatureC: processorTemperature(),
 		Clock:          a.clock.health(),
-		CloudConnected: a.Online(), CloudContested: a.contested(), StoreRepair: healthRepair(a.Store().Repair())}
+		CloudConnected: a.Cloud.Connected(), CloudContested: a.Cloud.Contested(), StoreRepair: healthRepair(a.Store().Repair())}
 	for _, s := range a.spaces() {
 		for _, d := range s.devices {
 			if d.Readings()[0].Offline() {
@@ -83,7 +80,7 @@ func (a *Agent) Health() Health {
 
 // outboxHealth fills in how the log stands.
 func (a *Agent) outboxHealth(h *Health) {
-	acked, _ := outbox{a}.Acked()
+	acked, _ := a.Cloud.Acked()
 	var first, last uint64
 	rows := 0
 	_ = a.db.View(func(tx *store.Tx) error {
@@ -129,44 +126,10 @@ func processorTemperature() *float64 {
 // beat sends the heartbeat. It is worth nothing late, so it is not kept.
 func (a *Agent) beat(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if a.link.Connected() {
-			a.send(ctx, "heartbeat", "", false, a.Health())
+		if a.Cloud.Connected() {
+			a.Cloud.Send(ctx, "heartbeat", "", false, a.Health())
 		}
 		loop.Sleep(ctx, a.config.Cloud.Heartbeat)
 	}
 	return nil
-}
-
-// send publishes a message that is not in the log. Its sequence is the log's
-// last one: what came before it.
-func (a *Agent) send(ctx context.Context, level, space string, retained bool, data any) {
-	m, err := a.live(level, space, retained, data)
-	if err == nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, finishTimeout)
-		defer cancel()
-		err = a.link.Publish(ctx, m)
-	}
-	if err != nil && ctx.Err() == nil {
-		a.log.Debug("a message was not sent, the next one will be", "level", level, "error", err)
-	}
-}
-
-func (a *Agent) live(level, space string, retained bool, data any) (cloud.Message, error) {
-	raw, err := json.Marshal(data)
-	if err != nil {
-		return cloud.Message{}, err
-	}
-	last, err := a.Events.Last()
-	if err != nil {
-		return cloud.Message{}, err
-	}
-	payload, err := cloud.Envelope{ID: ulid.Make().String(), Source: a.source(),
-		Type: cloud.TypeOf(level), Subject: space, Time: time.Now().UTC(), Sequence: last,
-		BootID: a.Events.Boot(), TimeTrust: string(a.clock.Trust()), Data: raw}.Encode()
-	topic := a.topics.Up(level)
-	if space != "" {
-		topic = a.topics.Up(level, space)
-	}
-	return cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: retained}, err
 }

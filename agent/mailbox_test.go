@@ -14,7 +14,7 @@ func TestAdminsAreTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "never", mailtest.Options{Pipe: true})
 		r.run()
-		if err := r.MailAdmins(t.Context(), org, "webhook failing", "it fails\n"); err != nil {
+		if err := mailAdmins(t.Context(), r.Agent, org, "webhook failing", "it fails\n"); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(time.Second)
@@ -34,11 +34,11 @@ func TestNoCodeWithAFullQueue(t *testing.T) {
 		r.run()
 		r.request(t, "ada@example.com")
 		for i := range mail.MaxLetters - 1 {
-			if err := r.MailAdmins(t.Context(), "", fmt.Sprint("notice ", i), "text\n"); err != nil {
+			if err := mailAdmins(t.Context(), r.Agent, "", fmt.Sprint("notice ", i), "text\n"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if e := AsError(r.MailAdmins(t.Context(), "", "one more", "")); e.Code != Unavailable {
+		if e := AsError(mailAdmins(t.Context(), r.Agent, "", "one more", "")); e.Code != Unavailable {
 			t.Errorf("one too many: %v", e)
 		}
 		for _, email := range []string{"mel@example.com", "bob@example.com"} {

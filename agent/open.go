@@ -6,8 +6,8 @@ import (
 	"log/slog"
 
 	"roomgate/agent/access"
-	"roomgate/agent/auth"
 	"roomgate/agent/claim"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
@@ -16,7 +16,6 @@ import (
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
-	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/cloud"
@@ -65,36 +64,26 @@ func roomDevices(spaces []*space) (all []homeassistant.Device) {
 // claimOptions are what the gateway's claim stands on.
 func claimOptions(a *Agent) claim.Options {
 	return claim.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log,
 		Cloud: a.config.Cloud, ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
-		Moment: a.moment, Online: a.Online, Page: func() string { return a.Network().page("/claim") },
+		Moment: a.moment, Online: a.Cloud.Connected, Page: func() string { return a.Network().page("/claim") },
 		Organization: access.NameOrganization,
 		Answer: func(tx *store.Tx, message string) error {
 			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(message))
 		},
 		Refuse: func(ctx context.Context, message cloud.Envelope, why *Error) error {
-			return a.refuseMessage(ctx, message, why)
+			return refuseMessage(ctx, a.Commands, message, why)
 		},
-		LoginChanged: func() {
-			if a.link != nil {
-				a.link.Renew()
-			}
-		},
+		LoginChanged: a.Cloud.Renew,
 	}
-}
-
-// signIn is the keys made of the device secret, and the letters that wait.
-type signIn struct {
-	keys *auth.Keys
-	mail *mail.Queue
 }
 
 // openAccess opens the directory of those who may come in.
 func (a *Agent) openAccess(ctx context.Context, o Options) (err error) {
-	if a.signIn.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
+	if a.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
 		return err
 	}
-	a.signIn.mail = mail.Open(a.mailOptions())
+	a.mail = mail.Open(mailOptions(a))
 	var people []config.Person
 	err = a.db.View(func(tx *store.Tx) (err error) {
 		people, err = a.loadCloudUsers(tx)
@@ -104,11 +93,11 @@ func (a *Agent) openAccess(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	jwt := a.config.Auth.JWT
-	options := access.Options{DB: a.db, Keys: a.signIn.keys, Moment: a.moment, Log: a.log,
+	options := access.Options{DB: a.db, Keys: a.keys, Moment: a.moment, Log: a.log,
 		Gateway: a.config.Gateway.ID, Title: cmp.Or(a.config.Gateway.Name, a.config.Gateway.ID), Lifetime: jwt.Lifetime, Rotation: jwt.Rotation,
-		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.signIn.mail.Wake}
+		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.mail.Wake}
 	if a.config.SMTP.URL != "" {
-		options.Mail = a.putCodeLetter
+		options.Mail = func(tx *store.Tx, c access.CodeLetter) error { return putCodeLetter(a, tx, c) }
 	}
 	a.Access, err = access.Open(ctx, options)
 	return err
@@ -127,23 +116,23 @@ func namedOrganizations(c *config.Config) (ids []string) {
 
 // putCodeLetter queues the letter with a one-time password. It replaces the one
 // that waits for the same reader.
-func (a *Agent) putCodeLetter(tx *store.Tx, c access.CodeLetter) error {
-	return a.signIn.mail.PutCode(tx, c.Account, mail.Letter{To: c.To, Subject: c.Subject, Text: c.Text}, c.Decoy, a.moment())
+func putCodeLetter(a *Agent, tx *store.Tx, c access.CodeLetter) error {
+	return a.mail.PutCode(tx, c.Account, mail.Letter{To: c.To, Subject: c.Subject, Text: c.Text}, c.Decoy, a.moment())
 }
 
 // mailOptions is what the letters wait with until the relay takes them.
-func (a *Agent) mailOptions() mail.Options {
+func mailOptions(a *Agent) mail.Options {
 	c := a.config.SMTP
 	settings := mail.Settings{From: c.From, Username: c.Username, CAFile: c.CAFile,
 		Password: func() (string, error) { return c.Password.Reveal(c.PasswordFile) }}
 	if c.URL != "" {
 		settings.Address, settings.Implicit, settings.Plain = c.Server()
 	}
-	return mail.Options{DB: a.db, Keys: a.signIn.keys, Moment: a.moment, Settings: settings, Dial: a.options.MailDial, Log: a.log}
+	return mail.Options{DB: a.db, Keys: a.keys, Moment: a.moment, Settings: settings, Dial: a.options.MailDial, Log: a.log}
 }
 
 // messageOptions is what the messages to mobile devices stand on.
-func (a *Agent) messageOptions() book.Options {
+func messageOptions(a *Agent) book.Options {
 	o := book.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Moment: a.moment, Log: a.log,
 		Push: pushGateway(a.config.Push, a.options.Push, a.log), Flush: a.config.Store.Flush, Organizers: a.config.Messages.Organizers,
 		ReaderByID:    func(id string) (book.Reader, bool) { return a.reader(a.Access.User(id)) },
@@ -158,16 +147,16 @@ func (a *Agent) messageOptions() book.Options {
 		}}
 	if a.config.Cloud.URL != "" {
 		o.Cloud = func() (acked uint64, connected bool, err error) {
-			acked, err = outbox{a}.Acked()
-			return acked, a.link.Connected(), err
+			acked, err = a.Cloud.Acked()
+			return acked, a.Cloud.Connected(), err
 		}
 	}
 	return o
 }
 
 // webhookOptions are what the webhooks stand on.
-func (a *Agent) webhookOptions(o Options) webhook.Options {
-	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log,
+func webhookOptions(a *Agent, o Options) webhook.Options {
+	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log,
 		Client: o.Webhooks, Policy: a.config.Webhooks.Policy(o.AllowLoopback),
 		MaxDeliveries: webhook.Budget(int64(a.config.Store.MaxSize)), Flush: a.config.Store.Flush,
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
@@ -178,44 +167,13 @@ func (a *Agent) webhookOptions(o Options) webhook.Options {
 			}
 			return a.ownerOf(s), true
 		},
-		Notify: a.stageNotices}
-}
-
-// stageNotices queues notices to admins, where there is a mail relay, in the
-// transaction that stores what they tell of: a power cut takes both or neither.
-func (a *Agent) stageNotices(all []webhook.Notice) eventlog.Stage {
-	if len(all) == 0 || a.config.SMTP.URL == "" {
-		return eventlog.Stage{}
-	}
-	return eventlog.Stage{Show: a.signIn.mail.Wake, Write: func(tx *store.Tx) error {
-		for _, n := range all {
-			if err := a.queueNotice(tx, n); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
-}
-
-// queueNotice queues one. If that cannot be, because nobody is to be told or too
-// many letters wait, the event says the same.
-func (a *Agent) queueNotice(tx *store.Tx, n webhook.Notice) error {
-	letters := a.adminLetters(n.OrganizationID, n.Subject, n.Text)
-	err := noAdmin()
-	if len(letters) > 0 {
-		err = a.signIn.mail.Put(tx, letters...)
-	}
-	if problem.As(err) != nil {
-		a.log.Warn("cannot tell the admin by mail that a webhook is in trouble, the event log has it", "error", err)
-		return nil
-	}
-	return err
+		Notify: func(all []webhook.Notice) eventlog.Stage { return stageNotices(a, all) }}
 }
 
 // edgeOptions are what the edge devices stand on.
 func edgeOptions(a *Agent) edge.Options {
 	return edge.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.signIn.keys, Log: a.log, Moment: a.moment,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log, Moment: a.moment,
 		Space: func(id string) error { _, err := a.space(id); return err },
 	}
 }
@@ -233,7 +191,7 @@ func edgePrincipal(edges *edge.Book, secret string) (access.Principal, bool) {
 }
 
 // scheduleOptions open the schedules of the meeting spaces.
-func (a *Agent) scheduleOptions() schedule.Options {
+func scheduleOptions(a *Agent) schedule.Options {
 	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log,
 		Calendars: a.options.Calendars, Policy: a.config.Calendars.Policy(a.options.AllowLoopback),
 		Presence: func(spaceID string) (seen schedule.Presence, blind bool) {
@@ -255,12 +213,25 @@ func (a *Agent) scheduleOptions() schedule.Options {
 }
 
 // commandsOptions are what the commands of all devices stand on.
-func (a *Agent) commandsOptions() device.CommandsOptions {
+func commandsOptions(a *Agent) device.CommandsOptions {
 	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, TTL: a.config.Cloud.CommandTTL, Find: a.Device}
 }
 
 // deviceOptions are what one device stands on.
-func (a *Agent) deviceOptions(s *space, c config.Device, log *slog.Logger, entered func(drivers.Secret) bool) device.Options {
+func deviceOptions(a *Agent, s *space, c config.Device, log *slog.Logger, entered func(drivers.Secret) bool) device.Options {
 	return device.Options{Config: c, SpaceID: s.ID, Events: a.Events, Commands: a.Commands, Buses: a.options.Buses,
 		Log: log, Changed: s.lasting.changed, Entered: entered}
+}
+
+// cloudOptions are what the conversation with the cloud stands on.
+func cloudOptions(a *Agent) cloudlink.Options {
+	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Config: a.config.Cloud,
+		Gateway: a.config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
+		Down: handlers(a), Refuse: a.refuseDown, Contested: (&duplicateID{agent: a}).tell,
+		Witness: func(e cloud.Envelope) { a.clock.witness(e.Time) },
+		Up: func() {
+			for _, s := range a.spaces() {
+				s.changed()
+			}
+		}}
 }

@@ -56,7 +56,7 @@ func (p *addition) laid(name string) config.Part {
 func (a *Agent) loadAdditions(tx *store.Tx) {
 	a.additions = map[string]*addition{}
 	for key, s := range additions.All(tx) {
-		data, err := a.signIn.keys.Open(key, s.Sealed)
+		data, err := a.keys.Open(key, s.Sealed)
 		if err != nil {
 			a.log.Error("what was added at run time was stored with another device secret and is left out: add it again", "what", key)
 			continue
@@ -100,7 +100,7 @@ func (a *Agent) storeAddition(tx *store.Tx, key string, p *addition) error {
 	if p == nil {
 		return additions.Delete(tx, key)
 	}
-	return additions.Put(tx, key, storedAddition{*p, a.signIn.keys.Seal(key, p.Data)})
+	return additions.Put(tx, key, storedAddition{*p, a.keys.Seal(key, p.Data)})
 }
 
 // layError is the first problem of a configuration, as a refusal of its field.

@@ -25,7 +25,7 @@ type OutwardQueue struct {
 
 // Outward returns how what the building tells others stands.
 func (a *Agent) Outward() Outward {
-	return Outward{waitingQueue(a.signIn.mail.Status()).outward(), waitingQueue(a.Messages.Status()).outward(), a.Webhooks.Summary()}
+	return Outward{waitingQueue(a.mail.Status()).outward(), waitingQueue(a.Messages.Status()).outward(), a.Webhooks.Summary()}
 }
 
 // waitingQueue is how what waits for one who takes it fares, as its queue says it.

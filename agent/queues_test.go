@@ -77,7 +77,7 @@ func TestOutwardWebhooks(t *testing.T) {
 func TestOutwardMail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, "", "always", mailtest.Options{Pipe: true})
-		if err := r.MailAdmins(t.Context(), "", "subject", "text"); err != nil {
+		if err := mailAdmins(t.Context(), r.Agent, "", "subject", "text"); err != nil {
 			t.Fatal(err)
 		}
 		if q := r.Outward().Mail; !q.Configured || q.Waiting != 1 || q.OldestS < 0 || q.Failing != "" {

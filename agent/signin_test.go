@@ -113,7 +113,7 @@ func TestStrangersCostTheSame(t *testing.T) {
 			t.Errorf("%s: %d commits", email, n)
 		}
 		_ = r.db.View(func(tx *store.Tx) error {
-			m, err := storedLetters.Get(tx, "code."+r.signIn.keys.Account(email))
+			m, err := storedLetters.Get(tx, "code."+r.keys.Account(email))
 			sealed = len(m.Sealed)
 			return err
 		})
@@ -170,7 +170,7 @@ func TestSignInWithoutARelay(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 	}
-	if e := AsError(r.MailAdmins(context.Background(), "", "x", "y")); e.Code != NotFound {
+	if e := AsError(mailAdmins(context.Background(), r.Agent, "", "x", "y")); e.Code != NotFound {
 		t.Errorf("%v", e)
 	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -146,8 +147,8 @@ func (r *relayRig) token(t *testing.T, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := auth.NewSigner(r.config.Gateway.ID, "roomgate", r.signIn.keys, ids).Sign(auth.Token{ID: "signed-in", Kind: access.KindUser, Subject: id,
-		Stamp: r.signIn.keys.Stamp(0, r.Access.User(id).Email), Issued: r.moment(), Life: r.config.Auth.JWT.Lifetime})
+	token, err := auth.NewSigner(r.config.Gateway.ID, "roomgate", r.keys, ids).Sign(auth.Token{ID: "signed-in", Kind: access.KindUser, Subject: id,
+		Stamp: r.keys.Stamp(0, r.Access.User(id).Email), Issued: r.moment(), Life: r.config.Auth.JWT.Lifetime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,4 +156,13 @@ func (r *relayRig) token(t *testing.T, id string) string {
 		t.Fatalf("the token of %s is of %+v, %v", id, p, err)
 	}
 	return token
+}
+
+// mailAdmins sends a text to those who look after an organization.
+func mailAdmins(ctx context.Context, a *Agent, organizationID, subject, text string) error {
+	letters := adminLetters(a, organizationID, subject, text)
+	if len(letters) == 0 {
+		return noAdmin()
+	}
+	return a.mail.Post(ctx, letters...)
 }

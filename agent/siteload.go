@@ -45,10 +45,10 @@ func (a *Agent) loadSpace(tx *store.Tx, c config.Space, r *schedule.Room, codes 
 func (a *Agent) loadDevice(tx *store.Tx, s *space, c config.Device) (*device.Device, error) {
 	log := a.log.With("meeting_space", s.Name, "device", c.ID)
 	if c.Type != drivers.TypeLock {
-		return device.Load(tx, a.deviceOptions(s, c, log, digitsOnly))
+		return device.Load(tx, deviceOptions(a, s, c, log, digitsOnly))
 	}
 	k := newKeypad(a.Events, log)
-	d, err := device.Load(tx, a.deviceOptions(s, c, log, k.typed))
+	d, err := device.Load(tx, deviceOptions(a, s, c, log, k.typed))
 	if err != nil {
 		return nil, err
 	}

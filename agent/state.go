@@ -7,7 +7,6 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
-	"roomgate/cloud"
 )
 
 // stateInterval is the least time between two states of one space.
@@ -30,10 +29,10 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 			return nil
 		case <-s.dirty:
 		}
-		if a.link.Connected() {
+		if a.Cloud.Connected() {
 			known, err := a.StatusAll(s.ID)
 			if err == nil {
-				a.send(ctx, "state", s.ID, true, spaceState{s.room.State(), known})
+				a.Cloud.Send(ctx, "state", s.ID, true, spaceState{s.room.State(), known})
 			}
 		}
 		loop.Sleep(ctx, stateInterval)
@@ -43,12 +42,8 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 // takeBackState clears the retained state of a space that was removed. If the
 // cloud is not there it keeps the last one, with the space gone from the rest.
 func (a *Agent) takeBackState(ctx context.Context, spaceID string) {
-	if a.find(spaceID) != nil || !a.link.Connected() {
+	if a.find(spaceID) != nil || !a.Cloud.Connected() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
-	defer cancel()
-	if err := a.link.Publish(ctx, cloud.Message{Topic: a.topics.Up("state", spaceID), QoS: 1, Retained: true}); err != nil {
-		a.log.Debug("the state of a removed space stays at the broker", "meeting_space_id", spaceID, "error", err)
-	}
+	a.Cloud.Clear(ctx, "state", spaceID)
 }

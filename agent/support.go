@@ -25,7 +25,7 @@ type SupportView struct {
 }
 
 // Support returns what a support bundle needs. It reads the whole database.
-func (a *Agent) Support() (SupportView, error) { return supportOf(a.db, a.signIn.keys) }
+func (a *Agent) Support() (SupportView, error) { return supportOf(a.db, a.keys) }
 
 // SupportStopped is Support of a gateway that does not run, with its data
 // folder, which it does not change. The database is sound: store.Verify comes

@@ -281,7 +281,7 @@ func TestPresenceStateAndHeartbeat(t *testing.T) {
 		var says []string
 		sessions := map[string]bool{}
 		for _, m := range h.taken("presence") {
-			var p presence
+			var p struct{ State, Session string }
 			if err := json.Unmarshal(m.Data, &p); err != nil {
 				t.Fatal(err)
 			}
@@ -302,7 +302,7 @@ func TestMessagesThatCannotBeUnderstoodAreDropped(t *testing.T) {
 			{Topic: "roomgate/v1/test/down/command", Payload: []byte(strings.Repeat("[", 1000))},
 			{Topic: "roomgate/v1/test/down/ack", Payload: []byte(`{"specversion":"1.0","id":"1","source":"b","type":"roomgate.ack","data":"x"}`)},
 		} {
-			if err := r.receive(t.Context(), m); err != nil {
+			if err := r.Cloud.Receive(t.Context(), m); err != nil {
 				t.Errorf("%s is not acknowledged: %v", m.Topic, err)
 			}
 		}

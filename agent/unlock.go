@@ -116,12 +116,12 @@ func (c *codes) with(old, one *storedUnlockCode) *codes {
 
 // codeHash is the hash of a space's code.
 func (a *Agent) codeHash(spaceID string, code drivers.Secret) [sha256.Size]byte {
-	return [sha256.Size]byte(a.signIn.keys.Hash("unlock code "+spaceID, string(code)))
+	return [sha256.Size]byte(a.keys.Hash("unlock code "+spaceID, string(code)))
 }
 
 // secretMark tells one device secret from another, and nothing of either.
 func (a *Agent) secretMark() string {
-	return hex.EncodeToString(a.signIn.keys.Hash("unlock code", "mark")[:4])
+	return hex.EncodeToString(a.keys.Hash("unlock code", "mark")[:4])
 }
 
 // SetUnlockCode makes or replaces a code of a space, with who did it in the

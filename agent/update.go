@@ -69,9 +69,6 @@ func (a *Agent) loadUpdate() error {
 // UpdateURL is where the release is that the cloud wants this gateway to have, or "".
 func (a *Agent) UpdateURL() string { return *a.updateURL.Load() }
 
-// Online says whether the cloud is reached.
-func (a *Agent) Online() bool { return a.link != nil && a.link.Connected() }
-
 // NoteUpdate stores an event about the gateway itself.
 func (a *Agent) NoteUpdate(ctx context.Context, event string, details map[string]any) error {
 	return a.Events.Update(ctx, func(tx *store.Tx) error { return a.tellGateway(tx, event, details) })
@@ -81,3 +78,6 @@ func (a *Agent) NoteUpdate(ctx context.Context, event string, details map[string
 func (a *Agent) tellGateway(tx *store.Tx, event string, details map[string]any) error {
 	return a.Events.Tell(tx, eventlog.Record{Type: event, Time: a.Now(), Device: gatewayDevice, Details: details})
 }
+
+// Online says whether the cloud is reached now.
+func (a *Agent) Online() bool { return a.Cloud.Connected() }

@@ -24,7 +24,7 @@ func TestAdminsAreToldOfTrouble(t *testing.T) {
 			return webhooktest.Reply(map[string]int{"gone.example.com": 410, "down.example.com": 500}[host], ""), nil
 		})
 		var err error
-		if r.Webhooks, err = webhook.Open(t.Context(), r.webhookOptions(Options{Webhooks: out.Client()})); err != nil {
+		if r.Webhooks, err = webhook.Open(t.Context(), webhookOptions(r.Agent, Options{Webhooks: out.Client()})); err != nil {
 			t.Fatal(err)
 		}
 		r.run()
@@ -60,7 +60,7 @@ func TestNoticesAreOneTransaction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		defer r.Close()
-		notices := r.stageNotices([]webhook.Notice{{OrganizationID: org, Subject: "one"}, {OrganizationID: org, Subject: "two"}})
+		notices := stageNotices(r.Agent, []webhook.Notice{{OrganizationID: org, Subject: "one"}, {OrganizationID: org, Subject: "two"}})
 		letters := func() (n int) {
 			if err := r.db.View(func(tx *store.Tx) error { n = storedLetters.Len(tx); return nil }); err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package agent
+package cloudlink
 
 import (
 	"context"
@@ -9,9 +9,12 @@ import (
 	"roomgate/store"
 )
 
+// AckedCursor names how far the cloud has acknowledged the log.
+const AckedCursor eventlog.Cursor = "acked"
+
 // outbox is the log as the uplink sees it: what is after the acked cursor
 // still has to go up.
-type outbox struct{ a *Agent }
+type outbox struct{ l *Link }
 
 // Next returns at most limit messages that are not acknowledged, oldest first.
 func (o outbox) Next(after uint64, limit int) ([]cloud.Outgoing, error) {
@@ -25,12 +28,12 @@ func (o outbox) Next(after uint64, limit int) ([]cloud.Outgoing, error) {
 // rows returns at most limit messages of the log, acknowledged or not.
 func (o outbox) rows(after uint64, limit int) ([]cloud.Outgoing, error) {
 	var out []cloud.Outgoing
-	page, err := o.a.Events.Page(after, limit)
+	page, err := o.l.o.Events.Page(after, limit)
 	if err != nil {
 		return nil, err
 	}
 	for _, item := range page {
-		m, err := o.a.message(item)
+		m, err := o.l.message(item)
 		if err != nil {
 			return nil, err
 		}
@@ -41,8 +44,8 @@ func (o outbox) rows(after uint64, limit int) ([]cloud.Outgoing, error) {
 
 // Acked is how far the cloud has acknowledged.
 func (o outbox) Acked() (seq uint64, err error) {
-	err = o.a.db.View(func(tx *store.Tx) error {
-		seq, _, err = ackedCursor.Get(tx)
+	err = o.l.o.DB.View(func(tx *store.Tx) error {
+		seq, _, err = AckedCursor.Get(tx)
 		return err
 	})
 	return seq, err
@@ -51,30 +54,30 @@ func (o outbox) Acked() (seq uint64, err error) {
 // Forget moves the acked cursor up to a sequence, never back and never beyond
 // the log. The rows stay for replay until the log needs their place.
 func (o outbox) Forget(ctx context.Context, upTo uint64) error {
-	return o.a.db.Update(ctx, func(tx *store.Tx) error {
-		acked, _, err := ackedCursor.Get(tx)
+	return o.l.o.DB.Update(ctx, func(tx *store.Tx) error {
+		acked, _, err := AckedCursor.Get(tx)
 		if err != nil {
 			return err
 		}
 		if upTo = min(upTo, eventlog.End(tx)); upTo <= acked {
 			return nil
 		}
-		return ackedCursor.Put(tx, upTo)
+		return AckedCursor.Put(tx, upTo)
 	})
 }
 
 // message makes the envelope of a row; it is the same each time.
-func (a *Agent) message(item store.Item[eventlog.Row]) (cloud.Message, error) {
+func (l *Link) message(item store.Item[eventlog.Row]) (cloud.Message, error) {
 	r := item.Value
 	payload, err := cloud.Envelope{
-		ID: r.ID(item.Seq), Source: a.source(), Type: cloud.TypeOf(r.Type), Subject: r.Subject(), Time: r.Time(),
+		ID: r.ID(item.Seq), Source: l.source(), Type: cloud.TypeOf(r.Type), Subject: r.Subject(), Time: r.Time(),
 		Sequence: item.Seq, BootID: r.Boot, TimeTrust: string(r.Trust()), Data: r.Data,
 	}.Encode()
 	if err != nil {
 		return cloud.Message{}, fmt.Errorf("encode row %d of the log: %w", item.Seq, err)
 	}
-	return cloud.Message{Topic: a.topics.Up(r.Level()), Payload: payload, QoS: 1}, nil
+	return cloud.Message{Topic: l.topics.Up(r.Level()), Payload: payload, QoS: 1}, nil
 }
 
-// source is who the gateway is in an envelope.
-func (a *Agent) source() string { return "roomgate/" + a.config.Gateway.ID }
+// Acked is how far the cloud has acknowledged the log.
+func (l *Link) Acked() (seq uint64, err error) { return outbox{l}.Acked() }

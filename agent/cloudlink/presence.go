@@ -1,4 +1,4 @@
-package agent
+package cloudlink
 
 import (
 	"sync"
@@ -18,12 +18,10 @@ type presence struct {
 
 // session makes the presence messages of one connection after the other.
 type session struct {
-	agent *Agent
-	mu    sync.Mutex
-	id    string
+	link *Link
+	mu   sync.Mutex
+	id   string
 }
-
-func newSession(a *Agent) *session { return &session{agent: a} }
 
 // will begins a session: it is made before each CONNECT.
 func (s *session) will() cloud.Message {
@@ -39,9 +37,9 @@ func (s *session) farewell() cloud.Message { return s.message("offline") }
 func (s *session) message(state string) cloud.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, err := s.agent.live("presence", "", true, presence{state, s.id, s.agent.options.Version})
+	m, err := s.link.live("presence", "", true, presence{state, s.id, s.link.o.Version})
 	if err != nil {
-		s.agent.log.Error("the presence message cannot be made", "error", err)
+		s.link.o.Log.Error("cannot make the presence message", "error", err)
 	}
 	return m
 }

@@ -1,0 +1,148 @@
+// Package cloudlink is the conversation with the cloud: one connection to its
+// broker, what goes up from the log and beside it, and what comes down, each to
+// who takes it.
+package cloudlink
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"roomgate/agent/clock"
+	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/cloud"
+	"roomgate/store"
+)
+
+// Handler takes a message that came down. Its error means that the message could
+// not be stored: it is not acknowledged and comes again.
+type Handler = func(context.Context, cloud.Envelope) error
+
+// Options are what the conversation stands on. Events stays with the link even
+// without a cloud: the log is kept for the day that there is one.
+type Options struct {
+	DB      *store.DB
+	Events  *eventlog.Log
+	Clock   *clock.Clock
+	Log     *slog.Logger
+	Config  config.Cloud // without a URL nothing is dialled
+	Gateway string       // id
+	Version string
+	Login   func() (username, password string, err error)
+	// Dial reaches the broker; nil: the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Down is who takes what comes down, by topic level. The link itself takes
+	// "ack" and "replay".
+	Down map[string]Handler
+	// Refuse answers a message of that level that cannot be understood, or not done.
+	Refuse func(ctx context.Context, level string, e cloud.Envelope, err error) error
+	// Up follows each connection, once the birth message is out.
+	Up func()
+	// Contested is called when the broker has closed so many connections in a row
+	// soon: another gateway probably has the same id.
+	Contested func(ctx context.Context, connections int)
+	// Witness hears the time of each live message.
+	Witness func(e cloud.Envelope)
+}
+
+// Link is the conversation. Without a cloud it is never connected.
+type Link struct {
+	o      Options
+	topics cloud.Topics
+	down   map[string]Handler
+
+	// Both are nil without a cloud, and until Open has made them.
+	link   atomic.Pointer[cloud.Link]
+	uplink atomic.Pointer[cloud.Uplink]
+}
+
+// New prepares a link that is not opened: the log may wake it from now on.
+func New(gateway string) *Link { return &Link{topics: cloud.Topics{Gateway: gateway}} }
+
+// Open takes the options; nothing is dialled before Run. It fails if a file that
+// the configuration names cannot be read.
+func (l *Link) Open(o Options) error {
+	l.o = o
+	l.down = WithOwn(o.Down)
+	l.down["ack"], l.down["replay"] = l.takeAck, l.takeReplay
+	if o.Config.URL == "" {
+		return nil
+	}
+	secure, err := tlsConfig(o.Config)
+	if err != nil {
+		return err
+	}
+	var subscribe []string
+	for _, level := range slices.Sorted(maps.Keys(l.down)) {
+		subscribe = append(subscribe, l.topics.Down(level))
+	}
+	s := &session{link: l}
+	l.link.Store(cloud.NewLink(cloud.LinkOptions{
+		URL: o.Config.URL, ClientID: "roomgate-" + o.Gateway, Login: o.Login, TLS: secure,
+		Will: s.will, Birth: s.birth, Farewell: s.farewell,
+		Subscribe: subscribe, Receive: l.Receive, Up: l.up, Contested: o.Contested,
+		Dial: o.Dial, Log: o.Log,
+	}))
+	l.uplink.Store(cloud.NewUplink(l.link.Load(), outbox{l}, cloud.UplinkOptions{
+		Acks: o.Config.Acks, Rate: o.Config.Rate, History: outbox{l}.rows, Log: o.Log}))
+	return nil
+}
+
+// Run keeps the link up and sends what the log has, until ctx ends. The extra
+// loops end with it; without a cloud none runs.
+func (l *Link) Run(ctx context.Context, extra ...func(context.Context) error) error {
+	if l.link.Load() == nil {
+		return nil
+	}
+	loops, ctx := errgroup.WithContext(ctx)
+	for _, run := range append(extra, l.link.Load().Run, l.uplink.Load().Run) {
+		loops.Go(func() error { return run(ctx) })
+	}
+	if err := loops.Wait(); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Wake says that the log has grown.
+func (l *Link) Wake() {
+	if u := l.uplink.Load(); u != nil {
+		u.Wake()
+	}
+}
+
+// Configured says whether there is a cloud at all.
+func (l *Link) Configured() bool { return l.link.Load() != nil }
+
+// Connected says whether the cloud's broker is there now.
+func (l *Link) Connected() bool { return l.Configured() && l.link.Load().Connected() }
+
+// Contested is how many connections in a row the cloud's broker has closed soon.
+func (l *Link) Contested() int {
+	if !l.Configured() {
+		return 0
+	}
+	return l.link.Load().Contested()
+}
+
+// Renew logs in again, with what Login returns from now on.
+func (l *Link) Renew() {
+	if l.Configured() {
+		l.link.Load().Renew()
+	}
+}
+
+// up follows each connection.
+func (l *Link) up(context.Context) {
+	l.Wake()
+	l.o.Up()
+}
+
+// Topics are the gateway's own.
+func (l *Link) Topics() cloud.Topics { return l.topics }

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"roomgate/agent/cloudlink"
+	"roomgate/agent/device"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
+	"roomgate/cloud"
+	"roomgate/store"
+)
+
+// handlers are who takes what comes down, by topic level.
+func handlers(a *Agent) map[string]cloudlink.Handler {
+	return map[string]cloudlink.Handler{
+		"command":  func(ctx context.Context, e cloud.Envelope) error { return takeCommand(ctx, a.Commands, e) },
+		"schedule": func(ctx context.Context, e cloud.Envelope) error { return takeSchedule(ctx, a.Bookings, a.Commands, e) },
+		"config":   a.takeConfig,
+		"claim":    func(ctx context.Context, e cloud.Envelope) error { return a.Claim.Take(ctx, e) },
+	}
+}
+
+// DownLevels are the topic levels that a gateway listens to, sorted.
+func DownLevels() []string {
+	return slices.Sorted(maps.Keys(cloudlink.WithOwn(handlers(nil))))
+}
+
+// refuseDown answers what the link cannot understand.
+func (a *Agent) refuseDown(ctx context.Context, level string, e cloud.Envelope, err error) error {
+	switch level {
+	case "config":
+		return a.refuseConfig(ctx, e, AsError(err))
+	case "command":
+		return refuseUnread(ctx, a.Commands, e, AsError(err))
+	}
+	return refuseMessage(ctx, a.Commands, e, AsError(err))
+}
+
+// takeSchedule lays what the cloud says over the schedule of a space, and
+// answers it.
+func takeSchedule(ctx context.Context, bookings *schedule.Book, commands *device.Commands, e cloud.Envelope) error {
+	refusal, err := bookings.Take(ctx, e, func(spaceID string) eventlog.Stage {
+		return eventlog.Stage{Write: func(tx *store.Tx) error {
+			return commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT, Space: spaceID}, done(e.ID))
+		}}
+	})
+	if refusal != nil {
+		return refuseMessage(ctx, commands, e, refusal)
+	}
+	return err
+}
+
+// done is the receipt of a message that was carried out at once.
+func done(id string) device.Receipt {
+	now := time.Now().UTC()
+	return device.Receipt{CommandID: id, State: device.Done, ReceivedAt: now, FinishedAt: now}
+}
