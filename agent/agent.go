@@ -27,6 +27,7 @@ import (
 	"roomgate/agent/loop"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/roomcontrol"
 	"roomgate/agent/schedule"
 	"roomgate/agent/update"
 	"roomgate/agent/webhook"
@@ -239,7 +240,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer stopDevices()
 	context.AfterFunc(upper, stopDevices) // a fatal loop ends the devices too
 	var devices errgroup.Group
-	devices.Go(func() error { return crew(lower, a, spacesOf, a.followSchedule) })
+	devices.Go(func() error {
+		return crew(lower, a, spacesOf, func(ctx context.Context, s *space) error { return roomcontrol.Run(ctx, roomControlOptions(a, s)) })
+	})
 	devices.Go(func() error { return crew(lower, a, spacesOf, a.answerKeypad) })
 	devices.Go(func() error { return crew(lower, a, devicesOf, a.runDevice) })
 	devices.Go(func() error { a.runRules(lower); return nil })

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
-	"roomgate/agent/booking"
 	"roomgate/agent/device"
-	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -91,29 +88,6 @@ func TestSettingsOfADeviceThatIsNotThere(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		if _, err := r.SetDevice(t.Context(), "nothing", device.Settings{}, false, "test"); AsError(err).Field != "device_id" {
 			t.Errorf("a device that is not there: %v", err)
-		}
-	})
-}
-
-// A device follows its schedule again once it is enabled, also one that the
-// configuration disables.
-func TestDisabledDeviceFollowsNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{yaml: followed})
-		r.wait(5 * time.Second)
-		r.setDevice("light-1", device.Settings{Enabled: new(bool)})
-		if _, _, err := r.Bookings.Create(t.Context(), booking.Booking{SpaceID: room, Source: booking.WalkUp}, schedule.Caller{}); err != nil {
-			t.Fatal(err)
-		}
-		r.wait(time.Minute)
-		if done := r.bench["light-1"].effects(); len(done) > 0 {
-			t.Errorf("it was told to %q while disabled", done)
-		}
-		on := true
-		r.setDevice("light-1", device.Settings{Enabled: &on})
-		r.wait(time.Minute)
-		if done := r.bench["light-1"].effects(); !slices.Equal(done, []string{"on"}) {
-			t.Errorf("after it was enabled it was told to %q", done)
 		}
 	})
 }

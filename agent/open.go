@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/roomcontrol"
 	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/cloud"
@@ -210,6 +211,13 @@ func scheduleOptions(a *Agent) schedule.Options {
 				s.changed()
 			}
 		}}
+}
+
+// roomControlOptions are what the control of a space by its schedule stands on.
+func roomControlOptions(a *Agent, s *space) roomcontrol.Options {
+	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.log, Room: s.room, Follow: s.Follow,
+		Device: func(deviceType string) *device.Device { return s.byType[deviceType] }, Presence: func() string { return s.presence().Value },
+		Do: a.Commands.Do, Changed: s.stirred}
 }
 
 // commandsOptions are what the commands of all devices stand on.

@@ -59,7 +59,7 @@ func orderFor(act rules.Action, spaceID string) device.Command {
 	c := device.Command{Space: spaceID, DeviceType: act.DeviceType, SubDevice: drivers.Canonical(act.SubDevice), Action: act.Action, Value: act.Value,
 		TTL: ruleOrderLife, Via: device.ViaRule}
 	if act.Message != "" {
-		c.DeviceType, c.Action, c.Value = drivers.TypeDisplay, drivers.ActMessage, jsonValue(act.Message)
+		c.DeviceType, c.Action, c.Value = drivers.TypeDisplay, drivers.ActMessage, device.Value(act.Message)
 	}
 	return c
 }

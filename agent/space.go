@@ -27,7 +27,7 @@ type lasting struct {
 	dirty   loop.Signal // its state has changed since it was last sent
 	room    *schedule.Room
 	codes   codebook
-	stirred loop.Signal // its state has changed since its devices last followed it
+	stirred loop.Signal // its state has changed since roomcontrol last looked
 }
 
 // SpaceInfo is a meeting space as the building was configured.
@@ -51,7 +51,7 @@ func (s *space) add(d *device.Device) {
 	s.byType[d.Type] = d
 }
 
-// changed marks the space's state as to be sent, and to be followed.
+// changed wakes what sends the state of the space, and what controls the room by it.
 func (l *lasting) changed() {
 	for _, c := range []loop.Signal{l.dirty, l.stirred} {
 		c.Wake()

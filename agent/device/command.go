@@ -33,6 +33,12 @@ type Command struct {
 	By string `json:"by,omitempty"`
 }
 
+// Value is a text, a number or a map of such, as the value of a command.
+func Value(v any) json.RawMessage {
+	data, _ := json.Marshal(v) // such things always can be
+	return data
+}
+
 // The doors of a command.
 const (
 	ViaHTTP   = "http"

@@ -86,6 +86,8 @@ var arrows = []arrow{
 		why: "each is one noun on the log: what it asks the building are functions, so without it the building lacks one folder and one line"},
 	{from: []string{"agent/device"}, to: []string{"roomgate/agent", "roomgate/agent/auth", "roomgate/agent/booking", "roomgate/agent/rule/...", "roomgate/agent/webhook", "roomgate/cloud/..."},
 		why: "a device carries out what it is told, whoever tells it"},
+	{from: []string{"agent/roomcontrol"}, to: []string{"roomgate/agent", "roomgate/agent/eventlog", "roomgate/store/...", "roomgate/cloud/..."},
+		why: "it stores nothing and tells nobody: what it does are commands like those of everybody"},
 	{from: []string{"configs"}, to: []string{"roomgate/..."},
 		why: "the examples are files"},
 	{from: []string{"..."}, to: []string{"go.etcd.io/bbolt"}, but: []string{"store/..."},
@@ -186,6 +188,8 @@ func TestArrowsBite(t *testing.T) {
 		{"agent/edge", "roomgate/agent", true},
 		{"agent/homeassistant", "roomgate/agent", true},
 		{"agent/homeassistant", "roomgate/agent/roombroker", false},
+		{"agent/roomcontrol", "roomgate/agent", true},
+		{"agent/roomcontrol", "roomgate/agent/device", false},
 		{"agent/eventlog", "roomgate/agent/clock", false},
 	} {
 		found := slices.ContainsFunc(arrows, func(a arrow) bool { return len(a.wrong(c.from, []string{c.to})) > 0 })

@@ -1,4 +1,4 @@
-package agent_test
+package roomcontrol
 
 import (
 	"strings"
@@ -46,7 +46,7 @@ func TestLightIsOnForAWalkUp(t *testing.T) {
 
 func (h *house) walkUp(space string) string {
 	h.t.Helper()
-	b, _, err := h.Bookings.Create(h.t.Context(), booking.Booking{SpaceID: space, Source: booking.WalkUp}, schedule.Caller{})
+	b, _, err := h.Book.Create(h.t.Context(), booking.Booking{SpaceID: space, Source: booking.WalkUp}, schedule.Caller{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestLightThatSomebodySwitches(t *testing.T) {
 	for name, play := range map[string]func(h *house){
 		"off during the meeting": func(h *house) {
 			h.checkIn(h.book(borealis, "00:00", "00:30"))
-			h.orders(borealis, drivers.TypeLight, "", drivers.ActOff, nil)
+			h.command(borealis, drivers.TypeLight, "", drivers.ActOff, nil)
 			h.at("00:20")
 			h.light(borealis, drivers.Off)
 			h.restart()
@@ -67,16 +67,16 @@ func TestLightThatSomebodySwitches(t *testing.T) {
 		},
 		"on in an empty room": func(h *house) {
 			h.at("00:10")
-			h.orders(borealis, drivers.TypeLight, "", drivers.ActOn, nil)
+			h.command(borealis, drivers.TypeLight, "", drivers.ActOn, nil)
 			h.pass(time.Minute)
-			h.orders(borealis, drivers.TypeLight, "", drivers.ActIntensity, 30) // the time begins anew
+			h.command(borealis, drivers.TypeLight, "", drivers.ActIntensity, 30) // the time begins again
 			h.pass(90 * time.Second)
 			h.light(borealis, drivers.On)
 			h.pass(time.Minute)
 			h.light(borealis, drivers.Off)
 		},
 		"on before the meeting": func(h *house) {
-			h.orders(borealis, drivers.TypeLight, "", drivers.ActIntensity, 30)
+			h.command(borealis, drivers.TypeLight, "", drivers.ActIntensity, 30)
 			h.checkIn(h.book(borealis, "00:00", "00:30"))
 			h.gave(borealis, drivers.TypeLight)
 			h.at("00:31")
@@ -120,8 +120,8 @@ func TestLightWithoutASensor(t *testing.T) {
 			h.at("00:32:10")
 			h.light(borealis, drivers.Off)
 		},
-		"not if somebody has ordered it since": func(h *house) {
-			h.orders(borealis, drivers.TypeLight, "", drivers.ActIntensity, 30)
+		"not if somebody has commanded it since": func(h *house) {
+			h.command(borealis, drivers.TypeLight, "", drivers.ActIntensity, 30)
 			h.at("00:45")
 			h.light(borealis, drivers.On)
 		},

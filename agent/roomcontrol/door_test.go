@@ -1,4 +1,4 @@
-package agent_test
+package roomcontrol
 
 import (
 	"testing"
@@ -40,7 +40,7 @@ func TestDoorIsOpenForTheMeeting(t *testing.T) {
 		"not into the meeting before": func(h *house) {
 			first := h.book(borealis, "00:00", "00:30")
 			h.checkIn(first)
-			h.orders(borealis, drivers.TypeLock, "", drivers.ActClose, nil)
+			h.command(borealis, drivers.TypeLock, "", drivers.ActClose, nil)
 			second := h.book(borealis, "00:30", "00:45")
 			h.at("00:25")
 			h.checkIn(second)
@@ -51,7 +51,7 @@ func TestDoorIsOpenForTheMeeting(t *testing.T) {
 		},
 		"locked by somebody stays locked": func(h *house) {
 			h.checkIn(h.book(borealis, "00:00", "00:30"))
-			h.orders(borealis, drivers.TypeLock, "", drivers.ActClose, nil)
+			h.command(borealis, drivers.TypeLock, "", drivers.ActClose, nil)
 			h.at("00:31")
 			h.door(borealis, drivers.Closed)
 			h.gave(borealis, drivers.TypeLock, "open")
@@ -59,7 +59,7 @@ func TestDoorIsOpenForTheMeeting(t *testing.T) {
 		"opened by somebody is locked at the end": func(h *house) {
 			h.checkIn(h.book(borealis, "00:00", "00:30"))
 			h.is(borealis, "occupancy", "occupied")
-			h.orders(borealis, drivers.TypeLock, "", drivers.ActOpen, nil)
+			h.command(borealis, drivers.TypeLock, "", drivers.ActOpen, nil)
 			h.at("00:30:10")
 			h.door(borealis, drivers.Closed)
 		},
@@ -73,7 +73,7 @@ func TestDoorIsOpenForTheMeeting(t *testing.T) {
 		},
 		"outside of meetings it is not ours": func(h *house) {
 			h.pass(time.Minute)
-			h.orders(borealis, drivers.TypeLock, "", drivers.ActOpen, nil)
+			h.command(borealis, drivers.TypeLock, "", drivers.ActOpen, nil)
 			h.at("00:20")
 			h.door(borealis, drivers.Open)
 			h.gave(borealis, drivers.TypeLock)
@@ -165,7 +165,7 @@ func TestDoorThatDoesNotLock(t *testing.T) {
 		h.pass(30 * time.Minute)
 		h.door(borealis, drivers.Open)
 		if n := len(h.given(borealis, drivers.TypeLock)); n < 8 || n > 14 {
-			t.Errorf("%d orders in half an hour, want them further and further apart", n)
+			t.Errorf("%d commands in half an hour, want them further and further apart", n)
 		}
 		h.is(borealis, "lock", "free")
 		h.pass(11 * time.Minute)

@@ -1,4 +1,4 @@
-package agent
+package roomcontrol
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 	"roomgate/drivers"
 )
 
-// lamp is a light or a fan that is on while people meet.
+// light is a light or a fan that is on while people meet.
 //
 // On: once for each meeting, when it checks in or walks up; where nobody has to
 // check in, when it runs and the room is not seen empty. Who switches it off
@@ -21,27 +21,27 @@ import (
 //
 //   - in a room that is seen empty for offAfter, whoever switched it on: nobody
 //     is there whom it serves, and that is what people expect of a room that
-//     watches. The time counts anew from when it was switched on or somebody
-//     gave it an order, so that neither a cloud that prepares a room nor a
-//     person whom the sensor misses has to fight;
+//     watches. The time starts again when it is switched on or somebody gives it
+//     a command, so that neither a cloud that prepares a room nor a person whom
+//     the sensor misses has to fight;
 //   - in a room of which nothing is known, without a sensor or with one that is
 //     silent, offAfter the end, and only if the schedule switched it on and
-//     nobody has ordered it since: without a witness nobody is left in the dark
+//     nobody has commanded it since: without a witness nobody is left in the dark
 //     whom the schedule has not lit.
-type lamp struct {
+type light struct {
 	device   *device.Device
 	offAfter time.Duration
 
 	served string    // the meeting for which it was switched on, or left as it is
 	on     time.Time // since when it is seen on; zero: it is off
 	free   time.Time // since when nobody is here; zero: somebody is
-	ours   bool      // the schedule switched it on, and nobody has ordered it since
+	ours   bool      // the schedule switched it on, and nobody has commanded it since
 
-	last  *device.Stored // the last order to it
-	other time.Time      // when somebody else was seen to have ordered it
+	last  *device.Stored // the last command to it
+	other time.Time      // when somebody else was seen to have commanded it
 }
 
-func (l *lamp) observe(v sight, r device.Reading) {
+func (l *light) observe(v view, r device.Reading) {
 	here := v.here()
 	switch {
 	case here != nil:
@@ -72,31 +72,31 @@ func (l *lamp) observe(v sight, r device.Reading) {
 // resume goes on with a meeting that was under way when the process ended, from
 // what the device was then: by now it may have been opened, which switches it
 // off.
-func (l *lamp) resume(id string) {
+func (l *light) resume(id string) {
 	if l.ours = l.device.Before() == drivers.On; !l.ours {
 		l.served = id
 	}
 }
 
-func (l *lamp) wish(v sight, r device.Reading) wish {
+func (l *light) intend(v view, r device.Reading) intent {
 	if here := v.here(); here != nil {
 		if r.Value == drivers.On {
 			l.served = here.ID
 		}
 		if l.served == here.ID {
-			return wish{}
+			return intent{}
 		}
-		return wish{action: drivers.ActOn, goal: here.ID}
+		return intent{action: drivers.ActOn, goal: here.ID}
 	}
 	since, due := l.idleSince(v)
 	if r.Value != drivers.On || !due || v.now.Sub(since) < l.offAfter {
-		return wish{}
+		return intent{}
 	}
-	return wish{action: drivers.ActOff, goal: "off since " + since.String()}
+	return intent{action: drivers.ActOff, goal: "off since " + since.String()}
 }
 
 // idleSince is since when nobody needs it; false if that cannot be told.
-func (l *lamp) idleSince(v sight) (since time.Time, ok bool) {
+func (l *light) idleSince(v view) (since time.Time, ok bool) {
 	switch v.presence {
 	case schedule.Vacant:
 		return latest(v.since, l.on, l.other), true
@@ -106,13 +106,13 @@ func (l *lamp) idleSince(v sight) (since time.Time, ok bool) {
 	return since, false
 }
 
-func (l *lamp) granted(w wish, at time.Time) {
-	if w.action == drivers.ActOn {
-		l.served, l.ours, l.on = w.goal, true, at
+func (l *light) fulfilled(i intent, at time.Time) {
+	if i.action == drivers.ActOn {
+		l.served, l.ours, l.on = i.goal, true, at
 		return
 	}
 	l.served = "" // where nobody checks in, it is on again for who comes back
 	l.on, l.ours = time.Time{}, false
 }
 
-func (l *lamp) lost() {}
+func (l *light) lost() {}

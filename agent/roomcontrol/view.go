@@ -1,42 +1,42 @@
-package agent
+package roomcontrol
 
 import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
 	"roomgate/agent/schedule"
 )
 
-// sight is a space at one moment, as all that follows its schedule sees it.
-type sight struct {
+// view is a room at one moment, as all that follows its schedule sees it.
+type view struct {
 	now     time.Time
 	first   bool // of this run of the process: what came before is not known
 	trusted bool // the clock is
 	rules   booking.Rules
-	sign    booking.Sign
+	state   booking.Sign
 	// presence is schedule.Occupied, Vacant or, also for what nobody has seen lately,
 	// Unknown; since is when it became so, or when we started.
 	presence string
 	since    time.Time
 }
 
-// look takes a sight. Lengths of time are taken between two of them, so a clock
+// look takes a view. Lengths of time are taken between two of them, so a clock
 // that is set changes none.
-func (f *follower) look(now time.Time) sight {
-	s := f.space
-	if seen := s.presence().Value; seen != f.presence {
-		f.presence, f.since = seen, now
+func (c *control) look(now time.Time) view {
+	if seen := c.Presence(); seen != c.presence {
+		c.presence, c.since = seen, now
 	}
-	v := sight{now: now, first: !f.looked, trusted: f.agent.clock.Trust() == Trusted,
-		rules: s.room.Rules(), sign: s.room.At(now), presence: f.presence, since: f.since}
-	v.rules.Awake = f.agent.clock.Steady()
-	f.looked = true
+	v := view{now: now, first: !c.looked, trusted: c.Clock.Trust() == clock.Trusted,
+		rules: c.Room.Rules(), state: c.Room.At(now), presence: c.presence, since: c.since}
+	v.rules.Awake = c.Clock.Steady()
+	c.looked = true
 	return v
 }
 
 // checkedIn are the meetings of now, and of next, who have checked in.
-func (v sight) checkedIn() (all []*booking.Booking) {
-	for _, b := range []*booking.Booking{v.sign.Current, v.sign.Next} {
+func (v view) checkedIn() (all []*booking.Booking) {
+	for _, b := range []*booking.Booking{v.state.Current, v.state.Next} {
 		if b != nil && b.State == booking.CheckedIn {
 			all = append(all, b)
 		}
@@ -47,12 +47,12 @@ func (v sight) checkedIn() (all []*booking.Booking) {
 // here is the meeting whose people are here: it has checked in, also ahead of
 // its start. Where nobody has to check in it is the current one, unless the
 // room is seen empty.
-func (v sight) here() *booking.Booking {
+func (v view) here() *booking.Booking {
 	if all := v.checkedIn(); len(all) > 0 {
 		return all[0]
 	}
 	if !v.rules.CheckIn && v.presence != schedule.Vacant {
-		return v.sign.Current
+		return v.state.Current
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package agent
+package roomcontrol
 
 import (
 	"time"
@@ -28,7 +28,7 @@ const (
 // start minus the time that check-in opens before until the end, with no other
 // meeting in the room; and the space is not disabled. So no replayed or late
 // message opens it, and no restart, not even in the middle of a meeting. A
-// failed order is repeated for doorLife at the most.
+// failed command is repeated for doorLife at the most.
 //
 // What "open" does is the lock's own: one that pulses locks by itself and gets
 // its one pulse, one that holds stays open.
@@ -51,15 +51,15 @@ type door struct {
 // checkIn is one that was judged.
 type checkIn struct {
 	last  time.Time // it was seen
-	owed  bool      // the door is to be opened for it
-	until time.Time // then it is not owed any more; zero: its turn has not come
+	due   bool      // the door is to be opened for it
+	until time.Time // then it is not due any more; zero: its turn has not come
 }
 
 func newDoor(offAfter time.Duration) *door {
 	return &door{closeAfter: max(offAfter, doorLife), seen: map[string]*checkIn{}}
 }
 
-func (d *door) observe(v sight, r device.Reading) {
+func (d *door) observe(v view, r device.Reading) {
 	switch {
 	case r.Offline():
 	case r.Value != drivers.Open:
@@ -68,31 +68,31 @@ func (d *door) observe(v sight, r device.Reading) {
 		d.open = v.now
 	}
 	d.judge(v)
-	guest := v.guest()
-	d.guards = d.guards || v.first || guest != nil
-	if guest == nil {
+	meeting := v.admitted()
+	d.guards = d.guards || v.first || meeting != nil
+	if meeting == nil {
 		return
 	}
-	c := d.seen[guest.ID]
+	c := d.seen[meeting.ID]
 	if c.until.IsZero() {
 		c.until = v.now.Add(doorLife)
 	}
 	if v.now.After(c.until) {
-		c.owed = false
+		c.due = false
 	}
 }
 
 // judge takes the check-ins that are new.
-func (d *door) judge(v sight) {
+func (d *door) judge(v view) {
 	for _, b := range v.checkedIn() {
 		c := d.seen[b.ID]
 		if c == nil {
 			age := v.now.Sub(b.CheckedInAt)
-			c = &checkIn{owed: !v.first && age.Abs() <= doorLife}
+			c = &checkIn{due: !v.first && age.Abs() <= doorLife}
 			d.seen[b.ID] = c
 		}
 		c.last = v.now
-		c.owed = c.owed && v.mayOpen() // it is refused, not put off
+		c.due = c.due && v.mayOpen() // it is refused, not put off
 	}
 	for id, c := range d.seen {
 		if v.now.Sub(c.last) > doorMemory {
@@ -102,16 +102,16 @@ func (d *door) judge(v sight) {
 }
 
 // mayOpen says whether the door may be open for anybody.
-func (v sight) mayOpen() bool { return v.trusted && v.sign.Status != booking.Disabled }
+func (v view) mayOpen() bool { return v.trusted && v.state.Status != booking.Disabled }
 
-// guest is the meeting for which the door may be open now.
-func (v sight) guest() *booking.Booking {
+// admitted is the meeting for which the door may be open now.
+func (v view) admitted() *booking.Booking {
 	if !v.mayOpen() {
 		return nil
 	}
-	b := v.sign.Current
+	b := v.state.Current
 	if b == nil {
-		b = v.sign.Next // they came early
+		b = v.state.Next // they came early
 	}
 	if b == nil || b.State != booking.CheckedIn || v.now.Before(b.Start.Add(-v.rules.Opens)) || !v.now.Before(b.End) {
 		return nil
@@ -119,31 +119,31 @@ func (v sight) guest() *booking.Booking {
 	return b
 }
 
-func (d *door) wish(v sight, r device.Reading) wish {
-	guest := v.guest()
+func (d *door) intend(v view, r device.Reading) intent {
+	meeting := v.admitted()
 	isOpen := r.Value == drivers.Open
 	switch {
-	case guest == nil && d.guards && isOpen:
-		return wish{action: drivers.ActClose, goal: "nobody's", always: true}
-	case guest == nil:
+	case meeting == nil && d.guards && isOpen:
+		return intent{action: drivers.ActClose, goal: "nobody's", always: true}
+	case meeting == nil:
 		d.guards = false // it is locked
-	case d.seen[guest.ID].owed && isOpen:
-		d.seen[guest.ID].owed = false
-	case d.seen[guest.ID].owed:
-		return wish{action: drivers.ActOpen, goal: guest.ID, tries: doorTries}
+	case d.seen[meeting.ID].due && isOpen:
+		d.seen[meeting.ID].due = false
+	case d.seen[meeting.ID].due:
+		return intent{action: drivers.ActOpen, goal: meeting.ID, tries: doorTries}
 	case isOpen && v.presence == schedule.Vacant:
-		if since := latest(v.since, d.open, guest.Start); v.now.Sub(since) >= d.closeAfter {
-			return wish{action: drivers.ActClose, goal: "empty", always: true}
+		if since := latest(v.since, d.open, meeting.Start); v.now.Sub(since) >= d.closeAfter {
+			return intent{action: drivers.ActClose, goal: "empty", always: true}
 		}
 	}
-	return wish{}
+	return intent{}
 }
 
-func (d *door) granted(w wish, at time.Time) {
-	if w.action == drivers.ActOpen {
+func (d *door) fulfilled(i intent, at time.Time) {
+	if i.action == drivers.ActOpen {
 		d.open = at
-		if c := d.seen[w.goal]; c != nil {
-			c.owed = false
+		if c := d.seen[i.goal]; c != nil {
+			c.due = false
 		}
 	}
 }

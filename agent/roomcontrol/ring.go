@@ -1,4 +1,4 @@
-package agent
+package roomcontrol
 
 import (
 	"time"
@@ -16,40 +16,40 @@ var ringColors = map[string]string{schedule.RingGreen: "#00ff00", schedule.RingA
 // solidPattern is how a driver that has patterns calls none.
 const solidPattern = "solid"
 
-// ringLight shows the status of the space: green is available, amber reserved, red
+// ring shows the status of the space: green is available, amber reserved, red
 // occupied, and off disabled.
 //
-// It is ordered when the status changes, after a start, and when the hub comes
+// It is commanded when the status changes, after a start, and when the hub comes
 // back. In between it is not looked after: a colour that a person or the cloud
-// has ordered stays until the status changes next, and so does a brightness for
+// has commanded stays until the status changes next, and so does a brightness for
 // good. With a clock that is not trusted it shows what the sign says, which is
 // what the gateway believes; the sign says beside it that the time is not
 // trusted.
-type ringLight struct {
+type ring struct {
 	device *device.Device
-	shown  string // the ring of the space's state that was last ordered; empty: none
+	shown  string // the ring of the space's state that was last commanded; empty: none
 	steady bool   // what it showed before, as a blinking, was ended
 }
 
-func (l *ringLight) observe(sight, device.Reading) {}
+func (l *ring) observe(view, device.Reading) {}
 
-func (l *ringLight) wish(v sight, r device.Reading) wish {
-	want := schedule.RingOf(v.sign.Status)
+func (l *ring) intend(v view, r device.Reading) intent {
+	want := schedule.RingOf(v.state.Status)
 	switch {
 	case want != l.shown && want == schedule.RingOff:
-		return wish{action: drivers.ActOff, goal: schedule.RingOff}
+		return intent{action: drivers.ActOff, goal: schedule.RingOff}
 	case want != l.shown:
-		return wish{action: drivers.ActColor, value: jsonValue(ringColors[want]), goal: want}
+		return intent{action: drivers.ActColor, value: device.Value(ringColors[want]), goal: want}
 	case want != schedule.RingOff && !l.steady && l.moves(r):
-		return wish{action: drivers.ActPattern, value: jsonValue(solidPattern), goal: want + " and " + solidPattern, tries: 1}
+		return intent{action: drivers.ActPattern, value: device.Value(solidPattern), goal: want + " and " + solidPattern, tries: 1}
 	}
 	l.steady = true
-	return wish{}
+	return intent{}
 }
 
 // moves says whether the ring shows a pattern that outlives a change of its
 // colour. Not every driver has such.
-func (l *ringLight) moves(r device.Reading) bool {
+func (l *ring) moves(r device.Reading) bool {
 	pattern, _ := r.Details["pattern"].(string)
 	if pattern == "" || pattern == solidPattern {
 		return false
@@ -58,19 +58,19 @@ func (l *ringLight) moves(r device.Reading) bool {
 	if !ok {
 		return false
 	}
-	_, err := action.Parse(jsonValue(solidPattern))
+	_, err := action.Parse(device.Value(solidPattern))
 	return err == nil
 }
 
-func (l *ringLight) granted(w wish, _ time.Time) {
-	switch w.action {
+func (l *ring) fulfilled(i intent, _ time.Time) {
+	switch i.action {
 	case drivers.ActPattern:
 		l.steady = true
 	case drivers.ActOff:
 		l.shown, l.steady = schedule.RingOff, true
 	default:
-		l.shown, l.steady = w.goal, false
+		l.shown, l.steady = i.goal, false
 	}
 }
 
-func (l *ringLight) lost() { l.shown = "" }
+func (l *ring) lost() { l.shown = "" }

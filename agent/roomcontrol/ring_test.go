@@ -1,4 +1,4 @@
-package agent_test
+package roomcontrol
 
 import (
 	"slices"
@@ -95,12 +95,12 @@ func TestRingAfterARestart(t *testing.T) {
 			h := follows(t, yaml)
 			h.checkIn(h.book(space, "00:00", "00:30"))
 			h.ring(space, red)
-			h.orders(space, drivers.TypeO3, drivers.SubRing, drivers.ActColor, "#0000ff")
+			h.command(space, drivers.TypeO3, drivers.SubRing, drivers.ActColor, "#0000ff")
 			before := len(h.given(space, drivers.TypeO3))
 			h.restart()
 			h.ring(space, red)
 			if n := len(h.given(space, drivers.TypeO3)); n != before+1 {
-				t.Errorf("%d orders since the restart, want one", n-before)
+				t.Errorf("%d commands since the restart, want one", n-before)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestRingOfAHubThatComesBack(t *testing.T) {
 			h.checkIn(id)
 			h.pass(time.Minute)
 			if n := len(h.given(space, drivers.TypeO3)); n != before {
-				t.Errorf("%d orders to a hub that is offline", n-before)
+				t.Errorf("%d commands to a hub that is offline", n-before)
 			}
 			h.is(space, "o3-sensor", "plug")
 			h.pass(time.Minute)
@@ -128,7 +128,7 @@ func TestRingOfAHubThatComesBack(t *testing.T) {
 			h.pass(time.Minute)
 			h.ring(space, red)
 			if n := len(h.given(space, drivers.TypeO3)); n != before+2 {
-				t.Errorf("%d orders since it was unplugged first, want one each time that it came back", n-before)
+				t.Errorf("%d commands since it was unplugged first, want one each time that it came back", n-before)
 			}
 		})
 	}
@@ -139,15 +139,15 @@ func TestSomebodyElsesColourStaysUntilTheStatusChanges(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := follows(t, yaml)
 			h.book(space, "00:15", "00:30")
-			h.orders(space, drivers.TypeO3, drivers.SubRing, drivers.ActColor, "#0000ff")
+			h.command(space, drivers.TypeO3, drivers.SubRing, drivers.ActColor, "#0000ff")
 			if space == borealis {
-				h.orders(space, drivers.TypeO3, drivers.SubRing, drivers.ActPattern, "blink")
+				h.command(space, drivers.TypeO3, drivers.SubRing, drivers.ActPattern, "blink")
 			}
 			h.at("00:04:59")
 			h.ring(space, "#0000ff")
 			h.at("00:05:05")
 			h.ring(space, amber)
-			r, _ := h.Status(space, drivers.TypeO3, drivers.SubRing)
+			r, _ := h.status(space, drivers.TypeO3, drivers.SubRing)
 			if r.Details["pattern"] == "blink" {
 				t.Error("amber still blinks")
 			}
@@ -165,7 +165,7 @@ func TestRingThatDoesNotFollow(t *testing.T) {
 		h.hold(aurora, booking.Disabled)
 		h.pass(20 * time.Minute)
 		if n := len(h.given(aurora, "")); n != 1+6 {
-			t.Errorf("%d orders, want one that was followed and six that were not", n)
+			t.Errorf("%d commands, want one that was followed and six that were not", n)
 		}
 		h.is(aurora, "o3-sensor", "unnumb")
 		h.hold(aurora, booking.Available)
@@ -176,7 +176,7 @@ func TestRingThatDoesNotFollow(t *testing.T) {
 func TestSwitchedOffIsNotFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := follows(t, rooms, "{ring: true, light: true, fan: true, door: true, beep: true, off_after: 2m}", "{ring: false}")
-		h.orders(borealis, drivers.TypeLight, "", drivers.ActOn, nil)
+		h.command(borealis, drivers.TypeLight, "", drivers.ActOn, nil)
 		id := h.book(borealis, "00:15", "00:45")
 		h.book(borealis, "01:00", "01:30")
 		h.at("00:16")
@@ -189,21 +189,21 @@ func TestSwitchedOffIsNotFollowed(t *testing.T) {
 	})
 }
 
-// A status that changes by the moment costs one order in a second at the most.
+// A status that changes by the moment costs one command in a second at the most.
 func TestRingOfAHastyStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := follows(t, rooms)
 		before := len(h.given(borealis, drivers.TypeO3))
 		for range 25 {
 			for _, s := range []booking.Status{booking.Disabled, booking.Available} {
-				if _, err := h.Bookings.Hold(t.Context(), borealis, booking.Hold{Status: s}); err != nil {
+				if _, err := h.Book.Hold(t.Context(), borealis, booking.Hold{Status: s}); err != nil {
 					t.Fatal(err)
 				}
 				h.pass(100 * time.Millisecond)
 			}
 		}
 		if n := len(h.given(borealis, drivers.TypeO3)) - before; n > 6 {
-			t.Errorf("%d orders in 5 s", n)
+			t.Errorf("%d commands in 5 s", n)
 		}
 		h.pass(2 * time.Second)
 		h.ring(borealis, green)
