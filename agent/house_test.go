@@ -28,21 +28,6 @@ const (
 	borealis = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02" // lock that holds, hub of parts
 )
 
-// rooms are those of the demo's world, with what follows a schedule.
-const rooms = `
-gateway: {id: test}
-clock: {trust: always}
-spaces:
-  - id: ` + borealis + `
-    name: Borealis
-    follow: {ring: true, light: true, fan: true, door: true, beep: true, off_after: 2m}
-    devices:
-      - {id: lock, type: lock, driver: lock-relay, poll: 5s, options: {relay: borealis.lock.relay, active_low: true, sense: borealis.lock.sense, mode: hold}}
-      - {id: light, type: light, driver: light-pwm, poll: 5s, options: {channel: borealis.light}}
-      - {id: fan, type: fan, driver: fan-pwm, poll: 5s, options: {channel: borealis.fan, tach: borealis.fan.tach}}
-      - {id: o3, type: o3-sensor, driver: o3-parts, poll: 5s, options: {bus: borealis.i2c, address: 0x48, pir: borealis.o3.pir, hold: 10s, buzzer: borealis.o3.buzzer, ring: borealis.o3.ring}}
-`
-
 // house is a building of the demo's rooms in virtual time, which begins at
 // midnight.
 type house struct {
@@ -186,22 +171,3 @@ func (h *house) sees(space, deviceType, sub, want string) {
 
 func (h *house) light(space, want string) { h.t.Helper(); h.sees(space, drivers.TypeLight, "", want) }
 func (h *house) door(space, want string)  { h.t.Helper(); h.sees(space, drivers.TypeLock, "", want) }
-
-// The devices of a room follow its schedule: package roomcontrol has the rules.
-func TestRoomFollowsItsSchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := follows(t, rooms)
-		stands := func(door, light, ring string) {
-			t.Helper()
-			h.door(borealis, door)
-			h.light(borealis, light)
-			h.sees(borealis, drivers.TypeFan, "", light)
-			h.sees(borealis, drivers.TypeO3, drivers.SubRing, ring)
-		}
-		stands(drivers.Closed, drivers.Off, "#00ff00")
-		h.checkIn(h.book(borealis, "00:00", "00:30"))
-		stands(drivers.Open, drivers.On, "#ff0000")
-		h.at("00:33")
-		stands(drivers.Closed, drivers.Off, "#00ff00")
-	})
-}
