@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -90,47 +88,4 @@ func TestSettingsOfADeviceThatIsNotThere(t *testing.T) {
 			t.Errorf("a device that is not there: %v", err)
 		}
 	})
-}
-
-// fillDatabase leaves no room even for a small row. Each size has a table of
-// its own: a page of large rows is large itself.
-func fillDatabase(t *testing.T, r *rig) {
-	t.Helper()
-	for _, size := range []int{256 << 10, 2 << 10} {
-		for i := 0; ; i++ {
-			err := r.db.Update(context.Background(), func(tx *store.Tx) error {
-				return store.NewTable[[]byte](fmt.Sprint("ballast", size)).Put(tx, fmt.Sprintf("%06d", i), make([]byte, size))
-			})
-			if err != nil {
-				break
-			}
-		}
-	}
-	// The rows of these are smaller than those of any command that comes later, and
-	// fill the same pages: their ids ascend and come before.
-	for i := 0; ; i++ {
-		c := device.Command{ID: fmt.Sprintf("b%06d", i)}
-		if r.db.Update(context.Background(), func(tx *store.Tx) error { return storeAccepted(tx, c) }) != nil {
-			return
-		}
-	}
-}
-
-func emptyDatabase(t *testing.T, r *rig) {
-	t.Helper()
-	err := r.db.Update(context.Background(), func(tx *store.Tx) error {
-		ballast, keys := store.NewTable[[]byte]("ballast262144"), []string{}
-		for key := range ballast.All(tx) {
-			keys = append(keys, key)
-		}
-		for _, key := range keys {
-			if err := ballast.Delete(tx, key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

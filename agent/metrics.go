@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 )
 
 // WriteMetrics writes the building's figures in the Prometheus text format
@@ -44,22 +43,4 @@ func number(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-// Version is what this program says that it is: the version it was built
-// with, or the revision.
-func Version(stamped string) string {
-	if stamped != "" {
-		return stamped
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return "development"
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -338,4 +339,37 @@ func TestOpenChecks(t *testing.T) {
 	if err := b.Consume(t.Context(), "a/b", nil); err == nil {
 		t.Error("a gateway with a slash was accepted")
 	}
+}
+
+// TestSend sends what there is a method for, and what came of it.
+func TestSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		g, b := s.gateway(), s.backend()
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, "+", (&reader{}).take) })
+		time.Sleep(time.Second) // until it runs
+		code := cloud.NewCode()
+		if _, err := b.Claim(t.Context(), "g", "7K3M", Claim{}); err == nil {
+			t.Error("half a claim code was sent")
+		}
+		_, err1 := b.Claim(t.Context(), "g", code, Claim{Organization: "Landlord"})
+		_, err2 := b.Configure(t.Context(), "g", Configuration{Revision: 3, Users: []json.RawMessage{}})
+		if err := errors.Join(err1, err2, b.Replay(t.Context(), "g", 7, 0)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		for kind, want := range map[string]string{"config": `{"revision":3,"users":[]}`, "replay": `{"from":7}`} {
+			if got := g.heardOf("roomgate." + kind); len(got) != 1 || string(got[0].Data) != want {
+				t.Errorf("the gateway heard %v of %s, want %s once", got, kind, want)
+			}
+		}
+		var sealed SealedClaim
+		claims := g.heardOf("roomgate.claim")
+		if len(claims) != 1 || json.Unmarshal(claims[0].Data, &sealed) != nil {
+			t.Fatalf("the gateway heard %v of a claim", claims)
+		}
+		if raw, err := cloud.Unseal(code, cloud.Topics{Gateway: "g"}.Down("claim"), sealed.Sealed); err != nil || !strings.Contains(string(raw), "Landlord") {
+			t.Errorf("the claim is %s, %v", raw, err)
+		}
+	})
 }
