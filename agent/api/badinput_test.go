@@ -108,7 +108,7 @@ func (b *building) tryBad(t *testing.T, name, method, path, what, header, body s
 	}
 	text, _ := io.ReadAll(response.Body)
 	_ = response.Body.Close()
-	var p problem
+	var p problemBody
 	if err := json.Unmarshal(text, &p); err != nil || p.Code == "" || p.Detail == "" {
 		t.Errorf("%s with %s: %d %s", name, what, response.StatusCode, text)
 		return

@@ -35,7 +35,7 @@ type bulkResult struct {
 	Index   int            `json:"index"`
 	Status  int            `json:"status"`
 	Booking *bookingRecord `json:"booking,omitempty"`
-	Problem *problem       `json:"problem,omitempty"`
+	Problem *problemBody   `json:"problem,omitempty"`
 }
 
 // bulkBookings carries operations out one after the other. One that is refused

@@ -8,10 +8,10 @@ import (
 
 // bulkItem is one result as a client reads it.
 type bulkItem struct {
-	Index   int      `json:"index"`
-	Status  int      `json:"status"`
-	Booking *booked  `json:"booking"`
-	Problem *problem `json:"problem"`
+	Index   int          `json:"index"`
+	Status  int          `json:"status"`
+	Booking *booked      `json:"booking"`
+	Problem *problemBody `json:"problem"`
 }
 
 func (b *building) bulk(operations []string, headers ...string) []bulkItem {

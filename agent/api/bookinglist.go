@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/problem"
 )
 
 // bookingQuery is what may be asked of the bookings.
@@ -94,7 +95,7 @@ func newBookingFilter(q query, now time.Time) (f bookingFilter, err error) {
 		f.from = now.Add(-recentBookings)
 	}
 	if !f.to.IsZero() && !f.to.After(f.from) {
-		return f, invalid("to", "is not after from")
+		return f, problem.New(problem.Invalid, "to", "is not after %v", problem.FieldName("from"))
 	}
 	limit, err := q.number("limit", 1, maxLimit, defaultLimit)
 	f.limit = int(limit)

@@ -38,8 +38,8 @@ type call struct {
 	bodies *semaphore.Weighted // of the server, in bytes
 	held   int64               // of them
 
-	v2      bool     // the operation is of V2.0
-	wording *wording // its own, of V2.0
+	v2      bool    // the operation is of V2.0
+	wording wording // its own, of V2.0
 }
 
 var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, leastBody)} }}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 )
 
 // enableDevice takes a device into use again, disableDevice out of use, until
@@ -46,7 +47,7 @@ func changeDevice(s *Server, c *call) error {
 		return err
 	}
 	if set == (device.Settings{}) && !reset {
-		return invalid("", "nothing is to be changed: send enabled, poll, alert, permissions or reset")
+		return problem.New(problem.Invalid, "", "nothing is to be changed: send enabled, %v, alert, permissions or reset", problem.FieldName("poll"))
 	}
 	return s.setDevice(c, c.params[0], set, reset)
 }

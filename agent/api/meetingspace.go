@@ -8,6 +8,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
 
@@ -68,7 +69,7 @@ func settle(v *schedule.Availability) error {
 	hours := v.Hours != nil && *v.Hours != config.Hours{}
 	switch {
 	case hours && v.AroundTheClock != nil && *v.AroundTheClock:
-		return invalid("hours", "have no meaning with 24_hr_available: send one of them")
+		return problem.New(problem.Invalid, "hours", "have no meaning with %v: send one of them", problem.FieldName("24_hr_available"))
 	case hours:
 		v.AroundTheClock = new(false)
 	case v.AroundTheClock != nil && *v.AroundTheClock:

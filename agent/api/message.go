@@ -55,7 +55,11 @@ func (s *Server) ownMessageParts(who *principal, r message.Request) error {
 // lifetime reads how long something is worth while: seconds, or a text as 30m.
 func lifetime(into *time.Duration) decoder {
 	return func(field string, value []byte) (err error) {
-		if value[0] == '"' && field != "ttl_s" { // which V2.0 has in seconds only
+		want := "want seconds, or a text as 30m or 12h"
+		if field == "ttl_s" { // the name in V2.0, which has seconds only
+			want = "want seconds"
+		}
+		if value[0] == '"' && field != "ttl_s" {
 			var words string
 			if words, err = text(value); err == nil {
 				*into, err = time.ParseDuration(words)
@@ -66,7 +70,7 @@ func lifetime(into *time.Duration) decoder {
 			*into = time.Duration(seconds) * time.Second
 		}
 		if err != nil || *into <= 0 {
-			return invalid(field, "is not a length of time: want seconds, or a text as 30m or 12h")
+			return invalid(field, "is not a length of time: "+want)
 		}
 		return nil
 	}

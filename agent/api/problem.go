@@ -52,8 +52,8 @@ func kindOf(code agent.Code) kind {
 	return kinds[agent.Internal]
 }
 
-// problem is the body of every error (RFC 9457), with three members of ours.
-type problem struct {
+// problemBody is the body of every error (RFC 9457), with three members of ours.
+type problemBody struct {
 	Type     string     `json:"type"`
 	Title    string     `json:"title"`
 	Status   int        `json:"status"`
@@ -72,9 +72,9 @@ type interval struct {
 // problemType is what the type of every problem begins with.
 const problemType = "urn:roomgate:problem:"
 
-func newProblem(e *agent.Error) problem {
+func newProblem(e *agent.Error) problemBody {
 	k := kindOf(e.Code)
-	p := problem{Type: problemType + string(e.Code), Title: k.title, Status: k.status, Detail: e.Error(), Code: e.Code, Field: e.Field}
+	p := problemBody{Type: problemType + string(e.Code), Title: k.title, Status: k.status, Detail: e.Error(), Code: e.Code, Field: e.Field}
 	if e.Busy != nil {
 		p.Conflict = &interval{moment(e.Busy.Start), moment(e.Busy.End)}
 	}

@@ -42,7 +42,7 @@ type endpoint struct {
 	edge      bool             // edge devices may it too
 	scopes    [maxParams]scope // what the values in the path name
 	v2        bool             // it is of V2.0
-	wording   *wording         // nil: it says all as V1.0 does
+	wording   wording          // nil: it says all as V1.0 does
 	successor *successor       // nil: there is nothing better
 }
 

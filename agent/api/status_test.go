@@ -86,9 +86,9 @@ func TestStatusRefusals(t *testing.T) {
 }
 
 // checkProblem holds an answer to RFC 9457 and to what the test expects.
-func checkProblem(t *testing.T, name string, got answer, status int, code, field string) problem {
+func checkProblem(t *testing.T, name string, got answer, status int, code, field string) problemBody {
 	t.Helper()
-	var p problem
+	var p problemBody
 	if err := json.Unmarshal([]byte(got.body), &p); err != nil {
 		t.Errorf("%s: %d %q: %v", name, got.StatusCode, got.body, err)
 	}

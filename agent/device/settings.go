@@ -52,7 +52,7 @@ func (v Settings) check(c config.Device) error {
 	within := func(x, from, to float64) bool { return x >= from && x <= to } // no NaN is
 	switch {
 	case c.Poll < 50*time.Millisecond || c.Poll > time.Hour:
-		return problem.New(problem.Invalid, "poll", "is out of range: want 50ms to 1h")
+		return problem.New(problem.Invalid, "poll", "is out of range: want %v to %v", problem.Span(50*time.Millisecond), problem.Span(time.Hour))
 	case !within(low, -40, 85):
 		return problem.New(problem.Invalid, "alert.low", "is out of range: want -40 to 85 °C")
 	case !within(high, low, 85):

@@ -5,6 +5,8 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,6 +39,9 @@ type Error struct {
 	Message string // lower case, what happened, what to do next
 	// Busy is the time in the way, of a Conflict about a time; never whose it is.
 	Busy *Interval
+
+	format string // with args it makes the message again; empty: no word of it is of a version
+	args   []any
 }
 
 // Interval is a half-open time; a zero End means that it has none.
@@ -50,9 +55,55 @@ func (e *Error) Error() string {
 	return e.Field + " " + e.Message
 }
 
-// New makes an Error; its message is formatted as by fmt.Sprintf.
+// FieldName is a field of the request that a message names.
+type FieldName string
+
+// Span is a length of time that a message names. It is written as 50ms or 1h.
+type Span time.Duration
+
+// String leaves out the minutes and seconds that are none.
+func (s Span) String() string {
+	text := time.Duration(s).String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// New makes an Error; its message is formatted as by fmt.Sprintf. Arguments that
+// are a FieldName or a Span can be said in other words later, see In.
 func New(code Code, field, format string, args ...any) *Error {
-	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
+	e := &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		switch arg.(type) {
+		case FieldName, Span:
+			e.format, e.args = format, args
+		}
+	}
+	return e
+}
+
+// In is the error in the words of who answers: name and span say how it calls each
+// field and writes each length of time.
+func (e *Error) In(name func(FieldName) string, span func(Span) string) *Error {
+	worded := *e
+	worded.Field = name(FieldName(e.Field))
+	if len(e.args) == 0 {
+		return &worded
+	}
+	args := slices.Clone(e.args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case FieldName:
+			args[i] = name(arg)
+		case Span:
+			args[i] = span(arg)
+		}
+	}
+	worded.Message = fmt.Sprintf(e.format, args...)
+	return &worded
 }
 
 // As finds the Error in err, or returns nil.

@@ -28,3 +28,22 @@ func TestTooOften(t *testing.T) {
 		t.Errorf("%+v", slow)
 	}
 }
+
+func TestIn(t *testing.T) {
+	name := func(f FieldName) string { return map[FieldName]string{"from": "since", "poll": "poll_s"}[f] }
+	span := func(s Span) string { return fmt.Sprint(time.Duration(s).Seconds()) }
+	for said, e := range map[string]*Error{
+		"poll_s is out of range: want 0.05 to 3600": New(Invalid, "poll", "is out of range: want %v to %v", Span(50*time.Millisecond), Span(time.Hour)),
+		" 7 is not after since":                     New(Invalid, "to", "%d is not after %v", 7, FieldName("from")),
+		"poll_s is odd, and from it stays 90s":      New(Invalid, "poll", "is odd, and from it stays %v", "90s"),
+	} {
+		if got := e.In(name, span); got.Field+" "+got.Message != said {
+			t.Errorf("%v is said as %q, want %q", e, got.Field+" "+got.Message, said)
+		}
+	}
+	for s, want := range map[time.Duration]string{time.Hour: "1h", 50 * time.Millisecond: "50ms", 10 * time.Minute: "10m", 90 * time.Second: "1m30s", 0: "0s"} {
+		if got := Span(s).String(); got != want {
+			t.Errorf("%v reads %s, want %s", s, got, want)
+		}
+	}
+}

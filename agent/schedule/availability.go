@@ -14,6 +14,9 @@ import (
 	"roomgate/agent/problem"
 )
 
+// aroundTheClock is how texts name AroundTheClock.
+const aroundTheClock = problem.FieldName("24_hr_available")
+
 // maxHolds is how many states may be scheduled for one space.
 const maxHolds = 100
 
@@ -74,7 +77,7 @@ func (bk *Book) SetAvailability(ctx context.Context, spaceID string, v Availabil
 	case v.Hours != nil && v.AroundTheClock == nil: // hours mean that it closes
 		v.AroundTheClock = new(bool)
 	case v.Hours != nil && *v.AroundTheClock && *v.Hours != (config.Hours{}):
-		return v, problem.New(problem.Invalid, "hours", "are there and 24_hr_available is true: send one of them")
+		return v, problem.New(problem.Invalid, "hours", "are there and %v is true: send one of them", aroundTheClock)
 	}
 	kept := r.terms.Load().storedPlan
 	kept.Availability = kept.Availability.and(v)
@@ -98,7 +101,7 @@ func (v Availability) check(c config.Space) error {
 		return problem.New(problem.Invalid, "hours", "are wrong: %v", err)
 	}
 	if !c.AroundTheClock && week == nil {
-		return problem.New(problem.Invalid, "hours", "are missing: name them, or set 24_hr_available")
+		return problem.New(problem.Invalid, "hours", "are missing: name them, or set %v", aroundTheClock)
 	}
 	return nil
 }
@@ -155,7 +158,7 @@ func checkHold(h booking.Hold, now time.Time) error {
 	case !eventlog.Storable(h.Until):
 		return problem.New(problem.Invalid, "until", "is out of range: want a year from 1970 to 9999")
 	case !h.Until.IsZero() && !h.Until.After(h.From):
-		return problem.New(problem.Invalid, "until", "is not after from")
+		return problem.New(problem.Invalid, "until", "is not after %v", problem.FieldName("from"))
 	case !h.Until.IsZero() && !h.Until.After(now):
 		return problem.New(problem.Invalid, "until", "is past")
 	case len(h.Note) > 500:
