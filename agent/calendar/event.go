@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	ics "github.com/arran4/golang-ical"
 )
 
 const (
@@ -173,7 +171,7 @@ func (r *reader) property(d *draft, p property) error {
 }
 
 func (d *draft) text(p property) {
-	value := strings.TrimSpace(p.value)
+	value := p.text()
 	upper := strings.ToUpper(clip(value))
 	switch p.name {
 	case "UID":
@@ -361,7 +359,7 @@ func title(s string) string {
 // madeUID names an event that has no UID by when it is: it must be the same at
 // the next fetch.
 func madeUID(e *event) string {
-	text := ics.ToText(e.title)
+	text := escapeText.Replace(e.title)
 	if len(text) > 64 {
 		text = strings.ToValidUTF8(text[:64], "")
 	}

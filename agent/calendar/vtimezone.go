@@ -105,7 +105,7 @@ func textOf(b *block, name string) string {
 	for _, line := range b.lines {
 		if nameOf(line) == name {
 			if p, err := readProperty(line); err == nil {
-				return strings.TrimSpace(p.value)
+				return p.text()
 			}
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	ics "github.com/arran4/golang-ical"
 )
 
 // Entry is one use of the room in the feed that Write makes.
@@ -118,7 +116,7 @@ func notAddress(r rune) bool {
 // text escapes a TEXT value (RFC 5545, 3.3.11).
 func text(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	return ics.ToText(title(s))
+	return escapeText.Replace(title(s))
 }
 
 // parameter makes a name fit between quotes: RFC 6868 for what it may not
