@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/journal"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/broker"
@@ -56,9 +57,9 @@ func newDemo() *cobra.Command {
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
-	g := &gateway{out: cmd.OutOrStdout(), log: demoLog(cmd.ErrOrStderr())}
+	g := &gateway{out: cmd.OutOrStdout(), log: journal.Open(journal.Options{Stderr: cmd.ErrOrStderr(), People: true})}
 	slog.SetDefault(g.log) // what libraries say goes there too
-	defer flushLog(g.log)
+	defer journal.Flush(g.log)
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.say("roomgate demo: a simulated building")
 	world, err := sim.Parse(configs.DemoWorld)

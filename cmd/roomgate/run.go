@@ -14,6 +14,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
+	"roomgate/agent/journal"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
 )
@@ -51,7 +52,7 @@ func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error)
 		configuration: func() (agent.BackupConfig, error) { return backupConfig(configFile(cmd)) },
 		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
 	slog.SetDefault(g.log) // what libraries say goes there too
-	defer flushLog(g.log)
+	defer journal.Flush(g.log)
 	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
 	ctx, end := context.WithCancel(cmd.Context())
 	defer end()

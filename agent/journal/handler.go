@@ -1,4 +1,4 @@
-package main
+package journal
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"sync"
 )
 
-// journalSocket is where journald takes native messages
+// socket is where journald takes native messages
 // (https://systemd.io/JOURNAL_NATIVE_PROTOCOL).
-const journalSocket = "/run/systemd/journal/socket"
+const socket = "/run/systemd/journal/socket"
 
 const (
 	// fieldPrefix is before the names of our fields, so that none is taken for
@@ -26,19 +26,19 @@ const (
 	maxFields = 20
 )
 
-// journalHandler writes records to the journal, attributes as fields. Its
+// handler writes records to the journal, attributes as fields. Its
 // MESSAGE has them too, for people who read it without -o verbose.
-type journalHandler struct {
-	sink   *journalSink
+type handler struct {
+	to     *sink
 	fields []field // of With
 	group  string  // "request_" inside of a group
 }
 
 type field struct{ name, value string }
 
-// journalSink is the socket. When it does not take a message, as when journald
-// starts anew, the message goes to the standard error with its priority.
-type journalSink struct {
+// sink is the socket. When it does not take a message, as when journald
+// starts again, the message goes to the standard error with its priority.
+type sink struct {
 	path   string
 	stderr io.Writer
 
@@ -46,15 +46,15 @@ type journalSink struct {
 	conn net.Conn
 }
 
-func newJournal(path string, stderr io.Writer) *journalHandler {
-	return &journalHandler{sink: &journalSink{path: path, stderr: stderr}}
+func newHandler(path string, stderr io.Writer) *handler {
+	return &handler{to: &sink{path: path, stderr: stderr}}
 }
 
 // Enabled leaves debugging out, as elsewhere.
-func (h *journalHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
+func (h *handler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 // WithAttrs adds fields.
-func (h *journalHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	n := *h
 	n.fields = append([]field(nil), h.fields...)
 	for _, a := range attrs {
@@ -64,7 +64,7 @@ func (h *journalHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 // WithGroup puts a name before those of the fields that follow.
-func (h *journalHandler) WithGroup(name string) slog.Handler {
+func (h *handler) WithGroup(name string) slog.Handler {
 	n := *h
 	if name != "" {
 		n.group += name + "_"
@@ -73,7 +73,7 @@ func (h *journalHandler) WithGroup(name string) slog.Handler {
 }
 
 // Handle writes a record.
-func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
+func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	fields := append([]field(nil), h.fields...)
 	r.Attrs(func(a slog.Attr) bool {
 		fields = appendFields(fields, h.group, a)
@@ -85,7 +85,7 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 		fmt.Fprintf(&line, " %s=%s", f.name, shown(f.value))
 	}
 	priority := priorityOf(r.Level)
-	return h.sink.send(priority, line.String(), encodeEntry(priority, line.String(), fields))
+	return h.to.send(priority, line.String(), encodeEntry(priority, line.String(), fields))
 }
 
 // shown quotes a value that would not be one word.
@@ -165,7 +165,7 @@ func fieldName(name string) string {
 }
 
 // send hands an entry over, over a new connection if the old one is dead.
-func (s *journalSink) send(priority int, line string, entry []byte) error {
+func (s *sink) send(priority int, line string, entry []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 2 {

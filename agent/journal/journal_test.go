@@ -1,4 +1,4 @@
-package main
+package journal
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func entry(t *testing.T, conn *net.UnixConn) map[string]string {
 func TestJournal(t *testing.T) {
 	conn, path := journald(t)
 	var stderr bytes.Buffer
-	log := slog.New(newJournal(path, &stderr)).With("driver", "lock-relay")
+	log := slog.New(newHandler(path, &stderr)).With("driver", "lock-relay")
 	log.WithGroup("request").Warn("device is offline", "device-id", "aurora lock", "error", errors.New("first\nPRIORITY=0"),
 		"password", drivers.Secret("hunter2"), slog.Group("bus", "line", 17))
 	got := entry(t, conn)
@@ -144,7 +144,7 @@ func TestSimilarLinesAreCounted(t *testing.T) {
 			t.Errorf("%d lines are counted", n)
 		}
 		out.Reset()
-		flushLog(log)
+		Flush(log)
 		if !strings.Contains(out.String(), "repeated=4940") {
 			t.Errorf("at the end: %s", &out)
 		}
@@ -178,4 +178,19 @@ func (s *shared) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.b.Reset()
+}
+
+// A log is for people where people read, and JSON where another machine does.
+func TestOpen(t *testing.T) {
+	t.Setenv("JOURNAL_STREAM", "") // as where the tests are no service
+	for people, want := range map[bool]string{true: `level=WARN msg=offline device="a lock"`, false: `"level":"WARN","msg":"offline","device":"a lock"`} {
+		var out shared
+		log := Open(Options{Stderr: &out, People: people})
+		log.Warn("offline", "device", "a lock")
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("for people %v: %s", people, &out)
+		}
+		Flush(log)
+	}
+	Flush(slog.New(slog.DiscardHandler)) // is not of Open
 }

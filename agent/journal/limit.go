@@ -1,4 +1,4 @@
-package main
+package journal
 
 import (
 	"context"
@@ -20,10 +20,10 @@ const (
 	maxLines = 1000
 )
 
-// limitHandler lets the first of many same lines through, counts the others,
+// limiter lets the first of many same lines through, counts the others,
 // and says at the end of a minute how many there were: a device that fails ten
 // times a second neither fills the journal nor hides what else happens.
-type limitHandler struct {
+type limiter struct {
 	to    slog.Handler
 	with  uint64 // of With
 	lines *lines
@@ -43,29 +43,29 @@ type lineCount struct {
 	to   slog.Handler
 }
 
-func limited(to slog.Handler) *limitHandler {
-	return &limitHandler{to: to, lines: &lines{seed: maphash.MakeSeed(), counts: map[uint64]*lineCount{}}}
+func limited(to slog.Handler) *limiter {
+	return &limiter{to: to, lines: &lines{seed: maphash.MakeSeed(), counts: map[uint64]*lineCount{}}}
 }
 
 // Enabled is what is below.
-func (h *limitHandler) Enabled(ctx context.Context, l slog.Level) bool { return h.to.Enabled(ctx, l) }
+func (h *limiter) Enabled(ctx context.Context, l slog.Level) bool { return h.to.Enabled(ctx, l) }
 
 // WithAttrs tells lines apart by them too.
-func (h *limitHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (h *limiter) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return h.below(h.to.WithAttrs(attrs), fmt.Sprint(attrs))
 }
 
 // WithGroup tells lines apart by it too.
-func (h *limitHandler) WithGroup(name string) slog.Handler {
+func (h *limiter) WithGroup(name string) slog.Handler {
 	return h.below(h.to.WithGroup(name), "group "+name)
 }
 
-func (h *limitHandler) below(to slog.Handler, what string) slog.Handler {
-	return &limitHandler{to, h.with*31 + maphash.String(h.lines.seed, what), h.lines}
+func (h *limiter) below(to slog.Handler, what string) slog.Handler {
+	return &limiter{to, h.with*31 + maphash.String(h.lines.seed, what), h.lines}
 }
 
 // Handle writes a record or counts it.
-func (h *limitHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h *limiter) Handle(ctx context.Context, r slog.Record) error {
 	if h.lines.hold(h, r) {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (h *limitHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // hold says whether the record is only counted.
-func (l *lines) hold(h *limitHandler, r slog.Record) bool {
+func (l *lines) hold(h *limiter, r slog.Record) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	similar := maphash.String(l.seed, r.Level.String()+r.Message)
@@ -94,7 +94,7 @@ func (l *lines) hold(h *limitHandler, r slog.Record) bool {
 }
 
 // count counts a line by one of its keys, and says whether it is one too many.
-func (l *lines) count(key uint64, most int, h *limitHandler, r slog.Record) bool {
+func (l *lines) count(key uint64, most int, h *limiter, r slog.Record) bool {
 	c := l.counts[key]
 	if c == nil {
 		c = &lineCount{}
@@ -134,12 +134,5 @@ func (l *lines) flush() {
 	l.mu.Unlock()
 	for _, k := range keys {
 		l.end(k)
-	}
-}
-
-// flushLog writes what a log still holds back.
-func flushLog(log *slog.Logger) {
-	if h, ok := log.Handler().(*limitHandler); ok {
-		h.lines.flush()
 	}
 }

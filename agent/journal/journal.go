@@ -1,0 +1,39 @@
+// Package journal writes the program's log: for people where people read, to
+// the system's journal with its own fields where journald reads, and as JSON
+// where another machine does. It counts a line that is repeated instead of
+// writing it each time.
+package journal
+
+import (
+	"io"
+	"log/slog"
+
+	stream "github.com/coreos/go-systemd/v22/journal"
+)
+
+// Options say where a log is written.
+type Options struct {
+	Stderr io.Writer // takes the lines, and what the journal does not take
+	People bool      // people read Stderr: plain text, whatever the process's own standard error is
+}
+
+// Open returns a log. It opens no connection before the first line. Call Flush
+// before the program ends.
+func Open(o Options) *slog.Logger {
+	var to slog.Handler = slog.NewJSONHandler(o.Stderr, nil)
+	switch isJournal, err := stream.StderrIsJournalStream(); {
+	case o.People:
+		to = slog.NewTextHandler(o.Stderr, nil)
+	case err == nil && isJournal:
+		to = newHandler(socket, o.Stderr)
+	}
+	return slog.New(limited(to))
+}
+
+// Flush writes what a log of Open still holds back. It leaves any other log
+// alone.
+func Flush(log *slog.Logger) {
+	if h, ok := log.Handler().(*limiter); ok {
+		h.lines.flush()
+	}
+}
