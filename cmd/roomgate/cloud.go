@@ -11,6 +11,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/schedule"
+	"roomgate/agent/standin"
 )
 
 func newCloud() *cobra.Command {
@@ -38,7 +39,7 @@ func cloudSchedule(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := cloudOrder{Space: s.ID, ID: text(cmd, "id"), Title: text(cmd, "title")}
+	o := standin.Request{Space: s.ID, ID: text(cmd, "id"), Title: text(cmd, "title")}
 	o.Cancel, _ = cmd.Flags().GetBool("cancel")
 	switch {
 	case o.Cancel && o.ID == "":
@@ -53,7 +54,7 @@ func cloudSchedule(cmd *cobra.Command, c *client, args []string) error {
 			return err
 		}
 	}
-	var answer cloudAnswer
+	var answer standin.Schedule
 	if err := c.call(cmd.Context(), http.MethodPost, "/cloud/schedule", o, &answer); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func cloudSchedule(cmd *cobra.Command, c *client, args []string) error {
 	return printCloud(cmd, s.clock, answer)
 }
 
-func cloudTimes(cmd *cobra.Command, clock roomClock, o *cloudOrder, start, end string) error {
+func cloudTimes(cmd *cobra.Command, clock roomClock, o *standin.Request, start, end string) error {
 	day, err := clock.day(text(cmd, "day"))
 	if err != nil {
 		return err
@@ -75,7 +76,7 @@ func cloudTimes(cmd *cobra.Command, clock roomClock, o *cloudOrder, start, end s
 	return err
 }
 
-func printCloud(cmd *cobra.Command, clock roomClock, answer cloudAnswer) error {
+func printCloud(cmd *cobra.Command, clock roomClock, answer standin.Schedule) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "the cloud's schedule has revision %d\n", answer.Revision)
 	if len(answer.Bookings) == 0 {

@@ -22,7 +22,11 @@ func serveCloud(cmd *cobra.Command, _ []string) (err error) {
 	g := &gateway{out: cmd.OutOrStdout(), log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)), extra: nil}
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer func() { err = errors.Join(err, g.close()) }()
-	if _, err := g.startStandIn(text(cmd, "cloud-listen")); err != nil {
+	url, err := g.openCloudBroker(text(cmd, "cloud-listen"))
+	if err != nil {
+		return err
+	}
+	if err := g.openStandIn(url, ""); err != nil {
 		return err
 	}
 	g.say("ready")

@@ -14,8 +14,8 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/agent/journal"
+	"roomgate/agent/standin"
 	"roomgate/cloud"
-	"roomgate/cloud/backend"
 	"roomgate/cloud/broker"
 	"roomgate/configs"
 	"roomgate/drivers/all"
@@ -69,11 +69,11 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	g.closers = append(g.closers, func() error { world.Close(); return nil })
 	g.demo.simulated = true
 	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world)}
-	set, err := g.openStandIn(cmd)
+	cloudURL, err := g.demoCloud(cmd)
 	if err != nil {
 		return err
 	}
-	if g.config, err = demoConfig(cmd, set); err != nil {
+	if g.config, err = demoConfig(cmd, cloudURL); err != nil {
 		return err
 	}
 	g.configuration = func() (agent.BackupConfig, error) {
@@ -82,8 +82,11 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		}
 		return agent.BackupConfig{Text: configs.Demo}, nil
 	}
-	if g.demo.standIn != nil {
-		g.demo.standIn.gateway = g.config.Gateway.ID
+	if cloudURL != "" {
+		if err := g.openStandIn(cloudURL, g.config.Gateway.ID); err != nil {
+			return err
+		}
+		g.extra["POST /cloud/schedule"] = g.cloudDoor()
 	}
 	g.demo.loopback = text(cmd, allowLoopback) == "true"
 	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.log)
@@ -103,9 +106,13 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	return g.run(cmd.Context())
 }
 
-// demoConfig is the demo's own configuration unless a file is named.
-func demoConfig(cmd *cobra.Command, set []config.Setting) (c *config.Config, err error) {
-	set = append(set, overlay(cmd.Flags())...)
+// demoConfig is the demo's own configuration unless a file is named. cloudURL is
+// the stand-in cloud's; empty: there is none.
+func demoConfig(cmd *cobra.Command, cloudURL string) (c *config.Config, err error) {
+	set := overlay(cmd.Flags())
+	if cloudURL != "" {
+		set = append([]config.Setting{{Key: "cloud.url", Value: cloudURL, Origin: "the stand-in cloud"}}, set...)
+	}
 	if path := text(cmd, "config"); path != "" {
 		c, err = config.Load(path, all.All(), set...)
 	} else {
@@ -165,35 +172,33 @@ func clearDirectory(dir string) error {
 	return err
 }
 
-// openStandIn starts the stand-in cloud, unless there is another, and returns
-// the setting that leads the gateway to it.
-func (g *gateway) openStandIn(cmd *cobra.Command) ([]config.Setting, error) {
+// demoCloud starts the broker of the stand-in cloud, unless there is another
+// cloud, and returns its URL or "".
+func (g *gateway) demoCloud(cmd *cobra.Command) (url string, err error) {
 	if _, _, ok := given(cmd.Flags(), "cloud"); ok {
-		return nil, nil
+		return "", nil
 	}
-	url, err := g.startStandIn(text(cmd, "cloud-listen"))
-	if err != nil {
-		return nil, err
-	}
-	g.extra["POST /cloud/schedule"] = g.cloudDoor()
-	return []config.Setting{{Key: "cloud.url", Value: url, Origin: "the stand-in cloud"}}, nil
+	return g.openCloudBroker(text(cmd, "cloud-listen"))
 }
 
-// startStandIn starts a stand-in cloud and returns where it is.
-func (g *gateway) startStandIn(listen string) (url string, err error) {
-	stand, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: listen,
+// openCloudBroker starts the broker of a stand-in cloud and returns its URL.
+func (g *gateway) openCloudBroker(listen string) (url string, err error) {
+	b, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: listen,
 		AllowAnonymousLoopback: true, MaxPacket: cloud.MaxPayload + 2048, Log: g.log.With("broker", "cloud")})
 	if err != nil {
 		return "", err
 	}
-	url = "mqtt://" + stand.Addr().String()
-	b, err := backend.Open(backend.Options{URL: url, ClientID: "demo-backend", Log: g.log.With("client", "backend")})
-	if err != nil {
-		return "", err
+	return "mqtt://" + b.Addr().String(), nil
+}
+
+// openStandIn opens the stand-in cloud at its broker. What nobody has spoken of
+// belongs to the gateway.
+func (g *gateway) openStandIn(url, gateway string) (err error) {
+	g.demo.cloud, err = standin.Open(standin.Options{URL: url, Gateway: gateway, Log: g.log.With("client", "backend")})
+	if err == nil {
+		g.brokers = append(g.brokers, loop{"backend", g.demo.cloud.Run})
 	}
-	g.demo.standIn = newStandIn(b, g.log.With("client", "backend"))
-	g.brokers = append(g.brokers, loop{"backend", g.demo.standIn.run})
-	return url, nil
+	return err
 }
 
 // introduce shows a newcomer around.

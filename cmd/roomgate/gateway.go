@@ -20,6 +20,7 @@ import (
 	"roomgate/agent/api"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/standin"
 	"roomgate/agent/update"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
@@ -52,11 +53,11 @@ type gateway struct {
 
 // demoParts are what only a demo has.
 type demoParts struct {
-	simulated      bool         // the buses lead to no hardware
-	standIn        *standIn     // nil without a stand-in cloud
-	wire           wire         // to the cloud
-	webhooks, push *http.Client // reach what a demo has of them; nil: the network does
-	loopback       bool         // webhooks and calendars may reach this machine
+	simulated      bool           // the buses lead to no hardware
+	cloud          *standin.Cloud // nil without a stand-in cloud
+	wire           wire           // to the cloud
+	webhooks, push *http.Client   // reach what a demo has of them; nil: the network does
+	loopback       bool           // webhooks and calendars may reach this machine
 }
 
 // loop is one of the things that a gateway does all the time.

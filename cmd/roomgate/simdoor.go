@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"roomgate/agent/standin"
 	"roomgate/drivers/sim"
 )
 
@@ -73,4 +74,17 @@ func (g *gateway) simClock(words []string) (string, error) {
 			v.Now.In(zone).Format("Mon 2 Jan 2006 15:04")), nil
 	}
 	return fmt.Sprintf("clock: it is %s in %s", g.agent.Now().In(zone).Format("Mon 2 Jan 15:04"), zone), nil
+}
+
+// cloudDoor lets the control socket change the stand-in cloud's schedule.
+func (g *gateway) cloudDoor() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var wanted standin.Request
+		err := json.NewDecoder(io.LimitReader(r.Body, 16<<10)).Decode(&wanted)
+		var answer standin.Schedule
+		if err == nil {
+			answer, err = g.demo.cloud.Apply(wanted, g.agent.Now().UTC().Truncate(time.Millisecond))
+		}
+		answerDoor(w, answer, err)
+	})
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -129,4 +131,16 @@ func demoDirectories() []string {
 		return []string{filepath.Join(runtime, "roomgate-demo"), temporary}
 	}
 	return []string{temporary, filepath.Join("/run/user", user, "roomgate-demo")}
+}
+
+// answerDoor answers at the control socket.
+func answerDoor(w http.ResponseWriter, answer any, err error) {
+	if err != nil {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		answer = map[string]string{"detail": err.Error()}
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	_ = json.NewEncoder(w).Encode(answer)
 }

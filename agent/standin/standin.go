@@ -1,4 +1,8 @@
-package main
+// Package standin is a cloud for whoever has none: the backend of the demo and
+// of "roomgate cloud serve". It keeps the schedule of each meeting space as a
+// cloud does, and merges what the building says by the same rules. It keeps
+// nothing over a restart.
+package standin
 
 import (
 	"cmp"
@@ -15,20 +19,20 @@ import (
 	"roomgate/cloud/backend"
 )
 
-// standIn is the demo's cloud backend. It keeps the schedule of each meeting
-// space as a cloud does, and merges what the building says by the same rules.
-type standIn struct {
+// Cloud is a backend with the schedules of the meeting spaces. Its methods may be
+// called at the same time.
+type Cloud struct {
 	backend *backend.Backend
 	gateway string // that a space nobody has spoken of belongs to
 	log     *slog.Logger
 	queue   chan toSend
 
 	mu     sync.Mutex
-	spaces map[string]*cloudPlan
+	spaces map[string]*plan
 }
 
-// cloudPlan is one space's schedule as the cloud has it.
-type cloudPlan struct {
+// plan is one space's schedule as the cloud has it.
+type plan struct {
 	gateway  string
 	revision uint64
 	bookings map[string]booking.Booking
@@ -40,19 +44,34 @@ type toSend struct {
 	backend.Schedule
 }
 
-func newStandIn(b *backend.Backend, log *slog.Logger) *standIn {
-	return &standIn{backend: b, log: log, queue: make(chan toSend, 256), spaces: map[string]*cloudPlan{}}
+// Options say which broker the cloud uses and whom it speaks for.
+type Options struct {
+	URL string // of the broker: mqtt://host or mqtts://host
+	// Gateway has the meeting spaces of which no gateway has spoken yet; empty:
+	// what is booked in them reaches nobody.
+	Gateway string
+	Log     *slog.Logger
 }
 
-// run consumes what the building says, and sends what it has to know.
-func (c *standIn) run(ctx context.Context) error {
+// Open checks the options. Run connects.
+func Open(o Options) (*Cloud, error) {
+	b, err := backend.Open(backend.Options{URL: o.URL, ClientID: "demo-backend", Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Cloud{backend: b, gateway: o.Gateway, log: o.Log, queue: make(chan toSend, 256), spaces: map[string]*plan{}}, nil
+}
+
+// Run consumes what gateways say, and sends what they have to know, until ctx
+// ends.
+func (c *Cloud) Run(ctx context.Context) error {
 	var sender sync.WaitGroup
 	sender.Go(func() { c.send(ctx) })
 	defer sender.Wait()
 	return c.backend.Consume(ctx, "+", c.consume)
 }
 
-func (c *standIn) send(ctx context.Context) {
+func (c *Cloud) send(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -66,7 +85,7 @@ func (c *standIn) send(ctx context.Context) {
 }
 
 // consume takes one message of the building.
-func (c *standIn) consume(gateway, level string, e cloud.Envelope) error {
+func (c *Cloud) consume(gateway, level string, e cloud.Envelope) error {
 	switch level {
 	case "event", "receipt", "booking", "message":
 		c.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)
@@ -85,7 +104,7 @@ func (c *standIn) consume(gateway, level string, e cloud.Envelope) error {
 }
 
 // deliver brings a message to a mobile device, as far as a stand-in can.
-func (c *standIn) deliver(e cloud.Envelope) {
+func (c *Cloud) deliver(e cloud.Envelope) {
 	var m message.Message
 	if err := json.Unmarshal(e.Data, &m); err != nil {
 		c.log.Warn("the stand-in cloud cannot read a message", "error", err)
@@ -96,7 +115,7 @@ func (c *standIn) deliver(e cloud.Envelope) {
 
 // hear merges a booking that the building has made or changed, and sends what
 // the building does not have like that.
-func (c *standIn) hear(gateway string, e cloud.Envelope) {
+func (c *Cloud) hear(gateway string, e cloud.Envelope) {
 	var b booking.Booking
 	if err := json.Unmarshal(e.Data, &b); err != nil {
 		c.log.Warn("the stand-in cloud cannot read a booking", "error", err)
@@ -104,7 +123,7 @@ func (c *standIn) hear(gateway string, e cloud.Envelope) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.planOf(gateway, b.SpaceID)
+	p := c.spokenOf(gateway, b.SpaceID)
 	said := b
 	if said.CloudRevision == 0 {
 		said.CloudRevision = p.revision + 1 // known from now on
@@ -126,7 +145,7 @@ func (c *standIn) hear(gateway string, e cloud.Envelope) {
 
 // learn takes the revision that a building already has: a stand-in remembers
 // nothing from the last time.
-func (c *standIn) learn(gateway string, e cloud.Envelope) {
+func (c *Cloud) learn(gateway string, e cloud.Envelope) {
 	var s struct {
 		Space    string `json:"meeting_space_id"`
 		Revision uint64 `json:"schedule_revision"`
@@ -136,20 +155,20 @@ func (c *standIn) learn(gateway string, e cloud.Envelope) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.planOf(gateway, s.Space)
+	p := c.spokenOf(gateway, s.Space)
 	p.revision = max(p.revision, s.Revision)
 }
 
 // snapshot sends everything that is booked in a space.
-func (c *standIn) snapshot(gateway, space string) {
+func (c *Cloud) snapshot(gateway, space string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.push(space, backend.Snapshot, slices.Collect(maps.Values(c.planOf(gateway, space).bookings)))
+	c.push(space, backend.Snapshot, slices.Collect(maps.Values(c.spokenOf(gateway, space).bookings)))
 }
 
 // push queues a schedule under the next revision. The caller has the lock.
-func (c *standIn) push(space, kind string, bookings []booking.Booking) {
-	p := c.plan(space)
+func (c *Cloud) push(space, kind string, bookings []booking.Booking) {
+	p := c.of(space)
 	p.revision++
 	s := backend.Schedule{MeetingSpaceID: space, Revision: p.revision, Kind: kind}
 	for _, b := range bookings {
@@ -167,28 +186,28 @@ func (c *standIn) push(space, kind string, bookings []booking.Booking) {
 	}
 }
 
-// planOf is the plan of a space of which a gateway has spoken.
-func (c *standIn) planOf(gateway, space string) *cloudPlan {
-	p := c.plan(space)
+// spokenOf is the plan of a space of which a gateway has spoken.
+func (c *Cloud) spokenOf(gateway, space string) *plan {
+	p := c.of(space)
 	p.gateway = gateway
 	return p
 }
 
-func (c *standIn) plan(space string) *cloudPlan {
+func (c *Cloud) of(space string) *plan {
 	p := c.spaces[space]
 	if p == nil {
-		p = &cloudPlan{gateway: c.gateway, bookings: map[string]booking.Booking{}}
+		p = &plan{gateway: c.gateway, bookings: map[string]booking.Booking{}}
 		c.spaces[space] = p
 	}
 	return p
 }
 
-func (p *cloudPlan) find(id string) (booking.Booking, bool) {
+func (p *plan) find(id string) (booking.Booking, bool) {
 	b, ok := p.bookings[id]
 	return b, ok
 }
 
-func (p *cloudPlan) live() (live []booking.Booking) {
+func (p *plan) live() (live []booking.Booking) {
 	for _, b := range p.bookings {
 		if b.Live() {
 			live = append(live, b)
