@@ -172,7 +172,7 @@ func (r *rig) wantRefused(t *testing.T, why, email, code string) {
 	t.Helper()
 	token, user, err := r.VerifyOTP(t.Context(), email, code, network)
 	if e := problem.As(err); token != "" || user != (User{}) || e == nil ||
-		*e != *problem.New(problem.Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one") {
+		e.Code != problem.Unauthorized || e.Error() != "otp is wrong, used or too old: correct it, or ask for a new one" {
 		t.Errorf("%s: %q, %v, %v", why, token, user, err)
 	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -99,13 +100,13 @@ func (d *door) admit(c *call, o *endpoint) error {
 	if o.permission == permitAll {
 		return nil
 	}
-	if err := d.server.authenticate(c); err != nil {
+	if err := d.server.entrance.authenticate(c); err != nil {
 		return err
 	}
 	if !o.may(&c.who) {
 		return o.forbidden(&c.who)
 	}
-	return d.server.within(c, o)
+	return d.server.sight.within(c, o)
 }
 
 // forbidden says why somebody may not.
@@ -117,8 +118,16 @@ func (o *endpoint) forbidden(p *principal) error {
 	return &agent.Error{Code: agent.Forbidden, Message: message}
 }
 
+// entrance finds out who asks, and slows down an address that sends wrong
+// credentials.
+type entrance struct {
+	agent *agent.Agent
+	log   *slog.Logger
+	tries *tries
+}
+
 // authenticate takes the one credential of a request.
-func (s *Server) authenticate(c *call) error {
+func (e *entrance) authenticate(c *call) error {
 	found, value := -1, ""
 	for i := range credentials {
 		for _, v := range c.r.Header[credentials[i].header] {
@@ -135,19 +144,19 @@ func (s *Server) authenticate(c *call) error {
 	case found < 0:
 		return unauthorized("X-API-Key", "is missing: send it, or X-Org-Api-Key, or Authorization with a Bearer token")
 	case credentials[found].header == headerBearer:
-		return s.bearer(c, value)
+		return e.bearer(c, value)
 	case credentials[found].header == headerOrgKey:
-		return s.key(c, headerOrgKey, access.KindOrganization, value)
+		return e.key(c, headerOrgKey, access.KindOrganization, value)
 	}
-	return s.key(c, "X-API-Key", access.KindSystem, value)
+	return e.key(c, "X-API-Key", access.KindSystem, value)
 }
 
 // key takes an API key of a kind.
-func (s *Server) key(c *call, field, kind, secret string) error {
+func (e *entrance) key(c *call, field, kind, secret string) error {
 	if len(secret) > longestSecret {
-		return s.wrong(c, unauthorized(field, "is not valid: it is longer than any key"))
+		return e.wrong(c, unauthorized(field, "is not valid: it is longer than any key"))
 	}
-	p, ok := s.agent.AuthenticateKey(secret)
+	p, ok := e.agent.AuthenticateKey(secret)
 	switch {
 	case ok && (p.Kind == kind || p.Kind == agent.KindEdge && kind == access.KindSystem):
 		c.who = principal{p, device.ViaHTTP}
@@ -157,44 +166,44 @@ func (s *Server) key(c *call, field, kind, secret string) error {
 	case ok:
 		return unauthorized(field, "is not the key of an organization: send it as X-API-Key")
 	case auth.Mistyped(secret):
-		return s.wrong(c, unauthorized(field, "is not valid: something of it is lost or changed, so copy it again"))
+		return e.wrong(c, unauthorized(field, "is not valid: something of it is lost or changed, so copy it again"))
 	}
-	return s.wrong(c, unauthorized(field, "is not valid: it is wrong, revoked or expired"))
+	return e.wrong(c, unauthorized(field, "is not valid: it is wrong, revoked or expired"))
 }
 
 // bearer takes a token (RFC 6750 section 2.1).
-func (s *Server) bearer(c *call, value string) error {
+func (e *entrance) bearer(c *call, value string) error {
 	scheme, token, _ := strings.Cut(value, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return unauthorized(headerBearer, "is of another scheme: want Bearer and a token")
 	}
-	p, err := s.agent.Access.AuthenticateToken(strings.TrimLeft(token, " "))
+	p, err := e.agent.Access.AuthenticateToken(strings.TrimLeft(token, " "))
 	var ended *access.EndedToken
 	switch {
 	case errors.As(err, &ended):
 		return err // it was good: no try that counts
 	case err != nil:
-		return s.wrong(c, err)
+		return e.wrong(c, err)
 	}
 	c.who = principal{p, device.ViaHTTP}
 	return nil
 }
 
 // wrong refuses a credential, sooner or later with the demand to slow down.
-func (s *Server) wrong(c *call, refusal error) error {
+func (e *entrance) wrong(c *call, refusal error) error {
 	address := clientAddress(c.r)
-	allowed, first := s.tries.take(address, time.Now())
+	allowed, first := e.tries.take(address, time.Now())
 	if allowed {
 		return refusal
 	}
 	if first {
-		s.log.Warn("too many wrong credentials from one address", "address", address)
+		e.log.Warn("too many wrong credentials from one address", "address", address)
 	}
-	return s.slowDown(c)
+	return e.slowDown(c)
 }
 
 // slowDown tells an address with too many wrong credentials to wait.
-func (s *Server) slowDown(c *call) error {
+func (e *entrance) slowDown(c *call) error {
 	c.w.Header().Set("Retry-After", retryTries)
 	return &agent.Error{Code: agent.TooMany, Message: "too many wrong credentials from this address: correct yours, then try again"}
 }

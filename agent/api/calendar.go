@@ -77,8 +77,8 @@ func calendarFeed(s *Server, c *call) error {
 	}
 	feed, err := s.agent.Bookings.Feed(c.params[0], q.text("token"))
 	if err != nil {
-		if allowed, _ := s.tries.take(clientAddress(c.r), time.Now()); !allowed {
-			return s.slowDown(c)
+		if allowed, _ := s.entrance.tries.take(clientAddress(c.r), time.Now()); !allowed {
+			return s.entrance.slowDown(c)
 		}
 		return err
 	}

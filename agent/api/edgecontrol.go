@@ -29,7 +29,7 @@ func edgeSensors(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ownSpace(&c.who, space); err != nil {
+	if err := s.sight.ownSpace(&c.who, space); err != nil {
 		return err
 	}
 	infos, err := s.agent.Devices(space)
@@ -93,7 +93,7 @@ func edgeControl(s *Server, c *call) error {
 	if err := c.decode(members...); err != nil {
 		return err
 	}
-	if err := s.ownSpace(&c.who, o.Space); err != nil {
+	if err := s.sight.ownSpace(&c.who, o.Space); err != nil {
 		return err
 	}
 	switch {
@@ -130,7 +130,7 @@ func edgeEnable(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ownDevice(&c.who, id); err != nil {
+	if err := s.sight.ownDevice(&c.who, id); err != nil {
 		return err
 	}
 	return s.setDevice(c, id, device.Settings{Enabled: &enabled}, false)

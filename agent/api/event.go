@@ -44,7 +44,7 @@ func events(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.events(c, q, q.text("meeting_space_id"))
+	return s.streams.answer(c, q, q.text("meeting_space_id"))
 }
 
 // spaceEvents is the same for one space.
@@ -53,10 +53,12 @@ func spaceEvents(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return s.events(c, q, c.params[0])
+	return s.streams.answer(c, q, c.params[0])
 }
 
-func (s *Server) events(c *call, q query, space string) error {
+// answer sends what is in the log, at once or once there is something, or
+// follows it.
+func (s *streams) answer(c *call, q query, space string) error {
 	f, err := s.follow(&c.who, q, space)
 	if err != nil {
 		return err
@@ -76,8 +78,8 @@ func (s *Server) events(c *call, q query, space string) error {
 }
 
 // follow reads the filter and the cursor.
-func (s *Server) follow(who *principal, q query, space string) (f follow, err error) {
-	if err := s.ownSpace(who, space); space != "" && err != nil {
+func (s *streams) follow(who *principal, q query, space string) (f follow, err error) {
+	if err := s.sight.ownSpace(who, space); space != "" && err != nil {
 		return f, err
 	}
 	if f.filter, err = s.filter(q, space); err != nil {
@@ -92,7 +94,7 @@ func (s *Server) follow(who *principal, q query, space string) (f follow, err er
 
 // place continues from a cursor. One from beyond the end is from another log,
 // and would silently skip what comes.
-func (s *Server) place(f *follow, field, cursor string) error {
+func (s *streams) place(f *follow, field, cursor string) error {
 	at, err := strconv.ParseUint(cursor, 10, 64)
 	if err != nil {
 		return invalid(field, "is not a cursor: send next_cursor of an earlier answer")
@@ -108,7 +110,7 @@ func (s *Server) place(f *follow, field, cursor string) error {
 	return nil
 }
 
-func (s *Server) filter(q query, space string) (eventlog.Filter, error) {
+func (s *streams) filter(q query, space string) (eventlog.Filter, error) {
 	f := eventlog.Filter{SpaceID: space, DeviceType: q.text("device_type"),
 		SubDevice: drivers.Canonical(q.text("sub_device")), Type: q.text("event_type")}
 	if space != "" {
@@ -159,7 +161,7 @@ func isSubDevice(name string) bool {
 }
 
 // poll reads events, and waits for some if there are none.
-func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event, error) {
+func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event, error) {
 	if wait > 0 && s.waiters.TryAcquire(1) { // else answered at once: still right, only less handy
 		defer s.waiters.Release(1)
 		patient(c.w, wait)
@@ -191,7 +193,7 @@ func (s *Server) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event,
 // next reads the next events and moves on; moved is false at the log's end.
 // Whose a space is counts as it is now: it may have been given to somebody else
 // since the stream began.
-func (s *Server) next(f *follow) (found []eventlog.Event, moved bool, err error) {
+func (s *streams) next(f *follow) (found []eventlog.Event, moved bool, err error) {
 	f.filter.Spaces = s.agent.SpacesSeen(f.who)
 	read := s.agent.Events.Latest
 	if f.placed {

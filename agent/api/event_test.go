@@ -185,10 +185,10 @@ func TestLongPollPassesByWhatItDoesNotWant(t *testing.T) {
 func TestPollsBeyondTheBoundAreAnsweredAtOnce(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		cursor := b.events("/devices/events").Next
-		if !b.server.waiters.TryAcquire(maxWaiters) {
+		if !b.server.streams.waiters.TryAcquire(maxWaiters) {
 			t.Fatal("somebody waits already")
 		}
-		defer b.server.waiters.Release(maxWaiters)
+		defer b.server.streams.waiters.Release(maxWaiters)
 		start := time.Now()
 		if got := b.events("/devices/events?wait=1m&cursor=" + cursor); len(got.Events) != 0 || time.Since(start) > time.Second {
 			t.Errorf("it waited %v for %v", time.Since(start), got)

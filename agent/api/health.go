@@ -45,8 +45,7 @@ func gateway(s *Server, c *call) error {
 // counts are this door's figures.
 type counts struct {
 	classes [6]atomic.Uint64 // answers by the first digit of their status
-	streams atomic.Int64
-	open    atomic.Int64 // connections
+	open    atomic.Int64     // connections
 	refused atomic.Uint64
 }
 
@@ -71,7 +70,7 @@ func metrics(s *Server, c *call) error {
 		name, kind, help string
 		value            int64
 	}{
-		{"http_streams", "gauge", "Event streams that are open.", s.counts.streams.Load()},
+		{"http_streams", "gauge", "Event streams that are open.", s.streams.open.Load()},
 		{"http_connections", "gauge", "Connections that are open.", s.counts.open.Load()},
 		{"http_connections_refused_total", "counter", "Connections closed because one address had too many.", int64(s.counts.refused.Load())},
 	} {

@@ -18,7 +18,7 @@ func listRules(s *Server, c *call) error {
 	}
 	seen := []rules.Rule{}
 	for _, r := range s.agent.Rules() {
-		if s.ownsRule(&c.who, r) == nil {
+		if s.sight.ownsRule(&c.who, r) == nil {
 			seen = append(seen, r)
 		}
 	}
@@ -66,7 +66,7 @@ func updateRule(s *Server, c *call) error {
 	}
 	who := c.who
 	changed, err := s.agent.ChangeRule(c.r.Context(), c.params[0], func(r *rules.Rule) (bool, error) {
-		if err := s.ownsRule(&who, *r); err != nil {
+		if err := s.sight.ownsRule(&who, *r); err != nil {
 			return false, err
 		}
 		f.lay(r)
@@ -124,7 +124,7 @@ func ruleLog(s *Server, c *call) error {
 }
 
 // ownRule refuses a rule that who asks does not see as one that is not there.
-func (s *Server) ownRule(who *principal, id string) error {
+func (s sight) ownRule(who *principal, id string) error {
 	r, err := s.agent.Rule(id)
 	if err == nil && s.ownsRule(who, r) != nil {
 		_, err = s.agent.Rule(nobody)
@@ -134,7 +134,7 @@ func (s *Server) ownRule(who *principal, id string) error {
 
 // ownsRule refuses a rule that is about spaces which who asks does not see. A
 // rule for every space is the building's.
-func (s *Server) ownsRule(who *principal, r rules.Rule) error {
+func (s sight) ownsRule(who *principal, r rules.Rule) error {
 	if who.OrganizationID == "" {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (s *Server) ownsRule(who *principal, r rules.Rule) error {
 
 // mayRule refuses a rule that would do what who makes it may not do himself.
 func (s *Server) mayRule(who *principal, r rules.Rule) error {
-	if err := s.ownsRule(who, r); err != nil {
+	if err := s.sight.ownsRule(who, r); err != nil {
 		return err
 	}
 	for i, act := range r.Actions {

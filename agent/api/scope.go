@@ -4,25 +4,28 @@ import "roomgate/agent"
 
 // scope refuses what a value in a path names, if it is of an organization that
 // who asks does not see.
-type scope func(s *Server, who *principal, id string) error
+type scope func(s sight, who *principal, id string) error
 
 // scopes are those of the values in paths. A key says itself whose it is.
 var scopes = map[string]scope{
-	"{meeting_space_id}": (*Server).ownSpace,
-	"{device_id}":        (*Server).ownDevice,
-	"{booking_id}":       (*Server).ownBooking,
-	"{organization_id}":  (*Server).ownOrganization,
-	"{webhook_id}":       (*Server).ownHook,
-	"{rule_id}":          (*Server).ownRule,
-	"{message_id}":       (*Server).ownMessage,
+	"{meeting_space_id}": sight.ownSpace,
+	"{device_id}":        sight.ownDevice,
+	"{booking_id}":       sight.ownBooking,
+	"{organization_id}":  sight.ownOrganization,
+	"{webhook_id}":       sight.ownHook,
+	"{rule_id}":          sight.ownRule,
+	"{message_id}":       sight.ownMessage,
 }
+
+// sight says what of the building somebody sees.
+type sight struct{ agent *agent.Agent }
 
 // nobody is an id that nothing has. What somebody must not see is refused as
 // this is, so that nothing tells the two apart.
 const nobody = ""
 
 // within refuses what the path names, if who asks does not see it.
-func (s *Server) within(c *call, o *endpoint) error {
+func (s sight) within(c *call, o *endpoint) error {
 	if !c.who.Bounded() {
 		return nil
 	}
@@ -39,7 +42,7 @@ func (s *Server) within(c *call, o *endpoint) error {
 
 // ownSpace refuses a space that who asks does not see as one that is not
 // there. It is also for handlers whose body or query names one.
-func (s *Server) ownSpace(who *principal, id string) error {
+func (s sight) ownSpace(who *principal, id string) error {
 	if !who.Bounded() {
 		return nil
 	}
@@ -50,7 +53,7 @@ func (s *Server) ownSpace(who *principal, id string) error {
 	return err
 }
 
-func (s *Server) ownDevice(who *principal, id string) error {
+func (s sight) ownDevice(who *principal, id string) error {
 	space, err := s.agent.SpaceOfDevice(id)
 	if err == nil && s.ownSpace(who, space) != nil {
 		_, err = s.agent.SpaceOfDevice(nobody)
@@ -58,7 +61,7 @@ func (s *Server) ownDevice(who *principal, id string) error {
 	return err
 }
 
-func (s *Server) ownBooking(who *principal, id string) error {
+func (s sight) ownBooking(who *principal, id string) error {
 	b, err := s.agent.Bookings.Get(id)
 	if err == nil && s.ownSpace(who, b.SpaceID) != nil {
 		_, err = s.agent.Bookings.Get(nobody)
@@ -66,7 +69,7 @@ func (s *Server) ownBooking(who *principal, id string) error {
 	return err
 }
 
-func (s *Server) ownOrganization(who *principal, id string) error {
+func (s sight) ownOrganization(who *principal, id string) error {
 	if who.Sees(id) {
 		return nil
 	}
@@ -74,7 +77,7 @@ func (s *Server) ownOrganization(who *principal, id string) error {
 	return err
 }
 
-func (s *Server) ownHook(who *principal, id string) error {
+func (s sight) ownHook(who *principal, id string) error {
 	w, err := s.agent.Webhooks.Get(id)
 	if err == nil && !who.Sees(w.OrganizationID) {
 		_, err = s.agent.Webhooks.Get(nobody)
@@ -83,14 +86,14 @@ func (s *Server) ownHook(who *principal, id string) error {
 }
 
 // sees says whether who asks sees a space, for lists.
-func (s *Server) sees(who *principal, spaceID string) bool {
+func (s sight) sees(who *principal, spaceID string) bool {
 	return !who.Bounded() || s.ownSpace(who, spaceID) == nil
 }
 
 // ownFields refuses bookings of spaces that who asks does not see, also where
 // the body names them, and bookings for another organization. What he books is
 // his organization's.
-func (s *Server) ownFields(who *principal, operation string, f *bookingFields) error {
+func (s sight) ownFields(who *principal, operation string, f *bookingFields) error {
 	own := &who.OrganizationID
 	if *own == "" {
 		return nil

@@ -35,15 +35,13 @@ type Server struct {
 	metrics  func(io.Writer) // besides the building's; nil: none
 	network  router
 	control  router
-	tries    *tries
-	waiters  *semaphore.Weighted // streams and long polls
+	entrance entrance
+	sight    sight
+	streams  streams
 	pictures *semaphore.Weighted // one is unpacked at a time
 	bodies   *semaphore.Weighted // bytes of large requests that are being read
 	counts   counts
 }
-
-// maxWaiters bounds the streams and long polls that are open at one time.
-const maxWaiters = 256
 
 // maxBodies bounds what all requests together have sent so far beyond keptBody of
 // each, in bytes.
@@ -62,8 +60,9 @@ func New(o Options) *Server {
 		metrics:  o.Metrics,
 		network:  newRouter(routes()),
 		control:  newRouter(append(routes(), extraRoutes(o.Extra)...)),
-		tries:    newTries(),
-		waiters:  semaphore.NewWeighted(maxWaiters),
+		entrance: entrance{o.Agent, o.Log, newTries()},
+		sight:    sight{o.Agent},
+		streams:  streams{agent: o.Agent, sight: sight{o.Agent}, log: o.Log, waiters: semaphore.NewWeighted(maxWaiters)},
 		pictures: semaphore.NewWeighted(1),
 		bodies:   semaphore.NewWeighted(maxBodies),
 	}

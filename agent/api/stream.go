@@ -2,9 +2,13 @@ package api
 
 import (
 	"bytes"
+	"log/slog"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"roomgate/agent"
 	"roomgate/agent/device"
@@ -24,9 +28,21 @@ const (
 	streamRetry = "retry: 3000\n\n"
 )
 
+// maxWaiters bounds the streams and long polls that are open at one time.
+const maxWaiters = 256
+
+// streams are the readers of the log: they look back, wait, or follow it.
+type streams struct {
+	agent   *agent.Agent
+	sight   sight
+	log     *slog.Logger
+	waiters *semaphore.Weighted // streams and long polls
+	open    atomic.Int64        // streams
+}
+
 // stream sends events as they are written (text/event-stream, WHATWG HTML
 // 9.2). Without a cursor it begins with what comes next; with since, there.
-func (s *Server) stream(c *call, f follow) error {
+func (s *streams) stream(c *call, f follow) error {
 	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
 		if err := s.place(&f, "Last-Event-ID", last); err != nil {
 			return err
@@ -40,8 +56,8 @@ func (s *Server) stream(c *call, f follow) error {
 		return &agent.Error{Code: agent.Busy, Message: "too many streams are open: close some, or poll"}
 	}
 	defer s.waiters.Release(1)
-	s.counts.streams.Add(1)
-	defer s.counts.streams.Add(-1)
+	s.open.Add(1)
+	defer s.open.Add(-1)
 	w := newEventWriter(c)
 	for w.write(nil) && s.pump(c, &f, w) {
 	}
@@ -49,7 +65,7 @@ func (s *Server) stream(c *call, f follow) error {
 }
 
 // begin places a stream that has no cursor.
-func (s *Server) begin(f *follow) (err error) {
+func (s *streams) begin(f *follow) (err error) {
 	if !f.placed && f.filter.Since.IsZero() {
 		_, f.filter.After, err = s.agent.Events.Latest(eventlog.Filter{Limit: 1})
 	}
@@ -58,7 +74,7 @@ func (s *Server) begin(f *follow) (err error) {
 }
 
 // pump sends what there is, or waits; it is false when the stream is over.
-func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
+func (s *streams) pump(c *call, f *follow, w *eventWriter) bool {
 	changed, access := s.agent.Events.Changed(), s.agent.Access.Changed()
 	found, moved, err := s.next(f)
 	if err != nil {
@@ -75,7 +91,7 @@ func (s *Server) pump(c *call, f *follow, w *eventWriter) bool {
 }
 
 // rest waits for the log to grow, or for somebody to lose access.
-func (s *Server) rest(c *call, w *eventWriter, changed, access <-chan struct{}) bool {
+func (s *streams) rest(c *call, w *eventWriter, changed, access <-chan struct{}) bool {
 	look := time.NewTicker(streamLook)
 	defer look.Stop()
 	for {
@@ -95,7 +111,7 @@ func (s *Server) rest(c *call, w *eventWriter, changed, access <-chan struct{}) 
 }
 
 // ended says whether the credential behind a stream no longer holds.
-func (s *Server) ended(who principal) bool {
+func (s *streams) ended(who principal) bool {
 	return who.via != device.ViaCLI && !s.agent.Valid(who.Principal)
 }
 

@@ -107,7 +107,7 @@ func TestSpaceThatIsGivenAway(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			for organization, f := range readers {
-				if found, _, err := s.next(f); err != nil || len(found) != want[organization] {
+				if found, _, err := s.streams.next(f); err != nil || len(found) != want[organization] {
 					t.Errorf("%s is told of %d events, %v, want %d", organization, len(found), err, want[organization])
 				}
 			}
@@ -229,7 +229,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		b.move("aurora", "occupancy", "occupied")
 		for range 60 {
 			time.Sleep(time.Second)
-			if b.server.counts.streams.Load() == 0 {
+			if b.server.streams.open.Load() == 0 {
 				return
 			}
 		}

@@ -36,7 +36,7 @@ var allowances = map[string]allowance{
 	"agent.Agent: methods":          {151, beingSplit},
 	"agent.Agent: fields":           {25, beingSplit},
 	"agent: lines":                  {6485, beingSplit},
-	"agent/api.Server: methods":     {61, beingSplit},
+	"agent/api.Server: methods":     {33, beingSplit},
 	"agent/api: lines":              {0, "one door, a file for each noun"},
 	"cmd/roomgate: lines":           {0, "one program, a file for each command"},
 	"drivers/sim: lines":            {5200, "the chips and devices of one simulated world, a file for each"},
