@@ -71,15 +71,12 @@ func TestWorkIsBounded(t *testing.T) {
 		t.Fatal(err, e.work-began)
 	}
 
-	x := &expansion{expander: e, from: january, to: february, problem: func(uid, text string) {
-		if uid != "1" || !strings.Contains(text, "too long to work out; only the first occurrence counts") {
-			t.Error(uid, text)
-		}
-	}}
+	x := &expansion{expander: e, from: january, to: february, said: &problems{}}
 	x.run(&series{master: &event{uid: "1", start: start, length: length{rest: time.Hour}, rules: []string{nothing}}})
-	if len(x.found) != 1 {
-		t.Errorf("%d occurrences", len(x.found))
+	if len(x.found) != 1 || !x.said.unread["1"] {
+		t.Errorf("%d occurrences, not whole: %v", len(x.found), x.said.unread)
 	}
+	wantProblems(t, x.said.list(), []string{"event \"1\": rrule: the rules of this calendar take too long to work out; only the first occurrence counts"})
 }
 
 func TestProblemsAreBounded(t *testing.T) {
@@ -106,7 +103,7 @@ func TestNumbersAreBounded(t *testing.T) {
 	}
 	var said problems
 	names := &zones{fallback: utc, known: map[string]zone{}, problem: func(string) {}}
-	r := &reader{zones: names, problem: said.event}
+	r := &reader{zones: names, said: &said}
 	err := scan([]byte(calendarOf(parts...)), "VEVENT", said.add, func(b *block) error {
 		if r.event(b) == nil {
 			t.Error("an event was lost")

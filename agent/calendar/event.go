@@ -55,8 +55,7 @@ func (e *event) newer(o *event) bool {
 // reader builds the events of one calendar.
 type reader struct {
 	zones    *zones
-	problem  func(uid, text string)
-	said     *problems // nil: nobody asks which events are lost
+	said     *problems
 	allDates int
 }
 
@@ -84,11 +83,11 @@ func (r *reader) event(b *block) *event {
 		r.said.lost(d.uid)
 	}
 	if d.err != nil {
-		r.problem(d.uid, d.err.Error()+"; the event was left out")
+		r.said.event(d.uid, d.err.Error()+"; the event was left out")
 		return nil
 	}
 	for _, note := range d.notes {
-		r.problem(d.uid, note)
+		r.said.event(d.uid, note)
 	}
 	d.cancelled = d.cancelled || b.method == "CANCEL"
 	d.free = d.transp == "TRANSPARENT" || d.transp == "" && d.busy == "FREE"

@@ -49,7 +49,7 @@ func parse(body []byte, loc *time.Location, from, to time.Time) (Result, error) 
 		loc = time.UTC
 	}
 	var said problems
-	x := &expansion{from: from, to: to, floating: located{loc}, said: &said, problem: said.event}
+	x := &expansion{from: from, to: to, floating: located{loc}, said: &said}
 	if loc == time.UTC {
 		x.floating = utc
 	}
@@ -103,7 +103,7 @@ func (x *expansion) readZones(body []byte) (*zones, error) {
 
 func (x *expansion) readEvents(body []byte, names *zones) (map[string]*series, []string, error) {
 	all, order, n := map[string]*series{}, []string(nil), 0
-	r := &reader{zones: names, problem: x.problem, said: x.said}
+	r := &reader{zones: names, said: x.said}
 	s := scanner{want: "VEVENT", problem: x.said.add, emit: func(b *block) error {
 		if n++; n > maxEvents {
 			return fmt.Errorf("%w: more than %d events", ErrTooLarge, maxEvents)
@@ -152,9 +152,6 @@ func (p *problems) event(uid, text string) { p.add("event " + quote(uid) + ": " 
 
 // lost notes that an event is there although not all of it could be read.
 func (p *problems) lost(uid string) {
-	if p == nil {
-		return
-	}
 	if p.unread == nil {
 		p.unread = map[string]bool{}
 	}

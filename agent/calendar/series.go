@@ -18,8 +18,7 @@ type expansion struct {
 	expander
 	from, to time.Time
 	floating zone
-	problem  func(uid, text string)
-	said     *problems // nil: nobody asks which events are lost
+	said     *problems
 	found    []Occurrence
 	full     bool // there is more than maxOccurrences
 }
@@ -40,7 +39,7 @@ func (x *expansion) add(all map[string]*series, order []string, ev *event) []str
 		s.master = ev
 	default:
 		if s.master.start.wall != ev.start.wall {
-			x.problem(ev.uid, "it is there twice with different times; the newer one counts")
+			x.said.event(ev.uid, "it is there twice with different times; the newer one counts")
 		}
 		if ev.newer(s.master) {
 			s.master = ev
@@ -96,7 +95,7 @@ func (x *expansion) run(s *series) {
 // called reports whether the cancellation of the whole series is newer than
 // the changed occurrence.
 func (s *series) called(ev *event) bool {
-	return s.master != nil && s.master.cancelled && !(ev.sequence > s.master.sequence)
+	return s.master != nil && s.master.cancelled && ev.sequence <= s.master.sequence
 }
 
 // onwards is a change of an occurrence and all that follow it.
@@ -143,7 +142,7 @@ func (x *expansion) originals(m *event, onward []onwards) []period {
 		if errors.Is(err, errMany) {
 			x.full = true
 		} else if err != nil {
-			x.problem(m.uid, "rrule: "+err.Error()+"; only the first occurrence counts")
+			x.said.event(m.uid, "rrule: "+err.Error()+"; only the first occurrence counts")
 			x.said.lost(m.uid)
 			walls = []time.Time{m.start.wall} // what is certain
 		}

@@ -113,17 +113,20 @@ func notAddress(r rune) bool {
 	return r <= ' ' || r == 0x7f || r == '"' || r == '<' || r == '>' || r == '\\' || r == utf8.RuneError
 }
 
+var (
+	oneBreak = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+	toCaret  = strings.NewReplacer("^", "^^", `"`, "^'", "\n", "^n", `\`, "/")
+)
+
 // text escapes a TEXT value (RFC 5545, 3.3.11).
 func text(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	return escapeText.Replace(title(s))
+	return escapeText.Replace(title(oneBreak.Replace(s)))
 }
 
 // parameter makes a name fit between quotes: RFC 6868 for what it may not
 // hold, and a slash for the backslash, which half of all readers take for an escape.
 func parameter(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	return strings.NewReplacer("^", "^^", `"`, "^'", "\n", "^n", `\`, "/").Replace(strings.TrimSpace(title(s)))
+	return toCaret.Replace(strings.TrimSpace(title(oneBreak.Replace(s))))
 }
 
 // fold writes one line in pieces of at most 75 bytes, the second and later
