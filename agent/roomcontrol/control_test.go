@@ -58,6 +58,35 @@ func TestRingWithoutColours(t *testing.T) {
 	})
 }
 
+// A change of the room's state is followed before the next look.
+func TestChangeIsFollowedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := follows(t, rooms)
+		h.pass(step / 2)
+		if _, err := h.Hold(t.Context(), borealis, booking.Hold{Status: booking.Disabled}); err != nil {
+			t.Fatal(err)
+		}
+		h.pass(step / 10)
+		h.ring(borealis, drivers.Off)
+	})
+}
+
+// A device with a loose contact does not get the same command each time that it
+// is back.
+func TestLooseContactIsNotShowered(t *testing.T) {
+	now := time.Now()
+	v := view{now: now, state: booking.Sign{Status: booking.Available}}
+	a := &actuator{behavior: &ring{}}
+	for after, want := range map[time.Duration]string{time.Second: "", comebackPause - time.Second: "", comebackPause: drivers.ActColor} {
+		a.last, a.next = now, time.Time{}
+		a.lose(now.Add(time.Second))
+		v.now = now.Add(after)
+		if i := a.ask(v, device.Reading{}); i.action != want {
+			t.Errorf("%s after the last command it is told to %q, want %q", after, i.action, want)
+		}
+	}
+}
+
 // A device follows its schedule again once it is enabled, also one that the
 // configuration disables.
 func TestDisabledDeviceFollowsNothing(t *testing.T) {
