@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"roomgate/agent/access"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
-	"roomgate/agent/schedule"
 	"roomgate/store"
 )
 
@@ -121,11 +119,11 @@ func mendRepaired(ctx context.Context, a *Agent) error {
 		if err != nil || r.Told {
 			return err
 		}
-		return errors.Join(device.MendCommands(tx, r), mendCursors(tx, r), mendConfig(tx, r))
+		return errors.Join(device.Mend(tx, r), mendCursors(tx, r), mendConfig(tx, r))
 	})
 }
 
-// tellRepaired tells of a repair once. The building is loaded.
+// tellRepaired tells of a repair once, and does what it leaves to do while the building is loaded.
 func tellRepaired(ctx context.Context, a *Agent) error {
 	return a.db.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.LastRepair(tx)
@@ -136,7 +134,7 @@ func tellRepaired(ctx context.Context, a *Agent) error {
 			return err
 		}
 		r.Told = true
-		return errors.Join(a.tellRepair(tx, r), store.PutRepair(tx, r))
+		return errors.Join(a.tellRepair(tx, r), a.Bookings.Mend(tx, r), store.PutRepair(tx, r))
 	})
 }
 
@@ -165,7 +163,7 @@ func mendConfig(tx *store.Tx, r store.Repair) error {
 	return cloudConfigs.Put(tx, currentConfig, c)
 }
 
-// tellRepair writes the event, and asks the cloud for the bookings that it knows.
+// tellRepair writes the event.
 func (a *Agent) tellRepair(tx *store.Tx, r store.Repair) error {
 	tables := map[string]any{}
 	for _, t := range r.Tables {
@@ -174,12 +172,8 @@ func (a *Agent) tellRepair(tx *store.Tx, r store.Repair) error {
 		}
 	}
 	h := healthRepair(&r)
-	err := a.tellGateway(tx, "storeRepaired", map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
+	return a.tellGateway(tx, "storeRepaired", map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
 		"rows": h.Rows, "older": h.Older, "lost": h.Lost, "unknown": h.Unknown, "headless": h.Headless, "tables": tables})
-	if err != nil || !slices.ContainsFunc(schedule.Buckets(), r.Doubtful) {
-		return err
-	}
-	return a.Bookings.WantSnapshots(tx)
 }
 
 // rowAge is when a row says that it was written, 0 if it does not: a repair chooses the younger of two.

@@ -110,8 +110,10 @@ func (b *Commands) forgot(c Command) error {
 	return problem.New(problem.Conflict, "id", "was sent before the database was repaired, which may have lost that it was carried out: send it again with a new id")
 }
 
-// MendCommands does what a repair leaves to do: it sees to it that each command is forgotten some day, and that what was open is closed.
-func MendCommands(tx *store.Tx, r store.Repair) error {
+// Mend does what a repair of the database leaves to do before anything is
+// loaded: it sees to it that each command is forgotten some day, and that what
+// was open is closed.
+func Mend(tx *store.Tx, r store.Repair) error {
 	doubtful, aged := r.Doubtful(commands.Bucket()), map[string]bool{}
 	for _, ids := range commandAges {
 		doubtful = doubtful || r.Doubtful(ids.Bucket())

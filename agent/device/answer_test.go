@@ -154,7 +154,7 @@ func TestCommandsAfterARepair(t *testing.T) {
 		}
 		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
 			return errors.Join(commands.Put(tx, "found", Stored{Command: lightOn("found"), Receipt: Receipt{CommandID: "found", State: Done}}),
-				r.remember(tx, fromCaller, lightOn("aged"), Receipt{State: Done}), MendCommands(tx, repair))
+				r.remember(tx, fromCaller, lightOn("aged"), Receipt{State: Done}), Mend(tx, repair))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -358,8 +358,12 @@ func (bk *Book) wantSnapshot(ctx context.Context, r *Room, revision uint64) (ref
 	return problem.New(problem.Conflict, "revision", "%d leaves a gap after %d: send a snapshot", revision, have), nil
 }
 
-// WantSnapshots asks the cloud for all bookings of the building.
-func (bk *Book) WantSnapshots(tx *store.Tx) error {
+// Mend asks the cloud for all bookings of the building, if a repair of the
+// database may have lost some.
+func (bk *Book) Mend(tx *store.Tx, repair store.Repair) error {
+	if !slices.ContainsFunc(Buckets(), repair.Doubtful) {
+		return nil
+	}
 	for _, r := range bk.rooms.Load().order {
 		have := r.terms.Load().Revision
 		if err := bk.tellSnapshotWanted(tx, r, have, have); err != nil {

@@ -346,3 +346,24 @@ func TestScheduleThatCannotBeStoredIsNotShown(t *testing.T) {
 		}
 	})
 }
+
+// After a repair that may have lost bookings the cloud is asked for all of them,
+// once for each room.
+func TestMendAsksForAllBookings(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for table, want := range map[string]int{bookings.Bucket(): 2, plans.Bucket(): 2, "table:keys": 0} {
+			r := openRig(t, rigOptions{})
+			repair := store.Repair{Tables: []store.TableRepair{{Name: table, Lost: 1}}}
+			if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return r.Mend(tx, repair) }); err != nil {
+				t.Error(err)
+			}
+			asked := slices.DeleteFunc(r.told(), func(e string) bool { return e != "snapshotWanted" })
+			if len(asked) != want {
+				t.Errorf("%s in doubt: asked for %d snapshots, want %d", table, len(asked), want)
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
