@@ -19,6 +19,8 @@ import (
 	"roomgate/agent/acceptance"
 	"roomgate/agent/whole"
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const acceptHelp = `Walks a meeting space device by device: gives each order, measures what a
@@ -85,7 +87,7 @@ func walkRoom(cmd *cobra.Command, c *client, room acceptance.Room, without []str
 	if gateway.Clock.Trusted {
 		report.TimeTrust = agent.Trusted
 	}
-	t := newTerminal(cmd)
+	t := walker{newTerminal(cmd)}
 	yes, _ := cmd.Flags().GetBool("yes")
 	person := acceptance.Person{Told: t.told}
 	if !yes {
@@ -117,7 +119,7 @@ func concludeReport(cmd *cobra.Command, r acceptance.Report, dir string) error {
 		acceptance.Report
 		Files []string `json:"files"`
 	}{r, []string{path + ".html", path + ".json"}}
-	err = show(cmd, answer, "DEVICE NAME RESULT", func(row func(...string)) {
+	err = output(cmd, answer, "DEVICE NAME RESULT", func(row func(...string)) {
 		for _, d := range r.Devices {
 			row(d.Type, d.ID, string(d.Result))
 		}
@@ -143,7 +145,7 @@ func writeReport(r acceptance.Report, dir string) (path string, err error) {
 		path = filepath.Join(dir, r.Name()+"-"+strconv.Itoa(n))
 	}
 	var page, raw bytes.Buffer
-	if err := errors.Join(r.WriteHTML(&page), printJSON(&raw, r)); err != nil {
+	if err := errors.Join(r.WriteHTML(&page), show.JSON(&raw, r)); err != nil {
 		return "", err
 	}
 	return path, errors.Join(whole.Write(path+".html", page.Bytes(), nil), whole.Write(path+".json", raw.Bytes(), nil))

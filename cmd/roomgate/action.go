@@ -11,6 +11,8 @@ import (
 
 	"roomgate/agent/device"
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // order is the body of an action.
@@ -94,7 +96,7 @@ func orderValue(a drivers.Action, words []string) (json.RawMessage, error) {
 	}
 	if name, _, named := strings.Cut(words[0], "="); !named || find(a, name) == nil {
 		if len(words) > 1 {
-			return nil, fail(exitUsage, "%s takes one value or NAME=VALUE pairs, not %s", a.Name, count(len(words), "word"))
+			return nil, fail(exitUsage, "%s takes one value or NAME=VALUE pairs, not %s", a.Name, show.Count(len(words), "word"))
 		}
 		var first *drivers.Param
 		if len(a.Params) > 0 {
@@ -135,9 +137,9 @@ func scalar(p *drivers.Param, word string) json.RawMessage {
 
 // show prints the receipt.
 func (r receipt) show(cmd *cobra.Command) error {
-	return show(cmd, r, "STATE DEVICE VALUE STATUS SOURCE", func(row func(...string)) {
+	return output(cmd, r, "STATE DEVICE VALUE STATUS SOURCE", func(row func(...string)) {
 		if e := r.Evidence; e != nil {
-			row(r.State, e.Device, dash(e.Value), e.Status, e.Source)
+			row(r.State, e.Device, show.Dash(e.Value), e.Status, e.Source)
 			return
 		}
 		row(r.State, "-", "-", "-", "-")

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // nameArguments lets a command and all below it say which arguments they take,
@@ -27,6 +29,6 @@ func nameArguments(cmd *cobra.Command) {
 		case len(args) == 0:
 			return fail(exitUsage, "%s needs %s", cmd.CommandPath(), wanted)
 		}
-		return fail(exitUsage, "%s takes %s, not %s", cmd.CommandPath(), wanted, count(len(args), "argument"))
+		return fail(exitUsage, "%s takes %s, not %s", cmd.CommandPath(), wanted, show.Count(len(args), "argument"))
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/whole"
 	"roomgate/store"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const backupHelp = `Writes a backup to FILE: one consistent state of the database, the device
@@ -71,12 +73,12 @@ func runBackup(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	p := newProgress(cmd)
-	defer p.end()
+	defer p.End()
 	made, err := writeSealed(cmd.Context(), file, word, from, p)
 	if err != nil {
 		return err
 	}
-	p.end()
+	p.End()
 	if err := from.note(backup.Note{At: time.Now().UTC().Truncate(time.Second), Size: made.Size}); err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "roomgate: the backup is made, but doctor will not know: %v\n", err)
 	}
@@ -85,11 +87,11 @@ func runBackup(cmd *cobra.Command, args []string) (err error) {
 
 func showBackup(cmd *cobra.Command, made madeBackup) error {
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), made)
+		return show.JSON(cmd.OutOrStdout(), made)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, gateway %s, %s\n", made.File, bytesText(made.Size), plain(made.GatewayID), listFiles(made.Manifest))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, gateway %s, %s\n", made.File, show.Bytes(made.Size), show.Plain(made.GatewayID), listFiles(made.Manifest))
 	if len(made.Named) > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "not in it, keep them too: %s\n", plain(strings.Join(made.Named, ", ")))
+		fmt.Fprintf(cmd.OutOrStdout(), "not in it, keep them too: %s\n", show.Plain(strings.Join(made.Named, ", ")))
 	}
 	return err
 }
@@ -97,7 +99,7 @@ func showBackup(cmd *cobra.Command, made madeBackup) error {
 func listFiles(m backup.Manifest) string {
 	var all []string
 	for _, f := range m.Files {
-		all = append(all, fmt.Sprintf("%s %s", f.Name, bytesText(f.Size)))
+		all = append(all, fmt.Sprintf("%s %s", f.Name, show.Bytes(f.Size)))
 	}
 	return strings.Join(all, ", ")
 }
@@ -121,7 +123,7 @@ func mayReplace(file string) error {
 
 // source is where a backup comes from.
 type source struct {
-	write func(ctx context.Context, w io.Writer, p *progress) error // a tar
+	write func(ctx context.Context, w io.Writer, p *show.Progress) error // a tar
 	note  func(backup.Note) error
 }
 
@@ -149,12 +151,12 @@ func backupSource(cmd *cobra.Command) (source, error) {
 func runningSource(ctx context.Context, path string) source {
 	c := overSocket(path, 0) // a large database takes its time
 	return source{
-		write: func(ctx context.Context, w io.Writer, p *progress) error {
+		write: func(ctx context.Context, w io.Writer, p *show.Progress) error {
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/backup", nil)
 			if err != nil {
 				return err
 			}
-			told, arrived := p.wait("the gateway copies its database")
+			told, arrived := p.Wait("the gateway copies its database")
 			answer, err := c.http.Do(r.WithContext(hearProgress(ctx, told)))
 			arrived()
 			if err != nil {
@@ -176,7 +178,7 @@ func runningSource(ctx context.Context, path string) source {
 
 func stoppedSource(file string, c *config.Config) source {
 	return source{
-		write: func(ctx context.Context, w io.Writer, p *progress) error {
+		write: func(ctx context.Context, w io.Writer, p *show.Progress) error {
 			if _, err := os.Stat(filepath.Join(c.Data, agent.Database)); errors.Is(err, fs.ErrNotExist) {
 				return fail(exitFailed, "%s has no database: name the directory with --data", c.Data)
 			}
@@ -192,7 +194,7 @@ func stoppedSource(file string, c *config.Config) source {
 			if err != nil {
 				return err
 			}
-			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, store.Progress(p.of("the database is checked")), p.of("the database is read"))
+			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, store.Progress(p.Of("the database is checked")), p.Of("the database is read"))
 			if errors.Is(err, store.ErrDamaged) {
 				return fmt.Errorf("%w: start the gateway once, which repairs it", err)
 			}
@@ -214,7 +216,7 @@ func backupConfig(path string) (c agent.BackupConfig, err error) {
 
 // writeSealed writes a backup beside its file, reads it back, and then gives
 // it its name.
-func writeSealed(ctx context.Context, file, word string, from source, p *progress) (made madeBackup, err error) {
+func writeSealed(ctx context.Context, file, word string, from source, p *show.Progress) (made madeBackup, err error) {
 	temp, err := openPart(file + ".part")
 	if err != nil {
 		return made, err
@@ -258,7 +260,7 @@ func openPart(path string) (*os.File, error) {
 }
 
 // sealInto seals what comes from the source, and verifies it on the way.
-func sealInto(ctx context.Context, f *os.File, word string, from source, p *progress) error {
+func sealInto(ctx context.Context, f *os.File, word string, from source, p *show.Progress) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sealer, err := backup.Seal(f, word)
@@ -272,7 +274,7 @@ func sealInto(ctx context.Context, f *os.File, word string, from source, p *prog
 		ended <- err
 		_ = w.CloseWithError(err) // nil is the end of the file
 	}()
-	_, err = backup.Read(ctx, io.TeeReader(r, sealer), agent.Schema, "", p.of("backup"))
+	_, err = backup.Read(ctx, io.TeeReader(r, sealer), agent.Schema, "", p.Of("backup"))
 	_ = r.CloseWithError(context.Canceled) // lets the writer end
 	cancel()
 	if cause := <-ended; cause != nil && !errors.Is(cause, context.Canceled) {
@@ -281,7 +283,7 @@ func sealInto(ctx context.Context, f *os.File, word string, from source, p *prog
 	return errors.Join(err, sealer.Close(), f.Sync())
 }
 
-func readBack(ctx context.Context, f *os.File, word string, p *progress) (*backup.Opened, error) {
+func readBack(ctx context.Context, f *os.File, word string, p *show.Progress) (*backup.Opened, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -289,5 +291,5 @@ func readBack(ctx context.Context, f *os.File, word string, p *progress) (*backu
 	if err != nil {
 		return nil, err
 	}
-	return backup.Read(ctx, r, agent.Schema, "", p.of("reading back"))
+	return backup.Read(ctx, r, agent.Schema, "", p.Of("reading back"))
 }

@@ -9,6 +9,8 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/backup"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // backupPatience is how long the one who asked for a backup may take for the
@@ -35,7 +37,7 @@ func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/x-tar")
 	out := &patient{w: w, control: http.NewResponseController(w)}
-	switch err := g.agent.Backup(r.Context(), out, c, out.tell(progressEvery)); {
+	switch err := g.agent.Backup(r.Context(), out, c, out.tell(show.ProgressEvery)); {
 	case err != nil && out.begun:
 		g.log.Warn("a backup was broken off", "error", err)
 		panic(http.ErrAbortHandler)

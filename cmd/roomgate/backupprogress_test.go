@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // What a gateway tells of its work arrives whole and in order, and the answer
@@ -97,34 +98,8 @@ func TestBackupShowsHowFarTheGatewayIs(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	var got strings.Builder
-	p := &progress{out: said, live: true, every: time.Millisecond}
+	p := show.NewProgress(show.ProgressOptions{Out: said, Live: true, Every: time.Millisecond})
 	if err := runningSource(t.Context(), path).write(t.Context(), &got, p); err != nil || got.String() != "the backup" {
 		t.Errorf("%q, %v", got.String(), err)
 	}
-}
-
-// Where nobody watches there is a plain line now and then, and none about what
-// ends soon.
-func TestProgressInALog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		said := make(saidLines, 9)
-		p := &progress{out: said, every: progressEveryLog}
-		told, stop := p.wait("copying")
-		time.Sleep(progressEveryLog - time.Nanosecond)
-		synctest.Wait()
-		if len(said) > 0 {
-			t.Errorf("said too soon: %q", <-said)
-		}
-		time.Sleep(progressEveryLog)
-		synctest.Wait()
-		told(1<<20, 4<<20)
-		time.Sleep(progressEveryLog)
-		stop()
-		p.end()
-		for _, want := range []string{"copying: 10s\n", "copying: 25 % of 4.0 MB\n"} {
-			if got := <-said; got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		}
-	})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/booking"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const bookingHelp = `Books meeting spaces, and shows what is booked.
@@ -86,7 +88,7 @@ func listBookings(cmd *cobra.Command, c *client, args []string) error {
 		told = append(told, days[i].shown...)
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), told)
+		return show.JSON(cmd.OutOrStdout(), told)
 	}
 	for i, d := range days {
 		if i > 0 {
@@ -118,7 +120,7 @@ func (c *client) rooms(cmd *cobra.Command, args []string) ([]room, error) {
 // bookedDay is one day of a space.
 type bookedDay struct {
 	room   room
-	day    date
+	day    show.Date
 	grid   time.Duration
 	shown  []bookingRecord
 	hidden int // cancelled and the like
@@ -126,13 +128,13 @@ type bookedDay struct {
 
 func (c *client) bookedDay(cmd *cobra.Command, r room) (d bookedDay, err error) {
 	d.room = r
-	if d.day, err = r.clock.day(text(cmd, "day")); err != nil {
+	if d.day, err = r.clock.Day(text(cmd, "day")); err != nil {
 		return d, err
 	}
 	if d.grid, err = c.grid(cmd, r.ID); err != nil {
 		return d, err
 	}
-	all, err := c.bookings(cmd, r.ID, d.day.begins(r.clock.zone), d.day.ends(r.clock.zone))
+	all, err := c.bookings(cmd, r.ID, d.day.Begins(r.clock.Zone), d.day.Ends(r.clock.Zone))
 	if err != nil {
 		return d, err
 	}
@@ -161,6 +163,10 @@ func (c *client) grid(cmd *cobra.Command, spaceID string) (time.Duration, error)
 	}
 	return quarter, err
 }
+
+// quarter is the slot of a space whose own is not known, and what is added to a
+// meeting unless told otherwise.
+const quarter = 15 * time.Minute
 
 // bookings are those of a space, or of all if spaceID is empty, that share a
 // moment with [from, until), by their start. Zero bounds are the gateway's:
@@ -194,16 +200,16 @@ func (c *client) bookings(cmd *cobra.Command, spaceID string, from, until time.T
 // print shows the bar and the table.
 func (d bookedDay) print(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
-	style := styleOf(cmd)
-	heading := fmt.Sprintf("%s  %s  %s", plain(d.room.Name), d.day, d.room.Timezone)
-	if hours := d.day.ends(d.room.clock.zone).Sub(d.day.begins(d.room.clock.zone)); hours != 24*time.Hour {
+	style := show.StyleOf(cmd.OutOrStdout())
+	heading := fmt.Sprintf("%s  %s  %s", show.Plain(d.room.Name), d.day, d.room.Timezone)
+	if hours := d.day.Ends(d.room.clock.Zone).Sub(d.day.Begins(d.room.clock.Zone)); hours != 24*time.Hour {
 		heading += fmt.Sprintf("  (the clocks change: %g hours)", hours.Hours())
 	}
 	all := make([]booking.Booking, len(d.shown))
 	for i, b := range d.shown {
 		all[i] = b.Booking
 	}
-	fmt.Fprintf(out, "%s\n%s", heading, dayBar{d.room.clock, d.day, d.grid, style}.draw(all))
+	fmt.Fprintf(out, "%s\n%s", heading, show.DayBar{Clock: d.room.clock, Day: d.day, Grid: d.grid, Style: style}.Draw(all))
 	if len(d.shown) == 0 {
 		fmt.Fprintln(out, "no bookings"+d.more())
 		return nil
@@ -213,12 +219,12 @@ func (d bookedDay) print(cmd *cobra.Command) error {
 	if reasons {
 		header += " REASON"
 	}
-	err := show(cmd, nil, header, func(row func(...string)) {
+	err := output(cmd, nil, header, func(row func(...string)) {
 		short := shortIDs(all)
 		for _, b := range all {
-			line := []string{d.room.clock.span(b.Start, b.End, d.day), titleOf(b), personOf(b), string(b.State), short[b.ID]}
+			line := []string{d.room.clock.Span(b.Start, b.End, d.day), titleOf(b), personOf(b), string(b.State), short[b.ID]}
 			if reasons {
-				line = append(line, dash(b.Reason))
+				line = append(line, show.Dash(b.Reason))
 			}
 			row(line...)
 		}
@@ -241,12 +247,12 @@ func titleOf(b booking.Booking) string {
 	if b.Private {
 		return strings.TrimSpace(b.Title + " (private)")
 	}
-	return dash(b.Title)
+	return show.Dash(b.Title)
 }
 
 func personOf(b booking.Booking) string {
 	if b.Organizer.Name == "" {
-		return dash(b.Organizer.Email)
+		return show.Dash(b.Organizer.Email)
 	}
 	return b.Organizer.Name
 }
@@ -257,9 +263,9 @@ func (r room) line(b booking.Booking) string {
 	if b.Reason != "" {
 		state += " (" + b.Reason + ")"
 	}
-	when := r.clock.fullSpan(b.Start, b.End)
+	when := r.clock.FullSpan(b.Start, b.End)
 	if !b.PlannedEnd.IsZero() && !b.PlannedEnd.Equal(b.End) {
-		when += " (planned until " + r.clock.say(b.PlannedEnd, dateOf(b.Start, r.clock.zone)) + ")"
+		when += " (planned until " + r.clock.Say(b.PlannedEnd, show.DateOf(b.Start, r.clock.Zone)) + ")"
 	}
-	return plain(strings.Join([]string{state, r.Name, when, titleOf(b), personOf(b), b.ID}, "  "))
+	return show.Plain(strings.Join([]string{state, r.Name, when, titleOf(b), personOf(b), b.ID}, "  "))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/cmd/roomgate/show"
 )
 
 // house is a gateway as far as these tests need one: two rooms in Berlin on
@@ -38,8 +39,8 @@ func newHouse(t *testing.T, aurorasDay ...string) *house {
 	h := &house{t: t, states: map[string]map[string]any{aurora: {}, borealis: {}}}
 	h.Server = httptest.NewServer(h.handler())
 	t.Cleanup(h.Close)
-	c := clockIn(t, "Europe/Berlin", houseNow)
-	for i, b := range on(t, c, c.today(), aurorasDay...) {
+	c := berlin(t, houseNow)
+	for i, b := range booked(t, c, aurorasDay...) {
 		b.ID, b.SpaceID, b.Revision = fmt.Sprintf("01KB%022d", i+1)+"XYZ"[i%3:i%3+1], aurora, 1
 		b.Title, b.Organizer = fmt.Sprintf("Meeting %d", i+1), booking.Person{Name: "A. Person", Email: "a@example.org"}
 		h.bookings = append(h.bookings, b)
@@ -351,4 +352,31 @@ func TestPerson(t *testing.T) {
 			t.Errorf("%q is %+v, want %+v", text, got, want)
 		}
 	}
+}
+
+// berlin is the clock of the house; now is RFC 3339.
+func berlin(t *testing.T, now string) show.Clock {
+	t.Helper()
+	zone, err1 := time.LoadLocation("Europe/Berlin")
+	at, err2 := time.Parse(time.RFC3339, now)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	return show.Clock{Zone: zone, Now: at}
+}
+
+// booked is what is booked today: "10:00-11:00 checked_in".
+func booked(t *testing.T, c show.Clock, texts ...string) (all []booking.Booking) {
+	t.Helper()
+	for _, text := range texts {
+		times, state, _ := strings.Cut(text, " ")
+		from, until, _ := strings.Cut(times, "-")
+		start, err1 := c.At(from, c.Today())
+		end, err2 := c.At(until, c.Today())
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		all = append(all, booking.Booking{State: booking.State(state), Start: start, End: end})
+	}
+	return all
 }

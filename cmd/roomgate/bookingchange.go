@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/booking"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // nounID is what the help calls a booking.
@@ -122,7 +124,7 @@ func createBooking(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
-	day, err := r.clock.day(text(cmd, "day"))
+	day, err := r.clock.Day(text(cmd, "day"))
 	if err != nil {
 		return err
 	}
@@ -155,19 +157,19 @@ func (c *client) gridFor(cmd *cobra.Command, r room, start string) (time.Duratio
 }
 
 // times reads START [END|LENGTH] of a new booking.
-func (b *bookingBody) times(c roomClock, day date, grid time.Duration, start, end string) error {
+func (b *bookingBody) times(c show.Clock, day show.Date, grid time.Duration, start, end string) error {
 	if strings.EqualFold(start, "now") {
 		return b.walkUp(c, day, end)
 	}
 	if end == "" {
 		return fail(exitUsage, "a booking that does not begin now needs an end: give one as 15:30 or 45m")
 	}
-	from, err := c.at(start, day)
+	from, err := c.At(start, day)
 	if err != nil {
 		return err
 	}
-	from = c.onGrid(from, grid)
-	until, err := c.until(end, from, day)
+	from = c.OnGrid(from, grid)
+	until, err := c.Until(end, from, day)
 	if err != nil {
 		return err
 	}
@@ -177,16 +179,16 @@ func (b *bookingBody) times(c roomClock, day date, grid time.Duration, start, en
 
 // walkUp reads the end of a booking that begins now. Without one the gateway
 // says how long it may be.
-func (b *bookingBody) walkUp(c roomClock, day date, end string) error {
+func (b *bookingBody) walkUp(c show.Clock, day show.Date, end string) error {
 	b.Source = booking.WalkUp
-	if day != c.today() {
+	if day != c.Today() {
 		return fail(exitUsage, "now is not on %s: leave --day away, or give a time", day)
 	}
 	if end == "" {
 		return nil
 	}
-	from := c.now.Truncate(time.Second)
-	until, err := c.until(end, from, day)
+	from := c.Now.Truncate(time.Second)
+	until, err := c.Until(end, from, day)
 	b.Start, b.End = utc(from), utc(until)
 	return err
 }
@@ -222,42 +224,35 @@ func updateBooking(cmd *cobra.Command, c *client, args []string) error {
 
 // move reads the new times of a booking. Those without a day are of its own
 // days, or of --day.
-func (body *bookingBody) move(cmd *cobra.Command, c roomClock, grid time.Duration, b booking.Booking) (err error) {
+func (body *bookingBody) move(cmd *cobra.Command, c show.Clock, grid time.Duration, b booking.Booking) (err error) {
 	f := cmd.Flags()
 	start, end := b.Start, b.End
-	firstDay, lastDay := dateOf(start, c.zone), dateOf(end, c.zone)
+	firstDay, lastDay := show.DateOf(start, c.Zone), show.DateOf(end, c.Zone)
 	if f.Changed("day") {
-		to, err := c.day(text(cmd, "day"))
+		to, err := c.Day(text(cmd, "day"))
 		if err != nil {
 			return err
 		}
-		if start, end, err = c.moved(start, end, to); err != nil {
+		if start, end, err = c.Moved(start, end, to); err != nil {
 			return err
 		}
-		firstDay, lastDay = to, dateOf(end, c.zone)
+		firstDay, lastDay = to, show.DateOf(end, c.Zone)
 		body.Start, body.End = utc(start), utc(end)
 	}
 	if f.Changed("start") {
-		if start, err = c.at(text(cmd, "start"), firstDay); err != nil {
+		if start, err = c.At(text(cmd, "start"), firstDay); err != nil {
 			return err
 		}
-		start = c.onGrid(start, grid)
+		start = c.OnGrid(start, grid)
 		body.Start = utc(start)
 	}
 	if f.Changed("end") {
-		if end, err = c.until(text(cmd, "end"), start, lastDay); err != nil {
+		if end, err = c.Until(text(cmd, "end"), start, lastDay); err != nil {
 			return err
 		}
 		body.End = utc(end)
 	}
 	return nil
-}
-
-// moved is an interval at the same time of another day, and as long.
-func (c roomClock) moved(start, end time.Time, to date) (time.Time, time.Time, error) {
-	h, m, s := start.In(c.zone).Clock()
-	from, err := c.wall(to, h*3600+m*60+s, c.clock(start))
-	return from, from.Add(end.Sub(start)), err
 }
 
 func extendBooking(cmd *cobra.Command, c *client, args []string) error {
@@ -268,14 +263,14 @@ func extendBooking(cmd *cobra.Command, c *client, args []string) error {
 	body := bookingBody{Minutes: 15}
 	until := b.End.Add(quarter)
 	switch {
-	case len(args) == 2 && isLength(args[1]):
-		length, err := parseLength(args[1])
+	case len(args) == 2 && show.IsLength(args[1]):
+		length, err := show.ParseLength(args[1])
 		if err != nil {
 			return err
 		}
 		body.Minutes, until = int(length/time.Minute), b.End.Add(length)
 	case len(args) == 2:
-		if until, err = r.clock.at(args[1], dateOf(b.End.Add(-1), r.clock.zone)); err != nil {
+		if until, err = r.clock.At(args[1], show.DateOf(b.End.Add(-1), r.clock.Zone)); err != nil {
 			return err
 		}
 		body = bookingBody{End: utc(until)}
@@ -290,7 +285,7 @@ func (c *client) changed(cmd *cobra.Command, r room, method, path string, in any
 		return c.explain(cmd, r, w, err)
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), b)
+		return show.JSON(cmd.OutOrStdout(), b)
 	}
 	_, err := fmt.Fprintln(cmd.OutOrStdout(), r.line(b.Booking))
 	return err

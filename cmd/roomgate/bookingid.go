@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/booking"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // The fewest characters that stand for an id, and the fewest that a list
@@ -125,5 +127,5 @@ func (c *client) bookingEndingIn(cmd *cobra.Command, word string) (bookingRecord
 	for i, b := range found {
 		ids[i] = b.ID
 	}
-	return bookingRecord{}, fail(exitRefused, "%s end in %q: %s: give more of the id", count(len(found), "booking"), word, strings.Join(ids, ", "))
+	return bookingRecord{}, fail(exitRefused, "%s end in %q: %s: give more of the id", show.Count(len(found), "booking"), word, strings.Join(ids, ", "))
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/booking"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // refused is a change that the gateway did not make, and why.
@@ -59,68 +60,50 @@ func (c *client) explain(cmd *cobra.Command, r room, w wish, err error) error {
 	if no.Conflict != nil {
 		return fail(exitRefused, "%s", c.conflict(cmd, r, w, *no.Conflict))
 	}
-	message := r.clock.local(cmp.Or(no.Detail, no.Error()))
-	past := w.start != nil && w.start.Before(r.clock.now) && no.Field == "start_time"
+	message := r.clock.Local(cmp.Or(no.Detail, no.Error()))
+	past := w.start != nil && w.start.Before(r.clock.Now) && no.Field == "start_time"
 	backwards := w.start != nil && w.end != nil && !w.end.After(*w.start)
 	switch {
 	case past && !w.dated:
-		message += ": it is " + r.clock.clock(r.clock.now) + " there, for another day give --day"
+		message += ": it is " + r.clock.Time(r.clock.Now) + " there, for another day give --day"
 	case backwards && no.Field == "end_time":
 		message += ": over midnight give a length, as 2h"
 	}
 	return fail(exitRefused, "%s", message)
 }
 
-// stamps are times as the gateway writes them in messages.
-var stamps = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z`)
-
-// local writes the times in a message as the room's clock shows them.
-func (c roomClock) local(message string) string {
-	return stamps.ReplaceAllStringFunc(message, func(s string) string {
-		t, err := c.at(s, c.today())
-		if err != nil {
-			return s
-		}
-		return c.say(t, c.today())
-	})
-}
-
 // conflict says from when to when the room is taken, and what is free instead.
 func (c *client) conflict(cmd *cobra.Command, r room, w wish, busy booking.Interval) string {
-	about := r.clock.today()
+	about := r.clock.Today()
 	if busy.End.IsZero() {
-		return fmt.Sprintf("%s is taken from %s on: choose another room", r.Name, r.clock.say(busy.Start, about))
+		return fmt.Sprintf("%s is taken from %s on: choose another room", r.Name, r.clock.Say(busy.Start, about))
 	}
-	message := fmt.Sprintf("%s is taken from %s", r.Name, r.clock.fromTo(busy.Start, busy.End, about))
-	start, end := w.times(r.clock.now)
+	message := fmt.Sprintf("%s is taken from %s", r.Name, r.clock.FromTo(busy.Start, busy.End, about))
+	start, end := w.times(r.clock.Now)
 	if w.extends {
 		if busy.Start.After(w.booking.End) {
-			return message + fmt.Sprintf(": this one can end at %s at the latest", r.clock.say(busy.Start, about))
+			return message + fmt.Sprintf(": this one can end at %s at the latest", r.clock.Say(busy.Start, about))
 		}
 		start = w.booking.End
 	}
 	// The rest of the day tells what to do; without it the answer still stands.
-	day := dateOf(start, r.clock.zone)
-	all, err := c.bookings(cmd, "", earliest(start, day.begins(r.clock.zone)), latest(end, day.ends(r.clock.zone)))
+	day := show.DateOf(start, r.clock.Zone)
+	all, err := c.bookings(cmd, "", slices.MinFunc([]time.Time{start, day.Begins(r.clock.Zone)}, time.Time.Compare),
+		slices.MaxFunc([]time.Time{end, day.Ends(r.clock.Zone)}, time.Time.Compare))
 	if err != nil {
 		return message
 	}
 	var ways []string
 	if from, ok := c.freeFrom(cmd, all, r, w.id(), busy.End, end.Sub(start)); ok && !w.extends {
-		ways = append(ways, r.clock.fromTo(from, from.Add(end.Sub(start)), about))
+		ways = append(ways, r.clock.FromTo(from, from.Add(end.Sub(start)), about))
 	}
 	if others := c.freeThen(cmd, all, r.ID, start, end); len(others) > 0 {
-		ways = append(ways, strings.Join(others, " or ")+" from "+r.clock.fromTo(start, end, about))
+		ways = append(ways, strings.Join(others, " or ")+" from "+r.clock.FromTo(start, end, about))
 	}
 	if len(ways) == 0 {
 		return message + ": see booking list"
 	}
 	return message + ": take " + strings.Join(ways, ", or ")
-}
-
-// fromTo is an interval in a sentence.
-func (c roomClock) fromTo(start, end time.Time, about date) string {
-	return c.say(start, about) + " to " + c.say(end, dateOf(start, c.zone))
 }
 
 // id is that of the booking that is to be changed.
@@ -156,25 +139,15 @@ func (c *client) freeFrom(cmd *cobra.Command, all []bookingRecord, r room, excep
 	if err != nil {
 		return t, false
 	}
-	ends := dateOf(t.Add(-1), r.clock.zone).ends(r.clock.zone)
-	t = r.clock.onGrid(t, grid)
+	ends := show.DateOf(t.Add(-1), r.clock.Zone).Ends(r.clock.Zone)
+	t = r.clock.OnGrid(t, grid)
 	slices.SortStableFunc(all, func(a, b bookingRecord) int { return a.Start.Compare(b.Start) })
 	for _, b := range all {
 		if b.SpaceID == r.ID && b.ID != except && b.Live() && b.Overlaps(t, t.Add(length)) {
-			t = r.clock.onGrid(b.End, grid)
+			t = r.clock.OnGrid(b.End, grid)
 		}
 	}
 	return t, !t.Add(length).After(ends)
-}
-
-// onGrid is the next moment from t on at which the local clock is on the grid.
-func (c roomClock) onGrid(t time.Time, grid time.Duration) time.Time {
-	local := t.In(c.zone)
-	past := time.Duration(local.Hour())*time.Hour + pastHour(t, c.zone)
-	if grid <= 0 || past%grid == 0 {
-		return t
-	}
-	return t.Add(grid - past%grid)
 }
 
 // freeThen are the names of other spaces in which nothing stands at that time.

@@ -8,6 +8,8 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/roombroker"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 func newCheckConfig() *cobra.Command {
@@ -48,7 +50,7 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	}
 	out := cmd.OutOrStdout()
 	_, err = fmt.Fprintf(out, "%s: valid, %s with %s\n",
-		configFile(cmd), count(len(c.Spaces), "meeting space"), count(devices, "device"))
+		configFile(cmd), show.Count(len(c.Spaces), "meeting space"), show.Count(devices, "device"))
 	for _, a := range adviceOn(c) {
 		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, a.Fix)
 		err = errors.Join(err, e)
@@ -89,5 +91,5 @@ func printProblems(cmd *cobra.Command, c *config.Config, problems *config.Errors
 			answer.Problems = append(answer.Problems, configProblem(p))
 		}
 	}
-	return printJSON(cmd.OutOrStdout(), answer)
+	return show.JSON(cmd.OutOrStdout(), answer)
 }

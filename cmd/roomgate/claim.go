@@ -13,6 +13,8 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/qr"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const claimHelp = `Shows whom this gateway belongs to, or the claim code by which it is claimed.
@@ -54,10 +56,10 @@ func runClaim(cmd *cobra.Command, c *client, _ []string) error {
 	}
 	out := cmd.OutOrStdout()
 	if wantsJSON(cmd) {
-		return printJSON(out, g)
+		return show.JSON(out, g)
 	}
 	screen, _ := out.(*os.File)
-	_, err := io.WriteString(out, g.text(screen != nil && isTerminal(screen)))
+	_, err := io.WriteString(out, g.text(screen != nil && show.IsTerminal(screen)))
 	return err
 }
 
@@ -65,9 +67,9 @@ func runClaim(cmd *cobra.Command, c *client, _ []string) error {
 func (g claimShown) text(drawn bool) string {
 	switch {
 	case g.State == claim.Done:
-		return fmt.Sprintf("gateway %s belongs to %s since %s\n", g.ID, plain(g.Organization), day(g.ClaimedAt))
+		return fmt.Sprintf("gateway %s belongs to %s since %s\n", g.ID, show.Plain(g.Organization), day(g.ClaimedAt))
 	case g.State != claim.Waiting:
-		return fmt.Sprintf("nobody has to claim gateway %s: %s\n", g.ID, plain(g.Reason))
+		return fmt.Sprintf("nobody has to claim gateway %s: %s\n", g.ID, show.Plain(g.Reason))
 	case drawn:
 		return drawClaim(g.Status) + claimWords(g.Status)
 	}
@@ -90,7 +92,7 @@ func claimWords(g claim.Status) string {
 	fmt.Fprintf(&b, "gateway %s belongs to nobody yet\n", g.ID)
 	fmt.Fprintf(&b, "claim code %s\n", g.Code)
 	if g.URL != "" {
-		fmt.Fprintf(&b, "scan it, or open %s\n", plain(g.URL))
+		fmt.Fprintf(&b, "scan it, or open %s\n", show.Plain(g.URL))
 	}
 	if !g.CloudConnected {
 		b.WriteString("the cloud is not reached now: a claim gets through once it is, see roomgate doctor\n")

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const clockHelp = `Says that the clock of this machine is right.
@@ -44,7 +46,7 @@ func confirmClock(cmd *cobra.Command, c *client, _ []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), answer)
+		return show.JSON(cmd.OutOrStdout(), answer)
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "the clock shows %s and is %s\n", answer.Now.Format(time.RFC3339), answer.Trust)
 	return err

@@ -12,6 +12,8 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/schedule"
 	"roomgate/agent/standin"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 func newCloud() *cobra.Command {
@@ -59,24 +61,24 @@ func cloudSchedule(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), answer)
+		return show.JSON(cmd.OutOrStdout(), answer)
 	}
 	return printCloud(cmd, s.clock, answer)
 }
 
-func cloudTimes(cmd *cobra.Command, clock roomClock, o *standin.Request, start, end string) error {
-	day, err := clock.day(text(cmd, "day"))
+func cloudTimes(cmd *cobra.Command, clock show.Clock, o *standin.Request, start, end string) error {
+	day, err := clock.Day(text(cmd, "day"))
 	if err != nil {
 		return err
 	}
-	if o.Start, err = clock.at(start, day); err != nil {
+	if o.Start, err = clock.At(start, day); err != nil {
 		return err
 	}
-	o.End, err = clock.until(end, o.Start, day)
+	o.End, err = clock.Until(end, o.Start, day)
 	return err
 }
 
-func printCloud(cmd *cobra.Command, clock roomClock, answer standin.Schedule) error {
+func printCloud(cmd *cobra.Command, clock show.Clock, answer standin.Schedule) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "the cloud's schedule has revision %d\n", answer.Revision)
 	if len(answer.Bookings) == 0 {
@@ -85,7 +87,7 @@ func printCloud(cmd *cobra.Command, clock roomClock, answer standin.Schedule) er
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tSTATE\tSOURCE\tTITLE\tID")
 	for _, b := range answer.Bookings {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", clock.span(b.Start, b.End, clock.today()), b.State, b.Source, dash(b.Title), b.ID)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", clock.Span(b.Start, b.End, clock.Today()), b.State, b.Source, show.Dash(b.Title), b.ID)
 	}
 	return w.Flush()
 }
@@ -93,7 +95,7 @@ func printCloud(cmd *cobra.Command, clock roomClock, answer standin.Schedule) er
 // knownSpace is a meeting space with its clock.
 type knownSpace struct {
 	ID    string
-	clock roomClock
+	clock show.Clock
 }
 
 func cloudSpace(cmd *cobra.Command, c *client, name string) (known knownSpace, err error) {
@@ -108,10 +110,10 @@ func cloudSpace(cmd *cobra.Command, c *client, name string) (known knownSpace, e
 		return known, err
 	}
 	known.ID = s.ID
-	if known.clock.zone, err = time.LoadLocation(s.Timezone); err != nil {
+	if known.clock.Zone, err = time.LoadLocation(s.Timezone); err != nil {
 		return known, err
 	}
-	known.clock.now, err = time.Parse(time.RFC3339, state.Response.Time)
+	known.clock.Now, err = time.Parse(time.RFC3339, state.Response.Time)
 	return known, err
 }
 

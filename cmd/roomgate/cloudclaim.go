@@ -12,6 +12,8 @@ import (
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 func newCloudClaim() *cobra.Command {
@@ -61,7 +63,7 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		if err := printJSON(cmd.OutOrStdout(), got); err != nil {
+		if err := show.JSON(cmd.OutOrStdout(), got); err != nil {
 			return err
 		}
 	} else if got.State == "done" {

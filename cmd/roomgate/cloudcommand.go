@@ -12,6 +12,8 @@ import (
 
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 func newCloudCommand() *cobra.Command {
@@ -128,7 +130,7 @@ func configureByCloud(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		if err := printJSON(cmd.OutOrStdout(), got); err != nil {
+		if err := show.JSON(cmd.OutOrStdout(), got); err != nil {
 			return err
 		}
 	} else if got.State == "done" {

@@ -51,7 +51,7 @@ func listFleet(cmd *cobra.Command, _ []string) error {
 	}
 	defer l.close()
 	fleet := l.fleet(cmd)
-	return show(cmd, fleet, "GATEWAY PRESENCE SINCE SPACE STATUS DEVICES OFFLINE", func(row func(...string)) {
+	return output(cmd, fleet, "GATEWAY PRESENCE SINCE SPACE STATUS DEVICES OFFLINE", func(row func(...string)) {
 		for _, g := range fleet {
 			since := "-"
 			if !g.Since.IsZero() {

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // record is the platform's status record.
@@ -48,10 +50,10 @@ func listDevices(cmd *cobra.Command, c *client, args []string) error {
 		}
 		answer.Devices = slices.DeleteFunc(answer.Devices, func(d deviceRow) bool { return d.SpaceID != s.ID })
 	}
-	return show(cmd, answer.Devices, "SPACE DEVICE VALUE STATUS DRIVER ACTIONS", func(row func(...string)) {
+	return output(cmd, answer.Devices, "SPACE DEVICE VALUE STATUS DRIVER ACTIONS", func(row func(...string)) {
 		for _, d := range answer.Devices {
 			for _, r := range d.Readings {
-				row(d.SpaceName, r.Device, dash(r.Value), r.Status, d.Driver, dash(actions(d.Description, r.SubDevice)))
+				row(d.SpaceName, r.Device, show.Dash(r.Value), r.Status, d.Driver, show.Dash(actions(d.Description, r.SubDevice)))
 			}
 		}
 	})
@@ -100,9 +102,9 @@ func showRecords(cmd *cobra.Command, v any, records []record, err error) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, "DEVICE VALUE STATUS", func(row func(...string)) {
+	return output(cmd, v, "DEVICE VALUE STATUS", func(row func(...string)) {
 		for _, r := range records {
-			row(r.Device, dash(r.Value), r.Status)
+			row(r.Device, show.Dash(r.Value), r.Status)
 		}
 	})
 }

@@ -18,6 +18,8 @@ import (
 	"roomgate/agent/update"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // checkTime bounds each of the doctor's checks.
@@ -71,13 +73,13 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	if len(failed) > 0 {
-		return fail(exitFailed, "%d of %s failed: %s", len(failed), count(len(d.Findings), "finding"), strings.Join(failed, ", "))
+		return fail(exitFailed, "%d of %s failed: %s", len(failed), show.Count(len(d.Findings), "finding"), strings.Join(failed, ", "))
 	}
 	return nil
 }
 
 func showDiagnosis(cmd *cobra.Command, d diagnosis) error {
-	return show(cmd, d, "STATE FINDING SEEN", func(row func(...string)) {
+	return output(cmd, d, "STATE FINDING SEEN", func(row func(...string)) {
 		for _, f := range d.Findings {
 			row(string(f.State), f.Name, f.Seen)
 			if f.Fix != "" {

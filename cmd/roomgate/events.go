@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // event is the platform's event record.
@@ -56,7 +58,7 @@ func showEvents(cmd *cobra.Command, c *client, _ []string) error {
 	}
 	follow, _ := cmd.Flags().GetBool("follow")
 	if wantsJSON(cmd) && !follow {
-		return printJSON(cmd.OutOrStdout(), page)
+		return show.JSON(cmd.OutOrStdout(), page)
 	}
 	names, err := c.names(cmd)
 	if err != nil {
@@ -118,7 +120,7 @@ func printEvents(cmd *cobra.Command, names map[string]string, events []event) er
 		if wantsJSON(cmd) {
 			err = json.NewEncoder(out).Encode(e)
 		} else {
-			_, err = fmt.Fprintln(out, plain(e.line(names)))
+			_, err = fmt.Fprintln(out, show.Plain(e.line(names)))
 		}
 		if err != nil {
 			return err // nobody reads any more
@@ -147,7 +149,7 @@ func (e event) where(names map[string]string) string {
 	if sub, _ := e.Details["device"].(string); isSub(drivers.TypeO3, sub) {
 		id += "/" + sub
 	}
-	return dash(id)
+	return show.Dash(id)
 }
 
 // line is the event for people: when, what, where, and the rest by name.

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/config"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // The exit codes, as the help of the root command has them.
@@ -38,8 +40,12 @@ func action(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command
 	return func(cmd *cobra.Command, args []string) error {
 		err := f(cmd, args)
 		var coded *fault
-		if err == nil || errors.As(err, &coded) {
+		var typed *show.UsageError
+		switch {
+		case err == nil || errors.As(err, &coded):
 			return err
+		case errors.As(err, &typed):
+			return &fault{exitUsage, typed}
 		}
 		return &fault{exitFailed, err}
 	}
@@ -59,7 +65,7 @@ func report(w io.Writer, cmd *cobra.Command, err error) int {
 		for _, p := range problems.Problems {
 			fmt.Fprintln(w, p)
 		}
-		fmt.Fprintf(w, "roomgate: configuration invalid: %s\n", count(len(problems.Problems), "problem"))
+		fmt.Fprintf(w, "roomgate: configuration invalid: %s\n", show.Count(len(problems.Problems), "problem"))
 		return coded.code
 	}
 	fmt.Fprintf(w, "roomgate: %v\n", coded)
@@ -67,12 +73,4 @@ func report(w io.Writer, cmd *cobra.Command, err error) int {
 		fmt.Fprintf(w, "roomgate: see %s --help\n", cmd.CommandPath())
 	}
 	return coded.code
-}
-
-// count writes a number with its noun.
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -15,6 +15,8 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
 	"roomgate/agent/whole"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const factoryResetHelp = `Removes everything that this gateway knows: the database with bookings, people,
@@ -74,7 +76,7 @@ func factoryReset(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", path)
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "left, it is not the gateway's: %s\n", plain(strings.Join(others, ", ")))
+		fmt.Fprintf(cmd.OutOrStdout(), "left, it is not the gateway's: %s\n", show.Plain(strings.Join(others, ", ")))
 	}
 	if err := resetConfiguration(cmd); err != nil {
 		return err
@@ -117,7 +119,7 @@ func resetConfiguration(cmd *cobra.Command) error {
 		return err != nil
 	})
 	if len(named) > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "left, the configuration names them: %s\n", plain(strings.Join(named, ", ")))
+		fmt.Fprintf(cmd.OutOrStdout(), "left, the configuration names them: %s\n", show.Plain(strings.Join(named, ", ")))
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"roomgate/agent/config"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // setting is a flag that lies over a key of the configuration file.
@@ -93,7 +95,7 @@ func clientFlags(cmd *cobra.Command) {
 }
 
 func outputFlag(cmd *cobra.Command) {
-	format := formatTable
+	format := show.FormatTable
 	cmd.Flags().Var(&format, "output", withVariable("`FORMAT`: table or json", "output"))
 }
 

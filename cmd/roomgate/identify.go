@@ -13,6 +13,8 @@ import (
 	"roomgate/agent/acceptance"
 	"roomgate/agent/device"
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const identifyHelp = `Makes a device show itself, so that the one in the hand is the one on the
@@ -52,7 +54,7 @@ func identify(cmd *cobra.Command, c *client, args []string) error {
 		}
 	})
 	if err == nil && wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), shown)
+		return show.JSON(cmd.OutOrStdout(), shown)
 	}
 	return err
 }

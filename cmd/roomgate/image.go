@@ -15,6 +15,8 @@ import (
 	"roomgate/agent/whole"
 	"roomgate/configs"
 	"roomgate/drivers/all"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const imageSeedHelp = `Writes the seed of a gateway onto the boot partition of its card, mounted at DIR:
@@ -155,7 +157,7 @@ func writeSeeds(cmd *cobra.Command, files map[string][]byte) error {
 			return err
 		}
 	}
-	what := count(len(files), "seed")
+	what := show.Count(len(files), "seed")
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s written: each holds passwords until its gateway has started once\n", what)
 	return err
 }

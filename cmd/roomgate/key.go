@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // apiKey is a key as the gateway lists it.
@@ -89,7 +91,7 @@ func createKey(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), made)
+		return show.JSON(cmd.OutOrStdout(), made)
 	}
 	header := "X-API-Key"
 	if ofOne {
@@ -129,13 +131,13 @@ func listKeys(cmd *cobra.Command, c *client, _ []string) error {
 		return err
 	}
 	if text(cmd, "organization") == "" {
-		return show(cmd, answer.Keys, "ID NAME KEY CREATED EXPIRES USED STATE", func(row func(...string)) {
+		return output(cmd, answer.Keys, "ID NAME KEY CREATED EXPIRES USED STATE", func(row func(...string)) {
 			for _, k := range answer.Keys {
 				row(k.ID, k.Name, k.Prefix+"…", day(k.Created), day(k.Expires), day(k.LastUsed), k.state())
 			}
 		})
 	}
-	return show(cmd, answer.Data, "ID NAME KEY PERMISSIONS EXPIRES USED STATE", func(row func(...string)) {
+	return output(cmd, answer.Data, "ID NAME KEY PERMISSIONS EXPIRES USED STATE", func(row func(...string)) {
 		for _, k := range answer.Data {
 			row(k.ID, k.Name, k.Prefix+"…", strings.Join(k.Permissions, ","), day(k.Expires), day(k.LastUsed), k.state())
 		}
@@ -168,7 +170,7 @@ func revokeKey(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "revoked": true})
+		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "revoked": true})
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "key %s is revoked\n", args[0])
 	return err

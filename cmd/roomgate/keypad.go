@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // unlockCode is a code of a door as the gateway lists it.
@@ -50,7 +52,7 @@ func listCodes(cmd *cobra.Command, c *client, args []string) error {
 	if err := c.call(cmd.Context(), http.MethodGet, codesPath(s), nil, &answer); err != nil {
 		return err
 	}
-	err = show(cmd, answer.Response, "NAME DIGITS FROM UNTIL USED STATE", func(row func(...string)) {
+	err = output(cmd, answer.Response, "NAME DIGITS FROM UNTIL USED STATE", func(row func(...string)) {
 		for _, code := range answer.Response.Codes {
 			state := "opens"
 			if !code.Opens {
@@ -74,7 +76,7 @@ func liftLockout(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"meeting_space_id": s.ID, "locked_out_s": 0})
+		return show.JSON(cmd.OutOrStdout(), map[string]any{"meeting_space_id": s.ID, "locked_out_s": 0})
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: the keypad takes codes\n", s.Name)
 	return err

@@ -10,6 +10,8 @@ import (
 
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const messageSendHelp = `Sends a message to the mobile device of a person, of the organizer of a booking,
@@ -74,7 +76,7 @@ func channelText(c message.Channel) string {
 	if c.Reason == "" {
 		return string(c.State)
 	}
-	return string(c.State) + " (" + plain(c.Reason) + ")"
+	return string(c.State) + " (" + show.Plain(c.Reason) + ")"
 }
 
 func listMessages(cmd *cobra.Command, c *client, _ []string) error {
@@ -85,7 +87,7 @@ func listMessages(cmd *cobra.Command, c *client, _ []string) error {
 	if err := c.call(cmd.Context(), http.MethodGet, "/messages?limit="+strconv.Itoa(limit), nil, &answer); err != nil {
 		return err
 	}
-	return show(cmd, answer.Messages, "ID CREATED TO TITLE CLOUD PUSH", func(row func(...string)) {
+	return output(cmd, answer.Messages, "ID CREATED TO TITLE CLOUD PUSH", func(row func(...string)) {
 		for _, m := range answer.Messages {
 			row(m.ID, instant(m.CreatedAt), recipient(m.To), m.Title, string(m.Channels.Cloud.State), string(m.Channels.Push.State))
 		}
@@ -104,7 +106,7 @@ func showMessage(cmd *cobra.Command, c *client, args []string) error {
 	if err := c.call(cmd.Context(), http.MethodGet, "/messages/"+url.PathEscape(args[0]), nil, &m); err != nil {
 		return err
 	}
-	return show(cmd, m, "FIELD VALUE", func(row func(...string)) {
+	return output(cmd, m, "FIELD VALUE", func(row func(...string)) {
 		for _, f := range [][2]string{{"id", m.ID}, {"to", recipient(m.To)}, {"title", m.Title}, {"body", m.Body}, {"priority", string(m.Priority)},
 			{"source", string(m.Source)}, {"created", instant(m.CreatedAt)}, {"expires", instant(m.ExpiresAt)},
 			{"cloud", channelText(m.Channels.Cloud)}, {"push", channelText(m.Channels.Push)}} {

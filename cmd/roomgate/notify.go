@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // readyPoll is how often readiness is looked at.
@@ -92,9 +94,9 @@ func (g *gateway) checking() func(done, total int64) {
 			return
 		}
 		next = now.Add(time.Second)
-		said := share("the database is checked", done, total)
+		said := show.Share("the database is checked", done, total)
 		g.tell(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d\nSTATUS=%s", startPatience.Microseconds(), said))
-		if now.Sub(logged) >= progressEveryLog {
+		if now.Sub(logged) >= show.ProgressEveryLog {
 			logged = now
 			g.log.Info(said)
 		}

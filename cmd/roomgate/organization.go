@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const organizationsPath = "/api/v1/organizations"
@@ -60,7 +62,7 @@ func listOrganizations(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, all, "ID NAME CREATED", func(row func(...string)) {
+	return output(cmd, all, "ID NAME CREATED", func(row func(...string)) {
 		for _, o := range all {
 			row(o.ID, o.Name, day(o.Created))
 		}
@@ -79,8 +81,8 @@ func createOrganization(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), answer.Data)
+		return show.JSON(cmd.OutOrStdout(), answer.Data)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "organization %s is %s\n", answer.Data.ID, plain(answer.Data.Name))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "organization %s is %s\n", answer.Data.ID, show.Plain(answer.Data.Name))
 	return err
 }

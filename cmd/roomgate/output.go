@@ -1,77 +1,33 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
-	"unicode"
+	"os"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
-// format is the value of --output.
-type format string
+func wantsJSON(cmd *cobra.Command) bool { return text(cmd, "output") == string(show.FormatJSON) }
 
-const (
-	formatTable format = "table"
-	formatJSON  format = "json"
-)
-
-// Set takes one of the two.
-func (f *format) Set(s string) error {
-	if format(s) != formatTable && format(s) != formatJSON {
-		return fmt.Errorf("%q is not an output format: want table or json", s)
-	}
-	*f = format(s)
-	return nil
-}
-
-func (f *format) String() string { return string(*f) }
-
-// Type is what usage messages call the value.
-func (*format) Type() string { return "format" }
-
-func wantsJSON(cmd *cobra.Command) bool { return text(cmd, "output") == string(formatJSON) }
-
-// show prints v as JSON, or the table that lines makes, as the user wants.
-func show(cmd *cobra.Command, v any, header string, lines func(row func(cells ...string))) error {
+// output prints v as JSON, or the table that lines makes, as the user wants.
+func output(cmd *cobra.Command, v any, header string, lines func(row func(cells ...string))) error {
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), v)
+		return show.JSON(cmd.OutOrStdout(), v)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.ReplaceAll(header, " ", "\t"))
-	lines(func(cells ...string) {
-		for i := range cells {
-			cells[i] = plain(cells[i])
-		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
-	})
-	return w.Flush()
+	return show.Table(cmd.OutOrStdout(), header, lines)
 }
 
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-// plain keeps what a device says from steering the terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
-
-// dash stands for nothing in a table.
-func dash(s string) string {
-	if s == "" {
-		return "-"
+// newTerminal is that of a command. What it says does not mix with JSON on the
+// standard output.
+func newTerminal(cmd *cobra.Command) *show.Terminal {
+	if wantsJSON(cmd) {
+		return show.NewTerminal(cmd.InOrStdin(), cmd.ErrOrStderr())
 	}
-	return s
+	return show.NewTerminal(cmd.InOrStdin(), cmd.OutOrStdout())
+}
+
+// newProgress says on the standard error how far the work of a command is.
+func newProgress(cmd *cobra.Command) *show.Progress {
+	return show.NewProgress(show.ProgressOptions{Out: cmd.ErrOrStderr(), Live: show.IsTerminal(os.Stderr)})
 }

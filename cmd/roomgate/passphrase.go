@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/backup"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // passphraseVariable holds the passphrase of a backup. There is no flag for
@@ -33,13 +34,13 @@ func passphrase(cmd *cobra.Command, fresh bool) (word string, err error) {
 		word, err = passphraseFrom(path)
 	case environment != "":
 		word = environment
-	case isTerminal(os.Stdin):
+	case show.IsTerminal(os.Stdin):
 		word, err = askPassphrase(cmd, fresh)
 	default:
 		err = fail(exitUsage, "nobody can be asked for the passphrase here: give it with --passphrase-file or %s", passphraseVariable)
 	}
 	if err == nil && fresh && len(word) < backup.MinPassphrase {
-		err = fail(exitUsage, "the passphrase has %s: choose at least %d, four words for example", count(len(word), "character"), backup.MinPassphrase)
+		err = fail(exitUsage, "the passphrase has %s: choose at least %d, four words for example", show.Count(len(word), "character"), backup.MinPassphrase)
 	}
 	return word, err
 }
@@ -64,27 +65,18 @@ func passphraseFrom(path string) (string, error) {
 
 func askPassphrase(cmd *cobra.Command, fresh bool) (word string, err error) {
 	t := newTerminal(cmd)
-	t.out = cmd.ErrOrStderr()
+	t.Out = cmd.ErrOrStderr()
 	err = withoutEcho(os.Stdin, func() error {
-		if word, err = t.secret(cmd.Context(), "passphrase of the backup: "); err != nil || !fresh {
+		if word, err = t.Secret(cmd.Context(), "passphrase of the backup: "); err != nil || !fresh {
 			return err
 		}
-		again, err := t.secret(cmd.Context(), "the same again: ")
+		again, err := t.Secret(cmd.Context(), "the same again: ")
 		if err == nil && again != word {
 			err = fail(exitUsage, "the two are not the same: try again")
 		}
 		return err
 	})
 	return word, err
-}
-
-// secret asks for a line and ends it on the screen, where it is not shown.
-func (t *terminal) secret(ctx context.Context, prompt string) (string, error) {
-	line, err := t.line(ctx, prompt)
-	if err == nil {
-		fmt.Fprintln(t.out)
-	}
-	return line, err
 }
 
 // withoutEcho runs f while the terminal does not show what is typed. However f

@@ -15,6 +15,8 @@ import (
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/drivers/all"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const restoreHelp = `Brings a gateway back from a backup, on this machine or on other hardware:
@@ -57,7 +59,7 @@ type restoring struct {
 	cmd      *cobra.Command
 	file     string
 	word     string
-	progress *progress
+	progress *show.Progress
 
 	opened *backup.Opened
 	path   string // of the configuration
@@ -74,7 +76,7 @@ func (r *restoring) flag(name string) bool {
 
 func runRestore(cmd *cobra.Command, args []string) error {
 	r := &restoring{cmd: cmd, progress: newProgress(cmd), path: configFile(cmd)}
-	defer r.progress.end()
+	defer r.progress.End()
 	var err error
 	switch {
 	case r.flag("undo") && len(args) > 0, !r.flag("undo") && len(args) == 0:
@@ -94,7 +96,7 @@ func runRestore(cmd *cobra.Command, args []string) error {
 	if r.opened, err = r.read(""); err != nil {
 		return err
 	}
-	r.progress.end()
+	r.progress.End()
 	if r.flag("check") {
 		info, err := os.Stat(r.file)
 		if err != nil {
@@ -125,7 +127,7 @@ func (r *restoring) read(dir string) (*backup.Opened, error) {
 		if dir != "" {
 			what = "restoring"
 		}
-		if o, err = backup.Read(r.cmd.Context(), body, agent.Schema, dir, r.progress.of(what)); err == nil {
+		if o, err = backup.Read(r.cmd.Context(), body, agent.Schema, dir, r.progress.Of(what)); err == nil {
 			return o, nil
 		}
 	}
@@ -235,7 +237,7 @@ func (r *restoring) show() error {
 		before = filepath.Join(r.config.Data, backup.BeforeName)
 	}
 	if wantsJSON(r.cmd) {
-		return printJSON(r.cmd.OutOrStdout(), struct {
+		return show.JSON(r.cmd.OutOrStdout(), struct {
 			Gateway string   `json:"gateway_id"`
 			Data    string   `json:"data"`
 			Before  string   `json:"before,omitempty"`
@@ -245,7 +247,7 @@ func (r *restoring) show() error {
 		}{r.config.Gateway.ID, r.config.Data, before, missing, r.kept, r.key})
 	}
 	out := r.cmd.OutOrStdout()
-	fmt.Fprintf(out, "gateway %s of %s is restored to %s\n", plain(r.config.Gateway.ID), r.opened.Created.Format(time.DateTime+" UTC"), r.config.Data)
+	fmt.Fprintf(out, "gateway %s of %s is restored to %s\n", show.Plain(r.config.Gateway.ID), r.opened.Created.Format(time.DateTime+" UTC"), r.config.Data)
 	if r.key != "" {
 		fmt.Fprintf(out, "system key %s (shown only now, send it as X-API-Key)\n", r.key)
 	}
@@ -253,13 +255,13 @@ func (r *restoring) show() error {
 		fmt.Fprintf(out, "what was there before is in %s: roomgate restore --undo brings it back\n", before)
 	}
 	if len(r.kept) > 0 {
-		fmt.Fprintf(out, "these were here already and differ from the backup's, they stay: %s\n", plain(strings.Join(r.kept, ", ")))
+		fmt.Fprintf(out, "these were here already and differ from the backup's, they stay: %s\n", show.Plain(strings.Join(r.kept, ", ")))
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(out, "bring these along, the configuration names them: %s\n", plain(strings.Join(missing, ", ")))
+		fmt.Fprintf(out, "bring these along, the configuration names them: %s\n", show.Plain(strings.Join(missing, ", ")))
 	}
 	if text(r.cmd, "as") == "" {
-		fmt.Fprintf(out, "if the machine it comes from can still run, switch it off for good: two must not be %s\n", plain(r.config.Gateway.ID))
+		fmt.Fprintf(out, "if the machine it comes from can still run, switch it off for good: two must not be %s\n", show.Plain(r.config.Gateway.ID))
 	}
 	return nil
 }

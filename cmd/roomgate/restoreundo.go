@@ -14,6 +14,8 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // undo brings back what was there before the last restore.
@@ -97,7 +99,7 @@ func roomFor(dir string, size int64) error {
 	}
 	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+diskReserve {
 		return fail(exitFailed, "the restore needs %s of disk in %s, %s are free: make room, nothing was changed",
-			bytesText(size+diskReserve), dir, bytesText(free))
+			show.Bytes(size+diskReserve), dir, show.Bytes(free))
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	rules "roomgate/agent/rule"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // maxRuleFile bounds a file with a rule, in bytes.
@@ -93,7 +95,7 @@ func listRules(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, all, "ID NAME SPACE TRIGGER STATE", func(row func(...string)) {
+	return output(cmd, all, "ID NAME SPACE TRIGGER STATE", func(row func(...string)) {
 		for _, r := range all {
 			row(r.ID, r.Name, names(r.SpaceID), triggerText(r.Trigger), ruleState(r))
 		}
@@ -109,7 +111,7 @@ func (c *client) spaceNames(cmd *cobra.Command) (func(id string) string, error) 
 				return s.Name
 			}
 		}
-		return dash(id)
+		return show.Dash(id)
 	}, err
 }
 
@@ -162,7 +164,7 @@ func printed(cmd *cobra.Command, v any, err error) error {
 	if err != nil {
 		return err
 	}
-	return printJSON(cmd.OutOrStdout(), v)
+	return show.JSON(cmd.OutOrStdout(), v)
 }
 
 // loosen writes a document in lines instead of braces.
@@ -183,9 +185,9 @@ func createRule(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), made)
+		return show.JSON(cmd.OutOrStdout(), made)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "rule %s is made: %s\n", made.ID, plain(made.Name))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "rule %s is made: %s\n", made.ID, show.Plain(made.Name))
 	return err
 }
 
@@ -244,7 +246,7 @@ func deleteRule(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"id": r.ID, "deleted": true})
+		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": r.ID, "deleted": true})
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "rule %s is deleted\n", r.ID)
 	return err
@@ -268,7 +270,7 @@ func switchRule(cmd *cobra.Command, c *client, nameOrID string, on bool) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), changed)
+		return show.JSON(cmd.OutOrStdout(), changed)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "rule %s is %s\n", changed.ID, ruleState(changed))
 	return err

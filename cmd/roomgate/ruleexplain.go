@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	rules "roomgate/agent/rule"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // ruleTrial is what the gateway says that a rule would do.
@@ -51,7 +53,7 @@ func testRule(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), t)
+		return show.JSON(cmd.OutOrStdout(), t)
 	}
 	names, err := c.spaceNames(cmd)
 	if err != nil {
@@ -64,7 +66,7 @@ func testRule(cmd *cobra.Command, c *client, args []string) error {
 // text is a trial as a person reads it.
 func (t ruleTrial) text(names func(string) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s, tried with: %s\n", outcomeText(rules.Outcome(t.Outcome), t.Reason), names(t.SpaceID), plain(t.Trigger))
+	fmt.Fprintf(&b, "%s in %s, tried with: %s\n", outcomeText(rules.Outcome(t.Outcome), t.Reason), names(t.SpaceID), show.Plain(t.Trigger))
 	b.WriteString("condition\n")
 	explained(&b, t.Condition, 1)
 	b.WriteString("actions\n")
@@ -73,9 +75,9 @@ func (t ruleTrial) text(names func(string) string) string {
 		if !a.Accepted {
 			verdict = "refused "
 		}
-		line := "  " + verdict + "  " + plain(a.Action)
+		line := "  " + verdict + "  " + show.Plain(a.Action)
 		if a.Reason != "" {
-			line += "  (" + plain(a.Reason) + ")"
+			line += "  (" + show.Plain(a.Reason) + ")"
 		}
 		b.WriteString(line + "\n")
 	}
@@ -88,16 +90,16 @@ func explained(b *strings.Builder, x rules.Explanation, depth int) {
 	if x.Held {
 		verdict = "holds"
 	}
-	line := strings.Repeat("  ", depth) + verdict + "  " + plain(x.Expression)
+	line := strings.Repeat("  ", depth) + verdict + "  " + show.Plain(x.Expression)
 	for _, name := range slices.Sorted(maps.Keys(x.Values)) {
 		value := "not known"
 		if v := x.Values[name]; v != nil {
 			value = fmt.Sprint(v)
 		}
-		line += "  [" + plain(name+" is "+value) + "]"
+		line += "  [" + show.Plain(name+" is "+value) + "]"
 	}
 	if x.Error != "" {
-		line += "  (" + plain(x.Error) + ")"
+		line += "  (" + show.Plain(x.Error) + ")"
 	}
 	b.WriteString(line + "\n")
 	for _, o := range x.Operands {
@@ -109,7 +111,7 @@ func outcomeText(o rules.Outcome, reason string) string {
 	words := map[rules.Outcome]string{rules.Held: "would run", rules.NotHeld: "would not run", rules.Limited: "would be held back",
 		rules.Suspended: "is suspended", "disabled": "is disabled"}[o]
 	if reason != "" {
-		words += " (" + plain(reason) + ")"
+		words += " (" + show.Plain(reason) + ")"
 	}
 	return words
 }
@@ -129,7 +131,7 @@ func showRuleLog(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, answer.Runs, "TIME SPACE TRIGGER OUTCOME RESULT", func(row func(...string)) {
+	return output(cmd, answer.Runs, "TIME SPACE TRIGGER OUTCOME RESULT", func(row func(...string)) {
 		for _, run := range answer.Runs {
 			row(run.At.UTC().Format(time.RFC3339), names(run.SpaceID), run.Trigger, counted(run), results(run))
 		}
@@ -156,5 +158,5 @@ func results(r rules.Run) string {
 		}
 		all = append(all, one)
 	}
-	return dash(strings.Join(all, ", "))
+	return show.Dash(strings.Join(all, ", "))
 }

@@ -17,6 +17,8 @@ import (
 	"roomgate/agent/journal"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // defaultConfig is where a packaged gateway is configured.
@@ -107,7 +109,7 @@ func absoluteData(c *config.Config) (_ *config.Config, err error) {
 func (g *gateway) showClaim() {
 	switch c := g.agent.Claim.Status(); {
 	case c.State != claim.Waiting:
-	case isTerminal(os.Stdout) && !g.demo.simulated:
+	case show.IsTerminal(os.Stdout) && !g.demo.simulated:
 		g.say("%s%s", drawClaim(c), strings.TrimSuffix(claimWords(c), "\n"))
 	default:
 		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", c.ID)
@@ -119,7 +121,7 @@ func (g *gateway) showClaim() {
 func (g *gateway) showKey() {
 	switch key := g.agent.Access.NewKey(); {
 	case key == "":
-	case os.Getenv("JOURNAL_STREAM") != "" && !isTerminal(os.Stdout):
+	case os.Getenv("JOURNAL_STREAM") != "" && !show.IsTerminal(os.Stdout):
 		g.say("a system key was made that nobody knows: make one with roomgate key create NAME")
 	default:
 		g.say("system key %s (shown only now, send it as X-API-Key)", key)

@@ -12,6 +12,8 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
 	"roomgate/agent/whole"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const seedHelp = `Takes the seed that roomgate image seed, or an editor, put on the boot partition
@@ -94,9 +96,9 @@ func sayWrong(out io.Writer, folder string, err error) {
 		fmt.Fprintf(out, "roomgate: the seed could not be taken: %v\n", err)
 		return
 	}
-	fmt.Fprintf(out, "roomgate: the seed in %s has %s, nothing has changed:\n", folder, count(len(problems.Problems), "mistake"))
+	fmt.Fprintf(out, "roomgate: the seed in %s has %s, nothing has changed:\n", folder, show.Count(len(problems.Problems), "mistake"))
 	for _, p := range problems.Problems {
-		fmt.Fprintln(out, "  "+plain(strings.TrimPrefix(p.String(), folder+"/")))
+		fmt.Fprintln(out, "  "+show.Plain(strings.TrimPrefix(p.String(), folder+"/")))
 	}
 	fmt.Fprintln(out, "roomgate: correct it on the card, and switch on again")
 }

@@ -17,6 +17,8 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers/all"
 	"roomgate/drivers/o3"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const setupHelp = `Looks at what this board has, asks what it cannot know, shows what it will
@@ -59,7 +61,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	w := &wizard{cmd: cmd, terminal: newTerminal(cmd), options: options, asks: text(cmd, "answers") == "" && !flagged(cmd, "yes")}
+	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, asks: text(cmd, "answers") == "" && !flagged(cmd, "yes")}
 	w.look()
 	name, answers, err := w.answers()
 	if err != nil {
@@ -72,7 +74,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err := w.write(plan); err != nil || flagged(cmd, "no-doctor") || flagged(cmd, "dry-run") {
 		return err
 	}
-	fmt.Fprintln(w.out)
+	fmt.Fprintln(w.Out)
 	return runDoctor(cmd, nil)
 }
 
@@ -157,17 +159,17 @@ func (w *wizard) answers() (name string, data []byte, err error) {
 // write shows the plan, asks, and does it.
 func (w *wizard) write(p *setup.Plan) error {
 	if !p.Changes() {
-		fmt.Fprintf(w.out, "%s: nothing changes, %s\n", p.File, spacesOf(p.Config))
+		fmt.Fprintf(w.Out, "%s: nothing changes, %s\n", p.File, spacesOf(p.Config))
 		w.warn(p.Config)
 		return nil
 	}
 	if p.Before == nil {
-		fmt.Fprintf(w.out, "%s will be new, from the commented example with these changes:\n%s", p.File, setup.Diff(w.options.Fresh, p.After))
+		fmt.Fprintf(w.Out, "%s will be new, from the commented example with these changes:\n%s", p.File, setup.Diff(w.options.Fresh, p.After))
 	} else {
-		fmt.Fprintf(w.out, "%s will change:\n%s", p.File, setup.Diff(p.Before, p.After))
+		fmt.Fprintf(w.Out, "%s will change:\n%s", p.File, setup.Diff(p.Before, p.After))
 	}
 	for _, c := range p.Credentials {
-		fmt.Fprintf(w.out, "+ %s, a password, readable to the gateway alone\n", c.Name)
+		fmt.Fprintf(w.Out, "+ %s, a password, readable to the gateway alone\n", c.Name)
 	}
 	if flagged(w.cmd, "dry-run") {
 		return nil
@@ -188,10 +190,10 @@ func (w *wizard) write(p *setup.Plan) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "%s is written, %s\n", p.File, spacesOf(p.Config))
+	fmt.Fprintf(w.Out, "%s is written, %s\n", p.File, spacesOf(p.Config))
 	w.warn(p.Config)
 	if p.File == defaultConfig {
-		fmt.Fprintln(w.out, "a gateway that runs takes rooms, devices and users with systemctl reload roomgate, all else and new passwords with restart")
+		fmt.Fprintln(w.Out, "a gateway that runs takes rooms, devices and users with systemctl reload roomgate, all else and new passwords with restart")
 	}
 	return nil
 }
@@ -210,7 +212,7 @@ func (w *wizard) warn(c *config.Config) {
 				file = source
 			}
 			if password, err := hub.Password.Reveal(file); err == nil && password == o3.FactoryPassword {
-				fmt.Fprintf(w.out, "WARNING: %s still has the password with which an O3 leaves the factory, which everybody knows: change it at the hub and here\n", d.ID)
+				fmt.Fprintf(w.Out, "WARNING: %s still has the password with which an O3 leaves the factory, which everybody knows: change it at the hub and here\n", d.ID)
 			}
 		}
 	}
@@ -221,7 +223,7 @@ func spacesOf(c *config.Config) string {
 	for _, s := range c.Spaces {
 		devices += len(s.Devices)
 	}
-	return count(len(c.Spaces), "meeting space") + " with " + count(devices, "device")
+	return show.Count(len(c.Spaces), "meeting space") + " with " + show.Count(devices, "device")
 }
 
 // serviceGroup is the group of the packaged service, -1 if there is none.

@@ -15,6 +15,8 @@ import (
 	"roomgate/agent/setup"
 	"roomgate/drivers/all"
 	"roomgate/drivers/session"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // scanTime bounds the search for hubs.
@@ -43,9 +45,9 @@ func (w *wizard) put(q question) (string, error) {
 		}
 		switch said {
 		case "?":
-			fmt.Fprintln(w.out, "  "+q.help)
+			fmt.Fprintln(w.Out, "  "+q.help)
 			if len(q.choices) > 0 {
-				fmt.Fprintln(w.out, "  there is: "+plain(strings.Join(q.choices, " ")))
+				fmt.Fprintln(w.Out, "  there is: "+show.Plain(strings.Join(q.choices, " ")))
 			}
 			continue
 		case "":
@@ -57,7 +59,7 @@ func (w *wizard) put(q question) (string, error) {
 			return said, nil
 		}
 		if err := q.check(said); err != nil {
-			fmt.Fprintf(w.out, "  %v; ? explains\n", err)
+			fmt.Fprintf(w.Out, "  %v; ? explains\n", err)
 			continue
 		}
 		return said, nil
@@ -80,9 +82,8 @@ func (w *wizard) hear(prompt string, secret bool) (string, error) {
 	if secret {
 		defer w.quiet()()
 	}
-	said, err := w.line(w.cmd.Context(), prompt)
-	var coded *fault
-	if errors.As(err, &coded) {
+	said, err := w.Line(w.cmd.Context(), prompt)
+	if errors.Is(err, show.ErrNobody) {
 		return "", fail(exitFailed, "nobody answers here: give the answers with --answers FILE and --yes")
 	}
 	return said, err
@@ -101,7 +102,7 @@ func (w *wizard) quiet() func() {
 	_ = unix.IoctlSetTermios(fd, unix.TCSETS, &off)
 	return func() {
 		_ = unix.IoctlSetTermios(fd, unix.TCSETS, before)
-		fmt.Fprintln(w.out)
+		fmt.Fprintln(w.Out)
 	}
 }
 
@@ -115,7 +116,7 @@ func (w *wizard) ask(a *setup.Answers) error {
 		name, _ := os.Hostname()
 		known.Gateway.ID = setup.Slug(name)
 	}
-	fmt.Fprintln(w.out, "\nReturn takes what stands in [ ], - takes nothing, ? explains.")
+	fmt.Fprintln(w.Out, "\nReturn takes what stands in [ ], - takes nothing, ? explains.")
 	id, err := w.put(question{ask: "gateway id", usual: known.Gateway.ID, check: idWords,
 		help: "who this gateway is in the fleet and in the cloud's topics: 1 to 64 of a-z A-Z 0-9 . _ -, unique among your gateways"})
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *wizard) ask(a *setup.Answers) error {
 		return err
 	}
 	for _, s := range known.Spaces {
-		fmt.Fprintf(w.out, "room %s is configured and stays: name it to change it\n", s.Name)
+		fmt.Fprintf(w.Out, "room %s is configured and stays: name it to change it\n", s.Name)
 	}
 	for first := len(known.Spaces) == 0; ; first = false {
 		more, err := w.askRoom(a, first)

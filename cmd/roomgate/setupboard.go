@@ -14,11 +14,13 @@ import (
 	"roomgate/drivers/host"
 	parts "roomgate/drivers/hub"
 	"roomgate/drivers/o3"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // wizard leads through a setup.
 type wizard struct {
-	*terminal
+	*show.Terminal
 	cmd     *cobra.Command
 	options setup.Options
 	asks    bool
@@ -50,7 +52,7 @@ func boardLines(board *host.Board) func() ([]setup.Line, error) {
 			for _, l := range c.Lines {
 				line := setup.Line{Name: l.Name, Chip: c.Label}
 				if l.Used {
-					line.Used = "in use by " + dash(l.User)
+					line.Used = "in use by " + show.Dash(l.User)
 				}
 				all = append(all, line)
 			}
@@ -66,7 +68,7 @@ func (w *wizard) scan(board *host.Board) {
 		w.board.Wrong = append(w.board.Wrong, err.Error())
 	}
 	addresses := o3.Neighbours(networks)
-	fmt.Fprintf(w.out, "looking for O3 hubs at %s of this machine's networks\n", count(len(addresses), "address"))
+	fmt.Fprintf(w.Out, "looking for O3 hubs at %s of this machine's networks\n", show.Count(len(addresses), "address"))
 	ctx, cancel := context.WithTimeout(w.cmd.Context(), scanTime)
 	defer cancel()
 	w.hubs = o3.Find(ctx, board, addresses)
@@ -80,7 +82,7 @@ func (w *wizard) show() {
 		if list == "" {
 			list = none
 		}
-		fmt.Fprintf(w.out, "%-9s%s\n", what, plain(list))
+		fmt.Fprintf(w.Out, "%-9s%s\n", what, show.Plain(list))
 	}
 	name := b.Model
 	if name == "" {

@@ -111,7 +111,7 @@ func (w *wizard) askHub(s *setup.Space) error {
 	w.hubs = slices.DeleteFunc(w.hubs, func(h o3.Found) bool { return h.Address == address })
 	password, err := w.put(question{ask: "  O3 hub: password", secret: true, help: "of its user \"user\"; the factory's is admin: change it, everybody knows it"})
 	if password == "admin" {
-		fmt.Fprintln(w.out, "  WARNING: that is the factory password, which everybody knows: change it at the hub")
+		fmt.Fprintln(w.Out, "  WARNING: that is the factory password, which everybody knows: change it at the hub")
 	}
 	s.Device("o3-mqtt", "address", address, "password", password)
 	return err

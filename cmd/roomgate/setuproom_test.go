@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"strings"
 	"testing"
@@ -9,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/setup"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // The one camera on USB is proposed for the first room, and for no other.
@@ -17,7 +18,7 @@ func TestACameraIsProposed(t *testing.T) {
 	var out bytes.Buffer
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
-	w := &wizard{cmd: cmd, terminal: &terminal{in: bufio.NewReader(strings.NewReader("\n\n")), out: &out},
+	w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("\n\n"), &out),
 		board: setup.Board{Cameras: []setup.Video{{Path: path}}}}
 	a := setup.NewAnswers()
 	for _, room := range []string{"Atlas", "Bora"} {

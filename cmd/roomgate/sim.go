@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // simOrder is what the demo's control socket takes at POST /sim.
@@ -39,8 +41,8 @@ func moveSim(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), answer)
+		return show.JSON(cmd.OutOrStdout(), answer)
 	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), plain(answer.Message))
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), show.Plain(answer.Message))
 	return err
 }

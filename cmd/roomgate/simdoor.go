@@ -9,6 +9,8 @@ import (
 
 	"roomgate/agent/standin"
 	"roomgate/drivers/sim"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // simDoor lets the control socket move the world: the building's devices, the
@@ -56,11 +58,11 @@ func (g *gateway) simClock(words []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := roomClock{zone, g.agent.Now()}
+	c := show.Clock{Zone: zone, Now: g.agent.Now()}
 	to := time.Now()
 	if word != "real" {
-		if to, err = c.at(word, c.today()); err == nil && !jumps && to.Before(c.now) {
-			to, err = c.at(word, c.today().add(1))
+		if to, err = c.At(word, c.Today()); err == nil && !jumps && to.Before(c.Now) {
+			to, err = c.At(word, c.Today().Add(1))
 		}
 	}
 	if err != nil {

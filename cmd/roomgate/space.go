@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // space is a meeting space as the gateway lists it.
@@ -60,11 +62,11 @@ func listSpaces(cmd *cobra.Command, c *client, _ []string) error {
 			return err
 		}
 	}
-	return show(cmd, rooms, "NAME STATUS NOW NEXT FREE-UNTIL FREE-FROM TIMEZONE ID", func(row func(...string)) {
+	return output(cmd, rooms, "NAME STATUS NOW NEXT FREE-UNTIL FREE-FROM TIMEZONE ID", func(row func(...string)) {
 		for _, r := range rooms {
-			today := r.clock.today()
+			today := r.clock.Today()
 			row(r.Name, string(r.State.Status), r.meeting(r.State.Current), r.meeting(r.State.Next),
-				r.freeUntil(), dash(r.sayOr(r.State.NextAvailable, today)), r.Timezone, r.ID)
+				r.freeUntil(), show.Dash(r.sayOr(r.State.NextAvailable, today)), r.Timezone, r.ID)
 		}
 	})
 }

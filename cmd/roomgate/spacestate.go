@@ -14,6 +14,8 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const stateHelp = `Shows what the sign at the door says: whether the space is free and how long,
@@ -69,7 +71,7 @@ func (s spaceState) MarshalJSON() ([]byte, error) { return s.raw, nil }
 type room struct {
 	space
 	State spaceState `json:"state"`
-	clock roomClock
+	clock show.Clock
 }
 
 // findRoom finds a meeting space by id or name, and asks for its state.
@@ -97,7 +99,7 @@ func (c *client) stateOf(cmd *cobra.Command, s space) (room, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	return room{s, answer.Response, roomClock{zone, now}}, nil
+	return room{s, answer.Response, show.Clock{Zone: zone, Now: now}}, nil
 }
 
 // meeting is one line: when, and as much of what and who as is known.
@@ -105,7 +107,7 @@ func (r room) meeting(m *meeting) string {
 	if m == nil {
 		return "-"
 	}
-	line := r.clock.span(m.Start, m.End, r.clock.today())
+	line := r.clock.Span(m.Start, m.End, r.clock.Today())
 	if what := cmp.Or(m.Title, m.Organizer); what != "" {
 		return line + " " + what
 	}
@@ -126,17 +128,17 @@ func (r room) freeUntil() string {
 	case r.State.AvailableUntil.IsZero():
 		return openEnd
 	}
-	return r.clock.say(r.State.AvailableUntil, r.clock.today())
+	return r.clock.Say(r.State.AvailableUntil, r.clock.Today())
 }
 
-func (r room) sayOr(t time.Time, about date) string {
+func (r room) sayOr(t time.Time, about show.Date) string {
 	switch {
 	case t.IsZero():
 		return ""
-	case !t.After(r.clock.now):
+	case !t.After(r.clock.Now):
 		return "now"
 	}
-	return r.clock.say(t, about)
+	return r.clock.Say(t, about)
 }
 
 func showState(cmd *cobra.Command, c *client, args []string) error {
@@ -145,11 +147,11 @@ func showState(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), r.State)
+		return show.JSON(cmd.OutOrStdout(), r.State)
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, line := range r.sheet() {
-		fmt.Fprintf(w, "%s\t%s\n", line[0], plain(line[1]))
+		fmt.Fprintf(w, "%s\t%s\n", line[0], show.Plain(line[1]))
 	}
 	return w.Flush()
 }
@@ -162,9 +164,9 @@ func (r room) sheet() [][2]string {
 		{"status", r.status()},
 		{"now", r.meeting(s.Current) + r.appeal(s.Current)},
 		{"next", r.meeting(s.Next) + r.appeal(s.Next)},
-		{"free from", dash(r.sayOr(s.NextAvailable, r.clock.today()))},
+		{"free from", show.Dash(r.sayOr(s.NextAvailable, r.clock.Today()))},
 		{"occupancy", r.occupancy()},
-		{"ring", dash(s.Ring)},
+		{"ring", show.Dash(s.Ring)},
 		{"clock", r.wallClock()},
 	}
 }
@@ -184,7 +186,7 @@ func (r room) status() string {
 	}
 	line = string(r.State.Status) + ", set"
 	if !h.Until.IsZero() {
-		line += " until " + r.clock.say(h.Until, r.clock.today())
+		line += " until " + r.clock.Say(h.Until, r.clock.Today())
 	}
 	if h.Note != "" {
 		line += ": " + h.Note
@@ -200,7 +202,7 @@ func (r room) appeal(m *meeting) string {
 	case m.State == booking.CheckedIn:
 		return ", checked in"
 	case !m.CheckInUntil.IsZero():
-		return ", to be checked in by " + r.clock.say(m.CheckInUntil, r.clock.today())
+		return ", to be checked in by " + r.clock.Say(m.CheckInUntil, r.clock.Today())
 	}
 	return ""
 }
@@ -208,9 +210,9 @@ func (r room) appeal(m *meeting) string {
 func (r room) occupancy() string {
 	o := r.State.Occupancy
 	if o.ObservedAt.IsZero() {
-		return dash(o.Value)
+		return show.Dash(o.Value)
 	}
-	return fmt.Sprintf("%s, seen %s ago", o.Value, age(r.clock.now.Sub(o.ObservedAt)))
+	return fmt.Sprintf("%s, seen %s ago", o.Value, age(r.clock.Now.Sub(o.ObservedAt)))
 }
 
 // age is how long ago something was, as people say it.
@@ -225,8 +227,8 @@ func age(d time.Duration) string {
 }
 
 func (r room) wallClock() string {
-	today := r.clock.today()
-	line := fmt.Sprintf("%s %s, %s", today, r.clock.clock(r.clock.now), r.Timezone)
+	today := r.clock.Today()
+	line := fmt.Sprintf("%s %s, %s", today, r.clock.Time(r.clock.Now), r.Timezone)
 	if r.State.TimeTrust != agent.Trusted {
 		line += ", not trusted: no booking is released until it is"
 	}

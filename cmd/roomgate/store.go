@@ -14,6 +14,8 @@ import (
 
 	"roomgate/agent"
 	"roomgate/store"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const storeReadHelp = `Reads FILE, a database that was set aside because it was damaged, or a snapshot:
@@ -64,9 +66,9 @@ func listStore(cmd *cobra.Command, _ []string) error {
 		}
 		files = append(files, f)
 	}
-	return show(cmd, files, "NAME KIND SIZE MODIFIED", func(row func(...string)) {
+	return output(cmd, files, "NAME KIND SIZE MODIFIED", func(row func(...string)) {
 		for _, f := range files {
-			row(f.Name, f.Kind, bytesText(f.Bytes), f.ModifiedAt.Format(time.RFC3339))
+			row(f.Name, f.Kind, show.Bytes(f.Bytes), f.ModifiedAt.Format(time.RFC3339))
 		}
 	})
 }
@@ -107,7 +109,7 @@ func readStore(cmd *cobra.Command, args []string) error {
 		if wantsJSON(cmd) {
 			return out.Encode(storedRow{r.Bucket, r.Key, value})
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", plain(r.Key), plain(string(value)))
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", show.Plain(r.Key), show.Plain(string(value)))
 		return err
 	})
 	switch {
@@ -137,7 +139,7 @@ func showFound(cmd *cobra.Command, found store.Repair) error {
 	if found.Headless || found.Unlisted {
 		fmt.Fprintln(cmd.ErrOrStderr(), "roomgate: the file does not tell its newest state: there may have been more")
 	}
-	return show(cmd, tables, "TABLE ROWS UNREADABLE UNKNOWN-STRETCHES", func(row func(...string)) {
+	return output(cmd, tables, "TABLE ROWS UNREADABLE UNKNOWN-STRETCHES", func(row func(...string)) {
 		for _, t := range tables {
 			row(t.Table, fmt.Sprint(t.Rows), fmt.Sprint(t.Unreadable), fmt.Sprint(t.Stretches))
 		}
@@ -146,8 +148,8 @@ func showFound(cmd *cobra.Command, found store.Repair) error {
 
 func checkStore(cmd *cobra.Command, args []string) error {
 	p := newProgress(cmd)
-	defer p.end()
-	err := store.Check(cmd.Context(), inFolder(cmd, args[0]), store.Progress(p.of("the database is checked")))
+	defer p.End()
+	err := store.Check(cmd.Context(), inFolder(cmd, args[0]), store.Progress(p.Of("the database is checked")))
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return &fault{exitRefused, err} // which is no verdict
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/update"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const bundleHelp = `Installs a signed bundle beside the release that runs. The gateway verifies it,
@@ -111,10 +113,10 @@ func showUpdate(cmd *cobra.Command, c *client, _ []string) error {
 
 func printUpdate(cmd *cobra.Command, u update.Status) (err error) {
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), u)
+		return show.JSON(cmd.OutOrStdout(), u)
 	}
 	for _, line := range u.Lines() {
-		_, e := fmt.Fprintln(cmd.OutOrStdout(), plain(line))
+		_, e := fmt.Fprintln(cmd.OutOrStdout(), show.Plain(line))
 		err = errors.Join(err, e)
 	}
 	return err

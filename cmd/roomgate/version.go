@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // version is set by the linker.
@@ -31,7 +33,7 @@ func newVersion() *cobra.Command {
 func runVersion(cmd *cobra.Command, _ []string) error {
 	v := versionInfo{version, revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, agent.Schema}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), v)
+		return show.JSON(cmd.OutOrStdout(), v)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "roomgate %s (%s, %s)\n", v.Version, v.Go, v.Platform)
 	return nil

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/webhook"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const webhooksPath = "/api/v1/webhooks"
@@ -92,7 +94,7 @@ func tells(n int, address string) string {
 	if n == 0 {
 		return "no webhook tells " + address
 	}
-	return count(n, "webhook") + " tell " + address
+	return show.Count(n, "webhook") + " tell " + address
 }
 
 func (c *client) webhooks(cmd *cobra.Command, query string) ([]webhook.Info, error) {
@@ -137,7 +139,7 @@ func createWebhook(cmd *cobra.Command, c *client, args []string) error {
 		return printed(cmd, answer.Data, err)
 	}
 	made := answer.Data
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s tells %s of %s\n", made.ID, plain(made.URL), strings.Join(made.Events, ", "))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s tells %s of %s\n", made.ID, show.Plain(made.URL), strings.Join(made.Events, ", "))
 	return sayOnce(cmd, made, err)
 }
 
@@ -153,7 +155,7 @@ func (c *client) owner(cmd *cobra.Command) (string, error) {
 	case err != nil:
 		return "", err
 	case len(all) != 1:
-		return "", fail(exitUsage, "there are %s here: say which one with --organization", count(len(all), "organization"))
+		return "", fail(exitUsage, "there are %s here: say which one with --organization", show.Count(len(all), "organization"))
 	}
 	return all[0].ID, nil
 }
@@ -206,7 +208,7 @@ func listWebhooks(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, all, "ID URL EVENTS STATE WAITING", func(row func(...string)) {
+	return output(cmd, all, "ID URL EVENTS STATE WAITING", func(row func(...string)) {
 		for _, w := range all {
 			row(w.ID, w.URL, strings.Join(w.Events, ","), string(w.State), strconv.Itoa(w.Pending))
 		}
@@ -218,7 +220,7 @@ func showWebhook(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, w, "FIELD VALUE", func(row func(...string)) {
+	return output(cmd, w, "FIELD VALUE", func(row func(...string)) {
 		for _, f := range [][2]string{{"id", w.ID}, {"organization", w.OrganizationID}, {"url", w.URL}, {"events", strings.Join(w.Events, ", ")},
 			{"state", string(w.State)}, {"reason", w.Reason}, {"waiting", strconv.Itoa(w.Pending)}, {"dropped", strconv.Itoa(w.Dropped)},
 			{"last success", instant(w.LastSuccessAt)}, {"last failure", instant(w.LastFailureAt)}, {"last error", w.LastError},
@@ -285,7 +287,7 @@ func deleteWebhook(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "deleted": true})
+		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "deleted": true})
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s is deleted\n", args[0])
 	return err

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/webhook"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 func listDeliveries(cmd *cobra.Command, c *client, args []string) error {
@@ -22,7 +24,7 @@ func listDeliveries(cmd *cobra.Command, c *client, args []string) error {
 	if err := c.call(cmd.Context(), http.MethodGet, path+"?limit="+strconv.Itoa(limit), nil, &answer); err != nil {
 		return err
 	}
-	return show(cmd, answer.Data, "ID EVENT STATE TRIES CREATED LAST", func(row func(...string)) {
+	return output(cmd, answer.Data, "ID EVENT STATE TRIES CREATED LAST", func(row func(...string)) {
 		for _, d := range answer.Data {
 			row(d.ID, d.Event, string(d.State), strconv.Itoa(d.Count), instant(d.CreatedAt), lastAttempt(d))
 		}
@@ -64,7 +66,7 @@ func testWebhook(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if wantsJSON(cmd) {
-		err = printJSON(cmd.OutOrStdout(), d)
+		err = show.JSON(cmd.OutOrStdout(), d)
 	} else if d.State == webhook.Delivered {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "test %s is delivered: the receiver %s\n", d.ID, lastAttempt(d))
 	}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"regexp"
@@ -14,13 +14,13 @@ import (
 )
 
 // on books a room: "10:00-11:00 checked_in" of the day.
-func on(t testing.TB, c roomClock, day date, texts ...string) (all []booking.Booking) {
+func on(t testing.TB, c Clock, day Date, texts ...string) (all []booking.Booking) {
 	t.Helper()
 	for i, text := range texts {
 		times, state, _ := strings.Cut(text, " ")
 		from, until, _ := strings.Cut(times, "-")
-		start, err1 := c.at(from, day)
-		end, err2 := c.at(until, day)
+		start, err1 := c.At(from, day)
+		end, err2 := c.At(until, day)
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
@@ -30,10 +30,10 @@ func on(t testing.TB, c roomClock, day date, texts ...string) (all []booking.Boo
 }
 
 func TestDayBar(t *testing.T) {
-	blocks, ascii := barStyle{blocks: true, width: 80}, barStyle{width: 80}
+	blocks, ascii := Style{Blocks: true, Width: 80}, Style{Width: 80}
 	for name, c := range map[string]struct {
 		now, day string
-		style    barStyle
+		style    Style
 		bookings []string
 		want     string
 	}{
@@ -55,17 +55,17 @@ func TestDayBar(t *testing.T) {
 05  06  07  08  09  10  11  12  13  14  15  16  17  18  19  20  21  22  23
 ...[=.....................................................................[=
 `},
-		"now is late": {"2026-11-23T22:50:00Z", "", barStyle{width: 70}, nil, `
+		"now is late": {"2026-11-23T22:50:00Z", "", Style{Width: 70}, nil, `
 07  08  09  10  11  12  13  14  15  16  17  18  19  20  21  22  23
 ....................................................................
                                                              23:50 ^
 `},
-		"a phone": {"2026-11-23T09:37:00Z", "", barStyle{width: 40}, []string{"09:00-10:00 checked_in", "10:00-11:30 booked"}, `
+		"a phone": {"2026-11-23T09:37:00Z", "", Style{Width: 40}, []string{"09:00-10:00 checked_in", "10:00-11:30 booked"}, `
 07  09  11  13  15  17  19
 ....[#[==.................
        ^ 10:37
 `},
-		"a watch": {"2026-11-23T09:37:00Z", "", barStyle{width: 20}, []string{"09:00-10:00 checked_in", "10:00-11:30 booked"}, `
+		"a watch": {"2026-11-23T09:37:00Z", "", Style{Width: 20}, []string{"09:00-10:00 checked_in", "10:00-11:30 booked"}, `
 07 10 13 16
 ..[[=........
    ^ 10:37
@@ -76,12 +76,12 @@ func TestDayBar(t *testing.T) {
 `},
 	} {
 		clock := clockIn(t, "Europe/Berlin", c.now)
-		day, err := clock.day(c.day)
+		day, err := clock.Day(c.day)
 		if err != nil {
 			t.Fatal(err)
 		}
-		bar := dayBar{clock, day, quarter, c.style}
-		if got := "\n" + bar.draw(on(t, clock, day, c.bookings...)); got != c.want {
+		bar := DayBar{clock, day, quarter, c.style}
+		if got := "\n" + bar.Draw(on(t, clock, day, c.bookings...)); got != c.want {
 			t.Errorf("%s:%swant:%s", name, got, c.want)
 		}
 	}
@@ -97,9 +97,9 @@ func TestDayBarWhenClocksChange(t *testing.T) {
 		{"2026-03-29", "01  03  04  05  06  07  08  09  10  11  12  13  14  15  16  17  18  19", 8},
 		{"2026-10-25", "01  02  02  03  04  05  06  07  08  09  10  11  12  13  14  15  16  17  18  19", 16},
 	} {
-		day, _ := clock.day(c.day)
-		bar := dayBar{clock, day, quarter, barStyle{width: 90}}
-		got := bar.draw(on(t, clock, day, "01:00-04:00 booked"))
+		day, _ := clock.Day(c.day)
+		bar := DayBar{clock, day, quarter, Style{Width: 90}}
+		got := bar.Draw(on(t, clock, day, "01:00-04:00 booked"))
 		want := c.hours + "\n[" + strings.Repeat("=", c.cells-1) + strings.Repeat(".", 16*4) + "\n"
 		if got != want {
 			t.Errorf("%s:\n%swant:\n%s", c.day, got, want)
@@ -115,25 +115,25 @@ func TestDayBarHolds(t *testing.T) {
 	zones := []string{"Europe/Berlin", "America/Havana", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"}
 	rapid.Check(t, func(r *rapid.T) {
 		clock := clockIn(t, rapid.SampledFrom(zones).Draw(r, "zone"), "2026-01-01T09:00:00Z")
-		day := clock.today().add(rapid.IntRange(0, 400).Draw(r, "day"))
-		clock.now = day.begins(clock.zone).Add(time.Duration(rapid.IntRange(0, 22*60).Draw(r, "now")) * time.Minute)
-		start := day.begins(clock.zone).Add(time.Duration(rapid.IntRange(-300, 25*60).Draw(r, "start")) * time.Minute)
+		day := clock.Today().Add(rapid.IntRange(0, 400).Draw(r, "day"))
+		clock.Now = day.Begins(clock.Zone).Add(time.Duration(rapid.IntRange(0, 22*60).Draw(r, "now")) * time.Minute)
+		start := day.Begins(clock.Zone).Add(time.Duration(rapid.IntRange(-300, 25*60).Draw(r, "start")) * time.Minute)
 		b := booking.Booking{ID: "x", State: booking.Booked, Start: start, End: start.Add(time.Duration(rapid.IntRange(60, 600).Draw(r, "length")) * time.Minute)}
-		bar := dayBar{clock, day, time.Duration(rapid.SampledFrom([]int{5, 15, 45, 240}).Draw(r, "grid")) * time.Minute,
-			barStyle{blocks: rapid.Bool().Draw(r, "blocks"), width: rapid.IntRange(26, 200).Draw(r, "width")}}
-		plain := bar.draw([]booking.Booking{b})
+		bar := DayBar{clock, day, time.Duration(rapid.SampledFrom([]int{5, 15, 45, 240}).Draw(r, "grid")) * time.Minute,
+			Style{Blocks: rapid.Bool().Draw(r, "blocks"), Width: rapid.IntRange(26, 200).Draw(r, "width")}}
+		plain := bar.Draw([]booking.Booking{b})
 		for line := range strings.Lines(plain) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > bar.style.width {
-				r.Fatalf("%d columns in a terminal of %d:\n%s", n, bar.style.width, plain)
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > bar.Style.Width {
+				r.Fatalf("%d columns in a terminal of %d:\n%s", n, bar.Style.Width, plain)
 			}
 		}
-		bar.style.colour = true
-		if coloured := bar.draw([]booking.Booking{b}); escape.ReplaceAllString(coloured, "") != plain || coloured == plain {
+		bar.Style.Colour = true
+		if coloured := bar.Draw([]booking.Booking{b}); escape.ReplaceAllString(coloured, "") != plain || coloured == plain {
 			r.Fatalf("%q is not %q", coloured, plain)
 		}
-		inDay := b.Overlaps(day.begins(clock.zone).Add(time.Hour), day.ends(clock.zone).Add(-time.Hour))
+		inDay := b.Overlaps(day.Begins(clock.Zone).Add(time.Hour), day.Ends(clock.Zone).Add(-time.Hour))
 		if inDay && !strings.ContainsAny(plain, "▐[") {
-			r.Fatalf("%s to %s is not in\n%s", b.Start.In(clock.zone), b.End.In(clock.zone), plain)
+			r.Fatalf("%s to %s is not in\n%s", b.Start.In(clock.Zone), b.End.In(clock.Zone), plain)
 		}
 	})
 }

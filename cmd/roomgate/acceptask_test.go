@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"roomgate/agent/acceptance"
+	"roomgate/cmd/roomgate/show"
 )
 
 func TestParseAnswer(t *testing.T) {
@@ -34,7 +34,7 @@ func TestParseAnswer(t *testing.T) {
 func TestTerminalIsInterrupted(t *testing.T) {
 	in, typed := io.Pipe()
 	defer typed.Close()
-	term := &terminal{in: bufio.NewReader(in), out: io.Discard}
+	term := walker{show.NewTerminal(in, io.Discard)}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := term.ask(ctx, "there?"); !errors.Is(err, context.Canceled) {
@@ -44,7 +44,7 @@ func TestTerminalIsInterrupted(t *testing.T) {
 
 // One answer too many does not sign.
 func TestNobodyIsCalledYes(t *testing.T) {
-	term := &terminal{in: bufio.NewReader(strings.NewReader("y\nS. Installer\n")), out: io.Discard}
+	term := walker{show.NewTerminal(strings.NewReader("y\nS. Installer\n"), io.Discard)}
 	if name, err := term.name(t.Context()); err != nil || name != "S. Installer" {
 		t.Errorf("signed by %q, %v", name, err)
 	}
@@ -53,7 +53,7 @@ func TestNobodyIsCalledYes(t *testing.T) {
 // What a device says does not steer the terminal of the one who walks.
 func TestToldIsPlain(t *testing.T) {
 	var out strings.Builder
-	(&terminal{out: &out}).told("lock", acceptance.Step{Name: "open", Result: acceptance.Failed, Note: "\x1b[2J"})
+	walker{&show.Terminal{Out: &out}}.told("lock", acceptance.Step{Name: "open", Result: acceptance.Failed, Note: "\x1b[2J"})
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("printed %q", out.String())
 	}

@@ -1,35 +1,35 @@
-package main
+package show
 
 import (
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/booking"
 )
 
-// dayBar draws one local day of a space: what time it is on top, the bookings
+// DayBar draws one local day of a space: what time it is on top, the bookings
 // in the middle, where we are below.
 //
 //	07  08  09  10  11  12  13  14  15  16  17  18  19
 //	········▐▓▓▓▐███····························░░······
 //	              ▲ 10:37
-type dayBar struct {
-	clock roomClock
-	day   date
-	grid  time.Duration // the space's slot
-	style barStyle
+type DayBar struct {
+	Clock Clock
+	Day   Date
+	Grid  time.Duration // the space's slot
+	Style Style
 }
 
-// barStyle is what the terminal can show.
-type barStyle struct {
-	blocks bool // else ASCII only
-	colour bool
-	width  int // columns
+// Style is what the terminal can show.
+type Style struct {
+	Blocks bool // else ASCII only
+	Colour bool
+	Width  int // columns
 }
 
 // The hours that are drawn at least.
@@ -55,13 +55,14 @@ var (
 	}
 )
 
-// styleOf is what the terminal of a command can show.
-func styleOf(cmd *cobra.Command) barStyle {
-	s := barStyle{blocks: speaksUTF8(os.Getenv), width: 80}
+// StyleOf is what a command can show on its standard output, by the environment
+// and by the terminal, where there is one.
+func StyleOf(out io.Writer) Style {
+	s := Style{Blocks: speaksUTF8(os.Getenv), Width: 80}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		s.width = n
+		s.Width = n
 	}
-	file, ok := cmd.OutOrStdout().(*os.File)
+	file, ok := out.(*os.File)
 	if !ok {
 		return s
 	}
@@ -69,9 +70,9 @@ func styleOf(cmd *cobra.Command) barStyle {
 	if err != nil {
 		return s // a file or a pipe
 	}
-	s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	if size.Col > 0 {
-		s.width = int(size.Col)
+		s.Width = int(size.Col)
 	}
 	return s
 }
@@ -87,19 +88,19 @@ func speaksUTF8(env func(string) string) bool {
 	return false
 }
 
-// draw returns the bar, with a newline behind each row.
-func (d dayBar) draw(all []booking.Booking) string {
+// Draw returns the bar, with a newline behind each row.
+func (d DayBar) Draw(all []booking.Booking) string {
 	from, until := d.window(all)
 	step := d.step(until.Sub(from))
 	n := int((until.Sub(from) + step - 1) / step)
 	rows := d.hours(from, step, n) + "\n" + d.row(all, from, step, n) + "\n"
-	if now := d.clock.now; d.isToday() && !now.Before(from) && now.Before(until) {
+	if now := d.Clock.Now; d.isToday() && !now.Before(from) && now.Before(until) {
 		rows += d.marker(int(now.Sub(from)/step), n) + "\n"
 	}
 	return rows
 }
 
-func (d dayBar) isToday() bool { return d.clock.today() == d.day }
+func (d DayBar) isToday() bool { return d.Clock.Today() == d.Day }
 
 // drawn says whether a booking has a place in the bar: it holds its time, or
 // held it.
@@ -109,9 +110,9 @@ func drawn(b booking.Booking) bool {
 
 // window is what is drawn of the day: the usual hours, and those of its
 // bookings, in full hours.
-func (d dayBar) window(all []booking.Booking) (from, until time.Time) {
-	begin, end := d.day.begins(d.clock.zone), d.day.ends(d.clock.zone)
-	from, until = d.day.at(firstHour, d.clock.zone), d.day.at(lastHour, d.clock.zone)
+func (d DayBar) window(all []booking.Booking) (from, until time.Time) {
+	begin, end := d.Day.Begins(d.Clock.Zone), d.Day.Ends(d.Clock.Zone)
+	from, until = d.Day.hour(firstHour, d.Clock.Zone), d.Day.hour(lastHour, d.Clock.Zone)
 	widen := func(start, stop time.Time) {
 		if start.Before(from) {
 			from = start
@@ -126,10 +127,10 @@ func (d dayBar) window(all []booking.Booking) (from, until time.Time) {
 		}
 	}
 	if d.isToday() {
-		widen(d.clock.now, d.clock.now.Add(1))
+		widen(d.Clock.Now, d.Clock.Now.Add(1))
 	}
-	from = from.Add(-pastHour(from, d.clock.zone))
-	if past := pastHour(until, d.clock.zone); past > 0 {
+	from = from.Add(-pastHour(from, d.Clock.Zone))
+	if past := pastHour(until, d.Clock.Zone); past > 0 {
 		until = until.Add(time.Hour - past)
 	}
 	return latest(from, begin), earliest(until, end)
@@ -156,10 +157,10 @@ func earliest(a, b time.Time) time.Time {
 }
 
 // step is the time of one cell: the grid, or more where that is too wide.
-func (d dayBar) step(length time.Duration) time.Duration {
+func (d DayBar) step(length time.Duration) time.Duration {
 	for _, minutes := range []time.Duration{5, 10, 15, 30} {
 		step := minutes * time.Minute
-		if step >= min(max(d.grid, 5*time.Minute), quarter) && int(length/step) < d.style.width {
+		if step >= min(max(d.Grid, 5*time.Minute), quarter) && int(length/step) < d.Style.Width {
 			return step
 		}
 	}
@@ -168,11 +169,11 @@ func (d dayBar) step(length time.Duration) time.Duration {
 
 // hours are the local hours above the cells in which they begin. They go by
 // what the clock shows, so a day whose clocks change skips one or has it twice.
-func (d dayBar) hours(from time.Time, step time.Duration, n int) string {
+func (d DayBar) hours(from time.Time, step time.Duration, n int) string {
 	var row []byte
 	last := -1
 	for i := range n {
-		h, m, _ := from.Add(time.Duration(i) * step).In(d.clock.zone).Clock()
+		h, m, _ := from.Add(time.Duration(i) * step).In(d.Clock.Zone).Clock()
 		minute := h*60 + m
 		begins := last < 0 || minute <= last || minute/60 != last/60
 		last = minute
@@ -187,7 +188,7 @@ func (d dayBar) hours(from time.Time, step time.Duration, n int) string {
 func twoDigits(n int) string { return string([]byte{'0' + byte(n/10), '0' + byte(n%10)}) }
 
 // row is the cells. Each shows the booking that has most of it.
-func (d dayBar) row(all []booking.Booking, from time.Time, step time.Duration, n int) string {
+func (d DayBar) row(all []booking.Booking, from time.Time, step time.Duration, n int) string {
 	var row strings.Builder
 	colour, before := "", ""
 	for i := range n {
@@ -201,11 +202,11 @@ func (d dayBar) row(all []booking.Booking, from time.Time, step time.Duration, n
 			g.block, g.ascii = firstCell.block, firstCell.ascii
 		}
 		before = b.ID
-		if d.style.colour && g.colour != colour {
+		if d.Style.Colour && g.colour != colour {
 			row.WriteString("\x1b[0;" + g.colour + "m")
 			colour = g.colour
 		}
-		row.WriteString(d.style.char(g))
+		row.WriteString(d.Style.char(g))
 	}
 	if colour != "" {
 		row.WriteString("\x1b[0m")
@@ -227,25 +228,25 @@ func most(all []booking.Booking, start, end time.Time) (found booking.Booking, o
 	return found, ok
 }
 
-func (s barStyle) char(g glyph) string {
-	if s.blocks {
+func (s Style) char(g glyph) string {
+	if s.Blocks {
 		return g.block
 	}
 	return g.ascii
 }
 
-func (s barStyle) paint(text, colour string) string {
-	if !s.colour {
+func (s Style) paint(text, colour string) string {
+	if !s.Colour {
 		return text
 	}
 	return "\x1b[0;" + colour + "m" + text + "\x1b[0m"
 }
 
 // marker points at the cell in which we are.
-func (d dayBar) marker(cell, n int) string {
-	point, clock := d.style.char(nowMark), d.clock.clock(d.clock.now)
-	if cell+1+len(clock) >= max(n, d.style.width) && cell > len(clock) {
-		return strings.Repeat(" ", cell-1-len(clock)) + d.style.paint(clock+" "+point, nowMark.colour)
+func (d DayBar) marker(cell, n int) string {
+	point, clock := d.Style.char(nowMark), d.Clock.Time(d.Clock.Now)
+	if cell+1+len(clock) >= max(n, d.Style.Width) && cell > len(clock) {
+		return strings.Repeat(" ", cell-1-len(clock)) + d.Style.paint(clock+" "+point, nowMark.colour)
 	}
-	return strings.Repeat(" ", cell) + d.style.paint(point+" "+clock, nowMark.colour)
+	return strings.Repeat(" ", cell) + d.Style.paint(point+" "+clock, nowMark.colour)
 }
