@@ -13,6 +13,7 @@ import (
 	"roomgate/drivers"
 	"roomgate/drivers/session"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 // neighbour is a Home Assistant at the room broker: it has heard what is
@@ -59,7 +60,7 @@ func household(t *testing.T, allowed ...string) (*agenttest.Building, *neighbour
 	for _, key := range append(allowed, "publish") {
 		set = append(set, config.Setting{Key: "broker.home_assistant." + key, Value: "true"})
 	}
-	b := agenttest.Start(t, agenttest.Options{Settings: set, Parts: []sim.Part{&sim.RoomBroker{Address: drivers.RoomBroker}}})
+	b := agenttest.Start(t, agenttest.Options{Settings: set, Parts: []sim.Part{&peers.RoomBroker{Address: drivers.RoomBroker}}})
 	n := &neighbour{said: map[string]string{}}
 	n.Session = session.New(session.Options{Peer: "broker", Address: drivers.RoomBroker, ClientID: "ha",
 		Filters: []string{"homeassistant/#", "roomgate/#"}, WriteTimeout: time.Second, Receive: n.hear, Up: func() {},

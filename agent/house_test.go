@@ -19,7 +19,7 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 	"roomgate/store"
 )
 
@@ -46,7 +46,7 @@ func follows(t *testing.T, yaml string, replace ...string) *house {
 	// The hub on MQTT is left out: it says something each second of a long day.
 	before, after, _ := strings.Cut(string(configs.DemoWorld), "  - {space: aurora, device: o3-sensor")
 	_, after, _ = strings.Cut(after, "\n")
-	world, err := sim.Parse([]byte(before + after))
+	world, err := plan.Parse([]byte(before + after))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"roomgate/drivers"
 	"roomgate/drivers/all"
 	"roomgate/drivers/room"
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,7 +42,7 @@ func TestExampleLoads(t *testing.T) { parse(t, "gateway.yaml", configs.Gateway) 
 func TestDemoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := parse(t, "demo.yaml", configs.Demo)
-		world, err := sim.Parse(configs.DemoWorld)
+		world, err := plan.Parse(configs.DemoWorld)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 	"roomgate/store"
 )
 
@@ -63,7 +64,7 @@ func Start(t testing.TB, o Options) *Building {
 			c.Spaces[i].Follow = config.Follow{}
 		}
 	}
-	world, err := sim.Parse(configs.DemoWorld)
+	world, err := plan.Parse(configs.DemoWorld)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 )
 
 // BenchmarkPollRoom is one observation of every device of a room on buses in
@@ -20,7 +20,7 @@ func BenchmarkPollRoom(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	world, err := sim.Parse(configs.DemoWorld)
+	world, err := plan.Parse(configs.DemoWorld)
 	if err != nil {
 		b.Fatal(err)
 	}

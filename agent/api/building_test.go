@@ -23,6 +23,7 @@ import (
 	"roomgate/agent/push/pushtest"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -103,7 +104,7 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.world, err = sim.Parse(world); err != nil {
+	if b.world, err = plan.Parse(world); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(b.log, nil))

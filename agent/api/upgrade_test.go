@@ -19,7 +19,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/configs"
 	"roomgate/drivers/all"
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 )
 
 // before is what the last version before an upgrade left behind: its examples
@@ -112,7 +112,7 @@ func openBefore(t *testing.T) *building {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.world, err = sim.Parse(configs.DemoWorld); err != nil {
+	if b.world, err = plan.Parse(configs.DemoWorld); err != nil {
 		t.Fatal(err)
 	}
 	outside := &http.Client{Transport: unreachable{}}

@@ -19,7 +19,7 @@ import (
 	"roomgate/cloud/broker"
 	"roomgate/configs"
 	"roomgate/drivers/all"
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 )
 
 const demoHelp = `Runs a simulated building in one process: two meeting spaces with every type of
@@ -62,7 +62,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	defer journal.Flush(g.log)
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.say("roomgate demo: a simulated building")
-	world, err := sim.Parse(configs.DemoWorld)
+	world, err := plan.Parse(configs.DemoWorld)
 	if err != nil {
 		return err
 	}

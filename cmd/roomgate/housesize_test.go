@@ -39,8 +39,6 @@ var allowances = map[string]allowance{
 	"agent/api.Server: methods":     {33, beingSplit},
 	"agent/api: lines":              {0, "one door, a file for each noun"},
 	"cmd/roomgate: lines":           {0, "one program, a file for each command"},
-	"drivers/sim: lines":            {5200, "the chips and devices of one simulated world, a file for each"},
-	"drivers/sim.Gadget: fields":    {22, "a simulated device has what the real one has"},
 	"agent.MeetingSpace: fields":    {33, "the platform's table of a meeting space"},
 	"agent/config.Space: fields":    {33, "the same table, as it is configured"},
 	"agent/api.spaceRecord: fields": {28, "the same table, as V1.0 writes it"},

@@ -16,6 +16,7 @@ import (
 	"roomgate/drivers/host"
 	"roomgate/drivers/session"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 const owned = `
@@ -48,8 +49,8 @@ func TestOwnedDevices(t *testing.T) {
 	if err := g.openRoomBroker(); err != nil {
 		t.Fatal(err)
 	}
-	door := &sim.Gadget{Product: "zigbee2mqtt", Kind: "lock", Topic: "zigbee2mqtt/door"}
-	lamp := &sim.Gadget{Product: "tasmota", Kind: "light", Topic: "lamp"}
+	door := &peers.Gadget{Product: "zigbee2mqtt", Kind: "lock", Topic: "zigbee2mqtt/door"}
+	lamp := &peers.Gadget{Product: "tasmota", Kind: "light", Topic: "lamp"}
 	for _, p := range []sim.Part{door, lamp} {
 		if err := w.Add("aurora", "device", p); err != nil {
 			t.Fatal(err)

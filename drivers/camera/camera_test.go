@@ -27,12 +27,13 @@ import (
 	"roomgate/drivers"
 	"roomgate/drivers/camera"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // with runs a test in virtual time on a camera and its driver.
-func with(t *testing.T, p *sim.Camera, o *camera.Options, test func(t *testing.T, d drivers.Driver)) {
+func with(t *testing.T, p *peers.Camera, o *camera.Options, test func(t *testing.T, d drivers.Driver)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := sim.NewWorld()

@@ -8,12 +8,13 @@ import (
 	"roomgate/drivers/camera"
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 const address = "10.0.0.8:80"
 
-func part(auth string) *sim.Camera {
-	return &sim.Camera{Address: address, Auth: auth, Username: "viewer", Password: "s3same"}
+func part(auth string) *peers.Camera {
+	return &peers.Camera{Address: address, Auth: auth, Username: "viewer", Password: "s3same"}
 }
 
 func options() *camera.Options {

@@ -11,6 +11,7 @@ import (
 	"roomgate/drivers"
 	"roomgate/drivers/o3"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 // room is a world that counts how often somebody is called.
@@ -37,11 +38,11 @@ func (r *room) dialled() int {
 type bench struct {
 	*testing.T
 	room *room
-	hub  *sim.O3
+	hub  *peers.O3
 	drivers.Driver
 }
 
-func with(t *testing.T, h *sim.O3, o *o3.Options, test func(b *bench)) {
+func with(t *testing.T, h *peers.O3, o *o3.Options, test func(b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{World: sim.NewWorld()}

@@ -8,11 +8,12 @@ import (
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/o3"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 const address = "10.0.0.7:1883"
 
-func hub() *sim.O3 { return &sim.O3{Address: address, Username: "user", Password: "secret"} }
+func hub() *peers.O3 { return &peers.O3{Address: address, Username: "user", Password: "secret"} }
 
 func options() *o3.Options {
 	o := o3.Kind().Options().(*o3.Options)
@@ -21,9 +22,9 @@ func options() *o3.Options {
 }
 
 func TestConformance(t *testing.T) {
-	for name, change := range map[string]func(*sim.O3){
-		"usual":              func(*sim.O3) {},
-		"text and degrees F": func(h *sim.O3) { h.Text, h.Fahrenheit = true, true },
+	for name, change := range map[string]func(*peers.O3){
+		"usual":              func(*peers.O3) {},
+		"text and degrees F": func(h *peers.O3) { h.Text, h.Fahrenheit = true, true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			drivertest.Run(t, drivertest.Case{

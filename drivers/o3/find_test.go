@@ -11,13 +11,14 @@ import (
 
 	"roomgate/drivers/o3"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 func TestFind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := sim.NewWorld()
 		defer w.Close()
-		for name, h := range map[string]*sim.O3{
+		for name, h := range map[string]*peers.O3{
 			"factory": {Address: "10.0.0.7:1883", Username: "user", Password: "admin", Period: time.Second},
 			"changed": {Address: "10.0.0.8:1883", Username: "user", Password: "another", Period: time.Second},
 			"bridged": {Address: "10.0.0.9:1883", Username: "user", Password: "admin", Prefix: "site/7", Period: time.Second},

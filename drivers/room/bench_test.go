@@ -7,21 +7,22 @@ import (
 
 	"roomgate/drivers"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 // bench is a gadget at a broker, and its driver, in virtual time.
 type bench struct {
 	*testing.T
 	world  *sim.World
-	broker *sim.RoomBroker
-	gadget *sim.Gadget
+	broker *peers.RoomBroker
+	gadget *peers.Gadget
 	drivers.Driver
 }
 
-func with(t *testing.T, g *sim.Gadget, o drivers.Options, test func(b *bench)) {
+func with(t *testing.T, g *peers.Gadget, o drivers.Options, test func(b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{T: t, world: sim.NewWorld(), gadget: g, broker: &sim.RoomBroker{Address: drivers.RoomBroker}}
+		b := &bench{T: t, world: sim.NewWorld(), gadget: g, broker: &peers.RoomBroker{Address: drivers.RoomBroker}}
 		defer b.world.Close()
 		for _, p := range []sim.Part{b.broker, g} {
 			if err := b.world.Add("room", "device", p); err != nil {

@@ -11,6 +11,7 @@ import (
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/room"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,8 +61,8 @@ func (d device) options() *room.Options {
 	return o
 }
 
-func (d device) parts() (*sim.RoomBroker, *sim.Gadget) {
-	return &sim.RoomBroker{Address: drivers.RoomBroker}, &sim.Gadget{
+func (d device) parts() (*peers.RoomBroker, *peers.Gadget) {
+	return &peers.RoomBroker{Address: drivers.RoomBroker}, &peers.Gadget{
 		Product: d.product, Kind: d.kind, Topic: d.topic, Name: d.options().Name, OnOff: d.onOff, Retain: true,
 	}
 }
@@ -69,12 +70,12 @@ func (d device) parts() (*sim.RoomBroker, *sim.Gadget) {
 func TestConformance(t *testing.T) {
 	for name, d := range devices() {
 		t.Run(name, func(t *testing.T) {
-			var g *sim.Gadget
+			var g *peers.Gadget
 			drivertest.Run(t, drivertest.Case{
 				Kind:    d.driver(),
 				Options: func() drivers.Options { return d.options() },
 				Parts: func() []sim.Part {
-					var b *sim.RoomBroker
+					var b *peers.RoomBroker
 					b, g = d.parts()
 					return []sim.Part{b, g}
 				},

@@ -10,11 +10,12 @@ import (
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/room"
 	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 // sensor is a gadget that is a source of an o3-room.
-func sensor(product, topic string) *sim.Gadget {
-	return &sim.Gadget{Product: product, Kind: "sensor", Topic: topic, Name: map[string]string{"esphome": "climate"}[product]}
+func sensor(product, topic string) *peers.Gadget {
+	return &peers.Gadget{Product: product, Kind: "sensor", Topic: topic, Name: map[string]string{"esphome": "climate"}[product]}
 }
 
 func sensorOptions(change func(*room.Sensors)) *room.Sensors {
@@ -86,7 +87,7 @@ func TestSensorConformance(t *testing.T) {
 				Kind:    kindOf("o3-room"),
 				Options: func() drivers.Options { return sensorOptions(set) },
 				Parts: func() []sim.Part {
-					return []sim.Part{&sim.RoomBroker{Address: drivers.RoomBroker}, sensor(product, topicOf(product))}
+					return []sim.Part{&peers.RoomBroker{Address: drivers.RoomBroker}, sensor(product, topicOf(product))}
 				},
 				Unfitted: []string{drivers.SubBuzzer, drivers.SubRing},
 				Silences: silences()[product],

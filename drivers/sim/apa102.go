@@ -18,7 +18,7 @@ const maxLEDs = 1024
 // last LEDs do not get their data (APA Electronic, APA102 datasheet). The
 // clock idles low and data is taken on the rising edge: mode 0.
 type APA102 struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	SPI    string `yaml:"spi"`
 	LEDs   int    `yaml:"leds"`
 
@@ -32,14 +32,16 @@ type Pixel struct {
 	Brightness byte // 0 to 31
 }
 
-func (*APA102) subjects() []string { return []string{"ring-light"} }
+// Subjects are its sub-devices.
+func (*APA102) Subjects() []string { return []string{"ring-light"} }
 
-func (a *APA102) attach(w *World) error {
+// Attach wires it into the world.
+func (a *APA102) Attach(w *World) error {
 	if a.LEDs < 1 || a.LEDs > maxLEDs {
 		return fmt.Errorf("leds %d is out of range: want 1 to %d", a.LEDs, maxLEDs)
 	}
 	a.pixels = make([]Pixel, a.LEDs)
-	return w.plugIn(a.SPI, &a.faults, a)
+	return w.plugIn(a.SPI, &a.Faults, a)
 }
 
 // shift takes a transfer. Nothing leads back from the strip.
@@ -88,9 +90,8 @@ func (a *APA102) Pixels() []Pixel {
 	return slices.Clone(a.pixels)
 }
 
-func (*APA102) verbs(string) []verb { return nil }
-
-func (a *APA102) state() string {
+// State says how it is.
+func (a *APA102) State() string {
 	p := a.Pixels()[0]
 	return fmt.Sprintf("%d leds, the first #%02x%02x%02x at %d of 31", a.LEDs, p.R, p.G, p.B, p.Brightness)
 }

@@ -12,7 +12,7 @@ const maxBeeps = 256
 
 // Buzzer sounds while its Line is high.
 type Buzzer struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	Line   string `yaml:"line"`
 
 	mu    sync.Mutex
@@ -26,9 +26,11 @@ type Beep struct {
 	For time.Duration
 }
 
-func (*Buzzer) subjects() []string { return []string{"buzzer"} }
+// Subjects are its sub-devices.
+func (*Buzzer) Subjects() []string { return []string{"buzzer"} }
 
-func (b *Buzzer) attach(w *World) error { return w.listen(b.Line, &b.faults, b.hear) }
+// Attach wires it into the world.
+func (b *Buzzer) Attach(w *World) error { return w.listen(b.Line, &b.Faults, b.hear) }
 
 func (b *Buzzer) hear(high bool, now time.Time) {
 	b.mu.Lock()
@@ -61,9 +63,8 @@ func (b *Buzzer) Sounding() bool {
 	return !b.since.IsZero()
 }
 
-func (*Buzzer) verbs(string) []verb { return nil }
-
-func (b *Buzzer) state() string {
+// State says how it is.
+func (b *Buzzer) State() string {
 	if b.Sounding() {
 		return "sounds"
 	}

@@ -23,13 +23,13 @@ func (w *World) Control(space, subject string, args ...string) (string, error) {
 	var known []string
 	var answer string
 	for _, p := range parts {
-		for _, v := range append(p.part.verbs(strings.ToLower(subject)), p.part.faultVerbs()...) {
-			known = append(known, v.name)
+		for _, v := range append(p.part.Verbs(strings.ToLower(subject)), p.part.FaultVerbs()...) {
+			known = append(known, v.Name)
 			words, ok := v.match(args)
 			if !ok {
 				continue
 			}
-			if answer, err = v.do(words); err != nil {
+			if answer, err = v.Do(words); err != nil {
 				return "", err
 			}
 			break
@@ -43,16 +43,16 @@ func (w *World) Control(space, subject string, args ...string) (string, error) {
 }
 
 // match says whether the arguments are this verb, and returns what it takes.
-func (v verb) match(args []string) (words []string, ok bool) {
-	if strings.HasPrefix(v.name, "<") {
-		return args, len(args) == 1+v.args && !isFault(args[0])
+func (v Verb) match(args []string) (words []string, ok bool) {
+	if strings.HasPrefix(v.Name, "<") {
+		return args, len(args) == 1+v.Args && !isFault(args[0])
 	}
-	return args[1:], v.name == strings.ToLower(args[0]) && len(args) == 1+v.args
+	return args[1:], v.Name == strings.ToLower(args[0]) && len(args) == 1+v.Args
 }
 
 // isFault says whether a word is a fault and so never a value.
 func isFault(word string) bool {
-	return slices.ContainsFunc((&faults{}).faultVerbs(), func(v verb) bool { return v.name == word })
+	return slices.ContainsFunc((&Faults{}).FaultVerbs(), func(v Verb) bool { return v.Name == word })
 }
 
 // lookUp finds the parts that are the subject.
@@ -70,7 +70,7 @@ func (w *World) lookUp(space, subject string) ([]entry, error) {
 		if e.space != space {
 			continue
 		}
-		names := append([]string{e.device}, e.part.subjects()...)
+		names := append([]string{e.device}, e.part.Subjects()...)
 		subjects = append(subjects, names...)
 		if slices.Contains(names, subject) {
 			found = append(found, e)
@@ -88,7 +88,7 @@ func (w *World) lookUp(space, subject string) ([]entry, error) {
 func states(parts []entry) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
-		all[i] = p.part.state()
+		all[i] = p.part.State()
 		if wrong := p.part.wrong(); wrong != "" {
 			all[i] += " (" + wrong + ")"
 		}

@@ -3,6 +3,9 @@
 // level as its datasheet says. It imports no driver, so that a driver and its
 // part are two independent readings of one document.
 //
+// The chips and wires of the board are here. What a driver reaches over the
+// building's network is in peers; plan reads a whole building from a file.
+//
 // # Time
 //
 // Parts compute what they show from the time that has passed; nothing ticks

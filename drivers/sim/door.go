@@ -15,7 +15,7 @@ const boltTravel = 80 * time.Millisecond
 // against a pull-up: low is secure (bolt thrown, leaf shut), high is open, and
 // so is a broken wire.
 type Door struct {
-	faults    `yaml:"-"`
+	Faults    `yaml:"-"`
 	Relay     string        `yaml:"relay"`
 	Sense     string        `yaml:"sense"`   // none if empty
 	Contact   string        `yaml:"contact"` // none if empty
@@ -42,22 +42,21 @@ func (b bolt) drawn(t time.Time) bool {
 	return b.to
 }
 
-func (*Door) subjects() []string { return nil }
-
-func (d *Door) attach(w *World) error {
+// Attach wires it into the world.
+func (d *Door) Attach(w *World) error {
 	if d.Travel <= 0 {
 		d.Travel = boltTravel
 	}
-	if err := w.listen(d.Relay, &d.faults, d.relay); err != nil {
+	if err := w.listen(d.Relay, &d.Faults, d.relay); err != nil {
 		return err
 	}
 	if d.Sense != "" {
-		if err := w.drive(d.Sense, &d.faults, boltSwitch{d}); err != nil {
+		if err := w.drive(d.Sense, &d.Faults, boltSwitch{d}); err != nil {
 			return err
 		}
 	}
 	if d.Contact != "" {
-		return w.drive(d.Contact, &d.faults, reed{d})
+		return w.drive(d.Contact, &d.Faults, reed{d})
 	}
 	return nil
 }
@@ -125,17 +124,19 @@ func (d *Door) IsAjar() bool {
 	return d.ajar
 }
 
-func (d *Door) verbs(string) []verb {
-	return []verb{
-		always("jam", "the bolt is jammed", d.Jam),
-		always("free", "the bolt moves freely", d.Free),
-		always("force", "the leaf was forced open", d.Force),
-		always("shut", "the leaf is shut", d.Shut),
-		{name: "ajar", do: func([]string) (string, error) { return "the leaf is ajar", d.Ajar() }},
+// Verbs are what it obeys.
+func (d *Door) Verbs(string) []Verb {
+	return []Verb{
+		Always("jam", "the bolt is jammed", d.Jam),
+		Always("free", "the bolt moves freely", d.Free),
+		Always("force", "the leaf was forced open", d.Force),
+		Always("shut", "the leaf is shut", d.Shut),
+		{Name: "ajar", Do: func([]string) (string, error) { return "the leaf is ajar", d.Ajar() }},
 	}
 }
 
-func (d *Door) state() string {
+// State says how it is.
+func (d *Door) State() string {
 	bolt, leaf := "bolt thrown", "leaf shut"
 	if d.Drawn() {
 		bolt = "bolt drawn"

@@ -18,7 +18,7 @@ const (
 // two pulses per revolution, as Intel's 4-wire fan specification has it. It
 // turns at Speed for full duty, in proportion below, not at all under a tenth.
 type Fan struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	PWM    string  `yaml:"pwm"`
 	Tach   string  `yaml:"tach"`  // none if empty
 	Speed  float64 `yaml:"speed"` // 60 to 30000 rpm; 2000 if 0
@@ -33,22 +33,21 @@ type Fan struct {
 	before, rate float64 // edges per second
 }
 
-func (*Fan) subjects() []string { return nil }
-
-func (f *Fan) attach(w *World) error {
+// Attach wires it into the world.
+func (f *Fan) Attach(w *World) error {
 	if f.Speed == 0 {
 		f.Speed = fanSpeed
 	}
 	if !(f.Speed >= 60 && f.Speed <= 30_000) { // NaN fails too
 		return fmt.Errorf("speed %g is out of range: want 60 to 30000 rpm", f.Speed)
 	}
-	if err := w.feed(f.PWM, &f.faults, f.feed); err != nil {
+	if err := w.feed(f.PWM, &f.Faults, f.feed); err != nil {
 		return err
 	}
 	if f.Tach == "" {
 		return nil
 	}
-	return w.drive(f.Tach, &f.faults, f)
+	return w.drive(f.Tach, &f.Faults, f)
 }
 
 func (f *Fan) feed(share float64, now time.Time) { f.change(now, func() { f.share = share }) }
@@ -127,11 +126,13 @@ func (f *Fan) RPM() float64 {
 	return rate / edgesPerRev * 60
 }
 
-func (f *Fan) verbs(string) []verb {
-	return []verb{
-		always("stall", "the rotor is blocked", f.Stall),
-		always("free", "the rotor turns freely", f.Free),
+// Verbs are what it obeys.
+func (f *Fan) Verbs(string) []Verb {
+	return []Verb{
+		Always("stall", "the rotor is blocked", f.Stall),
+		Always("free", "the rotor turns freely", f.Free),
 	}
 }
 
-func (f *Fan) state() string { return fmt.Sprintf("turns at %.0f rpm", f.RPM()) }
+// State says how it is.
+func (f *Fan) State() string { return fmt.Sprintf("turns at %.0f rpm", f.RPM()) }

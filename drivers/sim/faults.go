@@ -13,9 +13,9 @@ import (
 // maxDelay bounds what a delay may be set to.
 const maxDelay = 10 * time.Minute
 
-// faults is what can be wrong with every part, and the bell that tells those
+// Faults are what can be wrong with every part, and the bell that tells those
 // who wait that something about the part has changed. Parts embed it.
-type faults struct {
+type Faults struct {
 	mu        sync.Mutex
 	unplugged bool
 	stuck     bool
@@ -25,44 +25,53 @@ type faults struct {
 	done      chan struct{} // the world's
 }
 
-func (f *faults) bind(w *World) { f.done = w.done }
+func (f *Faults) bind(w *World) { f.done = w.done }
+
+// Done is closed when the world ends.
+func (f *Faults) Done() <-chan struct{} { return f.done }
+
+// Subjects are none: a part is its device and nothing else, unless it says so.
+func (*Faults) Subjects() []string { return nil }
+
+// Verbs are none: a part only shows what drivers do, unless it says so.
+func (*Faults) Verbs(string) []Verb { return nil }
 
 // Unplug takes the part away: every access fails at once.
-func (f *faults) Unplug() { f.set(func() { f.unplugged = true }) }
+func (f *Faults) Unplug() { f.set(func() { f.unplugged = true }) }
 
 // Plug puts the part back.
-func (f *faults) Plug() { f.set(func() { f.unplugged = false }) }
+func (f *Faults) Plug() { f.set(func() { f.unplugged = false }) }
 
 // Stick keeps the part from answering: every access waits.
-func (f *faults) Stick() { f.set(func() { f.stuck = true }) }
+func (f *Faults) Stick() { f.set(func() { f.stuck = true }) }
 
 // Unstick lets the part answer again.
-func (f *faults) Unstick() { f.set(func() { f.stuck = false }) }
+func (f *Faults) Unstick() { f.set(func() { f.stuck = false }) }
 
 // Garble disturbs the part's wires.
-func (f *faults) Garble() { f.set(func() { f.garbled = true }) }
+func (f *Faults) Garble() { f.set(func() { f.garbled = true }) }
 
 // Ungarble clears the wires.
-func (f *faults) Ungarble() { f.set(func() { f.garbled = false }) }
+func (f *Faults) Ungarble() { f.set(func() { f.garbled = false }) }
 
 // Delay makes every access take d longer.
-func (f *faults) Delay(d time.Duration) { f.set(func() { f.delay = min(max(d, 0), maxDelay) }) }
+func (f *Faults) Delay(d time.Duration) { f.set(func() { f.delay = min(max(d, 0), maxDelay) }) }
 
-func (f *faults) set(change func()) {
+func (f *Faults) set(change func()) {
 	f.mu.Lock()
 	change()
 	f.mu.Unlock()
 	f.ring()
 }
 
-func (f *faults) isUnplugged() bool {
+func (f *Faults) isUnplugged() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unplugged
 }
 
 // wrong lists the faults that the part has, empty for none.
-func (f *faults) wrong() string {
+func (f *Faults) wrong() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []string
@@ -80,26 +89,26 @@ func (f *faults) wrong() string {
 	return strings.Join(all, ", ")
 }
 
-func (f *faults) isStuck() bool {
+func (f *Faults) isStuck() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stuck
 }
 
-func (f *faults) isGarbled() bool {
+func (f *Faults) isGarbled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.garbled
 }
 
-func (f *faults) delayed() time.Duration {
+func (f *Faults) delayed() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.delay
 }
 
 // ring wakes everybody who waits.
-func (f *faults) ring() {
+func (f *Faults) ring() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.bell != nil {
@@ -109,7 +118,7 @@ func (f *faults) ring() {
 }
 
 // wait returns a channel that is closed at the next ring.
-func (f *faults) wait() <-chan struct{} {
+func (f *Faults) wait() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.bell == nil {
@@ -121,7 +130,7 @@ func (f *faults) wait() <-chan struct{} {
 // pass is what every access to the part goes through: it takes the delay,
 // waits while the part is stuck, and fails if it is unplugged. It fails with
 // ErrClosed when stop or the world is closed.
-func (f *faults) pass(what string, stop <-chan struct{}) (garbled bool, err error) {
+func (f *Faults) pass(what string, stop <-chan struct{}) (garbled bool, err error) {
 	if d := f.delayed(); d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
@@ -150,7 +159,7 @@ func (f *faults) pass(what string, stop <-chan struct{}) (garbled bool, err erro
 }
 
 // clean is pass for wires whose every transfer is checked: garbled, it fails.
-func (f *faults) clean(what string, stop <-chan struct{}) error {
+func (f *Faults) clean(what string, stop <-chan struct{}) error {
 	garbled, err := f.pass(what, stop)
 	if err == nil && garbled {
 		return disturbed(what)
@@ -175,21 +184,21 @@ func unplugged(what string) error {
 // disturbed is the error of a transfer that failed its check.
 func disturbed(what string) error { return fmt.Errorf("%s: %w", what, syscall.EIO) }
 
-// faultVerbs are the verbs that every part obeys.
-func (f *faults) faultVerbs() []verb {
-	return []verb{
-		always("unplug", "unplugged", f.Unplug),
-		always("plug", "plugged in", f.Plug),
-		always("stick", "stuck, it no longer answers", f.Stick),
-		always("unstick", "answers again", f.Unstick),
-		always("garble", "its wires are disturbed", f.Garble),
-		always("ungarble", "its wires are clear", f.Ungarble),
-		{name: "delay", args: 1, do: f.delayVerb},
-		always("nodelay", "answers at once", func() { f.Delay(0) }),
+// FaultVerbs are the verbs that every part obeys.
+func (f *Faults) FaultVerbs() []Verb {
+	return []Verb{
+		Always("unplug", "unplugged", f.Unplug),
+		Always("plug", "plugged in", f.Plug),
+		Always("stick", "stuck, it no longer answers", f.Stick),
+		Always("unstick", "answers again", f.Unstick),
+		Always("garble", "its wires are disturbed", f.Garble),
+		Always("ungarble", "its wires are clear", f.Ungarble),
+		{Name: "delay", Args: 1, Do: f.delayVerb},
+		Always("nodelay", "answers at once", func() { f.Delay(0) }),
 	}
 }
 
-func (f *faults) delayVerb(args []string) (string, error) {
+func (f *Faults) delayVerb(args []string) (string, error) {
 	d, err := time.ParseDuration(args[0])
 	if err != nil || d < 0 || d > maxDelay {
 		return "", fmt.Errorf("delay %q is out of range: want a time from 0s to %s", args[0], maxDelay)

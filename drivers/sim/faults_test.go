@@ -16,7 +16,7 @@ import (
 
 // access is a way to reach a part, with the fault switches of that part.
 type access struct {
-	faults *faults
+	faults *Faults
 	try    func() error
 	blind  bool // nobody can tell that it is garbled
 }
@@ -36,12 +36,12 @@ func accesses(t *testing.T) map[string]access {
 		t.Fatal(err)
 	}
 	return map[string]access{
-		"output": {&bell.faults, func() error { return out.Set(true) }, false},
-		"input":  {&pir.faults, func() error { _, err := in.Read(); return err }, false},
-		"pwm":    {&lamp.faults, func() error { return pwm.SetDuty(0.5) }, false},
-		"duty":   {&lamp.faults, func() error { _, err := pwm.Duty(); return err }, false},
-		"i2c":    {&chip.faults, func() error { return bus.Tx(0x48, []byte{1, 0x60}, nil) }, false},
-		"spi":    {&ring.faults, func() error { return port.Tx([]byte{0}, nil) }, true},
+		"output": {&bell.Faults, func() error { return out.Set(true) }, false},
+		"input":  {&pir.Faults, func() error { _, err := in.Read(); return err }, false},
+		"pwm":    {&lamp.Faults, func() error { return pwm.SetDuty(0.5) }, false},
+		"duty":   {&lamp.Faults, func() error { _, err := pwm.Duty(); return err }, false},
+		"i2c":    {&chip.Faults, func() error { return bus.Tx(0x48, []byte{1, 0x60}, nil) }, false},
+		"spi":    {&ring.Faults, func() error { return port.Tx([]byte{0}, nil) }, true},
 	}
 }
 

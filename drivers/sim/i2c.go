@@ -30,12 +30,12 @@ type i2cBus struct {
 }
 
 type wiredChip struct {
-	faults *faults
+	faults *Faults
 	chip   i2cChip
 }
 
 // solder puts a chip on a bus, which is made on first use.
-func (w *World) solder(bus string, addr uint16, f *faults, c i2cChip) error {
+func (w *World) solder(bus string, addr uint16, f *Faults, c i2cChip) error {
 	if bus == "" || addr < 0x08 || addr > 0x77 {
 		return fmt.Errorf("i2c bus %q address %#x is not usable: name a bus, and an address from 0x08 to 0x77", bus, addr)
 	}

@@ -22,7 +22,7 @@ const maxPulses = 4096
 
 // Keypad is a keypad with a card reader on two Wiegand lines, which rest high.
 type Keypad struct {
-	faults   `yaml:"-"`
+	Faults   `yaml:"-"`
 	D0       string `yaml:"d0"`
 	D1       string `yaml:"d1"`
 	KeyBits  int    `yaml:"key_bits"`  // 4 (also if 0) or 8
@@ -39,9 +39,11 @@ type wiegandPulse struct {
 	from time.Time
 }
 
-func (*Keypad) subjects() []string { return []string{"keypad"} }
+// Subjects are its sub-devices.
+func (*Keypad) Subjects() []string { return []string{"keypad"} }
 
-func (k *Keypad) attach(w *World) error {
+// Attach wires it into the world.
+func (k *Keypad) Attach(w *World) error {
 	if k.KeyBits == 0 {
 		k.KeyBits = 4
 	}
@@ -57,10 +59,10 @@ func (k *Keypad) attach(w *World) error {
 	case k.Facility>>facility != 0:
 		return fmt.Errorf("facility %d is out of range: it has %d bits", k.Facility, facility)
 	}
-	if err := w.drive(k.D0, &k.faults, wiegandLine{k, 0}); err != nil {
+	if err := w.drive(k.D0, &k.Faults, wiegandLine{k, 0}); err != nil {
 		return err
 	}
-	return w.drive(k.D1, &k.faults, wiegandLine{k, 1})
+	return w.drive(k.D1, &k.Faults, wiegandLine{k, 1})
 }
 
 // Keys presses keys, of 0 to 9, * and #.
@@ -156,15 +158,16 @@ func (l wiegandLine) next(t time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func (k *Keypad) verbs(string) []verb {
-	return []verb{
-		{name: "keys", args: 1, do: func(args []string) (string, error) {
+// Verbs are what it obeys.
+func (k *Keypad) Verbs(string) []Verb {
+	return []Verb{
+		{Name: "keys", Args: 1, Do: func(args []string) (string, error) {
 			return "keys are pressed", k.Keys(args[0])
 		}},
-		{name: "code", args: 1, do: func(args []string) (string, error) {
+		{Name: "code", Args: 1, Do: func(args []string) (string, error) {
 			return "a code is entered", k.Keys(args[0] + "#")
 		}},
-		{name: "card", args: 1, do: func(args []string) (string, error) {
+		{Name: "card", Args: 1, Do: func(args []string) (string, error) {
 			number, err := strconv.ParseUint(args[0], 10, 32)
 			if err != nil {
 				return "", fmt.Errorf("card %q is no number", args[0])
@@ -174,6 +177,7 @@ func (k *Keypad) verbs(string) []verb {
 	}
 }
 
-func (k *Keypad) state() string {
+// State says how it is.
+func (k *Keypad) State() string {
 	return fmt.Sprintf("cards of %d bits, keys of %d", k.CardBits, k.KeyBits)
 }

@@ -8,18 +8,16 @@ import (
 
 // Lamp is a dimmable light on a PWM channel.
 type Lamp struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	glow   `yaml:"-"`
 	PWM    string `yaml:"pwm"`
 }
 
-func (*Lamp) subjects() []string { return nil }
+// Attach wires it into the world.
+func (l *Lamp) Attach(w *World) error { return w.feed(l.PWM, &l.Faults, l.light) }
 
-func (l *Lamp) attach(w *World) error { return w.feed(l.PWM, &l.faults, l.light) }
-
-func (*Lamp) verbs(string) []verb { return nil }
-
-func (l *Lamp) state() string { return fmt.Sprintf("shines at %.0f %%", 100*l.Brightness()) }
+// State says how it is.
+func (l *Lamp) State() string { return fmt.Sprintf("shines at %.0f %%", 100*l.Brightness()) }
 
 // glow is how brightly something shines.
 type glow struct {

@@ -18,7 +18,7 @@ type line struct {
 	holder
 	name   string
 	world  *World
-	faults *faults
+	faults *Faults
 	driven func(high bool, now time.Time) // nil: the part does not listen
 	signal signal                         // nil: nobody drives it
 }
@@ -31,13 +31,13 @@ type signal interface {
 }
 
 // listen wires a line that the board drives.
-func (w *World) listen(name string, f *faults, driven func(high bool, now time.Time)) error {
+func (w *World) listen(name string, f *Faults, driven func(high bool, now time.Time)) error {
 	return place(w, w.lines, name, &line{name: name, world: w, faults: f, driven: driven})
 }
 
 // drive wires a line that the part drives. The part rings f when the signal
 // changes other than by time.
-func (w *World) drive(name string, f *faults, s signal) error {
+func (w *World) drive(name string, f *Faults, s signal) error {
 	return place(w, w.lines, name, &line{name: name, world: w, faults: f, signal: s})
 }
 

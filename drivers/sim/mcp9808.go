@@ -32,7 +32,7 @@ const (
 // conversion then takes, and what identifies it. Hysteresis, locks and the
 // alert pin are not there.
 type MCP9808 struct {
-	faults  `yaml:"-"`
+	Faults  `yaml:"-"`
 	Bus     string `yaml:"i2c"`
 	Address uint16 `yaml:"address"` // 0x18 if 0
 
@@ -45,9 +45,11 @@ type MCP9808 struct {
 	resolution byte
 }
 
-func (*MCP9808) subjects() []string { return []string{"temperature"} }
+// Subjects are its sub-devices.
+func (*MCP9808) Subjects() []string { return []string{"temperature"} }
 
-func (c *MCP9808) attach(w *World) error {
+// Attach wires it into the world.
+func (c *MCP9808) Attach(w *World) error {
 	if c.Address == 0 {
 		c.Address = mcp9808Address
 	}
@@ -56,7 +58,7 @@ func (c *MCP9808) attach(w *World) error {
 	}
 	c.ambient = room
 	c.PowerCycle()
-	return w.solder(c.Bus, c.Address, &c.faults, c)
+	return w.solder(c.Bus, c.Address, &c.Faults, c)
 }
 
 // PowerCycle takes the supply away for a moment: the chip forgets everything
@@ -144,9 +146,11 @@ func (c *MCP9808) convert(now time.Time) {
 	c.reading, c.epoch = c.ambient, c.epoch.Add(now.Sub(c.epoch)/takes*takes)
 }
 
-func (c *MCP9808) verbs(string) []verb { return warmth(-40, 125, c.SetTemperature) }
+// Verbs are what it obeys.
+func (c *MCP9808) Verbs(string) []Verb { return warmth(-40, 125, c.SetTemperature) }
 
-func (c *MCP9808) state() string {
+// State says how it is.
+func (c *MCP9808) State() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return fmt.Sprintf("%g °C", c.ambient)

@@ -14,7 +14,7 @@ import (
 
 // host is what answers at a network address.
 type host struct {
-	faults *faults
+	faults *Faults
 	serve  func(net.Conn)
 }
 
@@ -22,14 +22,14 @@ type host struct {
 // goroutine of its own for each connection and must return soon after the
 // connection was closed, which Close of the world does.
 func (w *World) Listen(address string, serve func(net.Conn)) error {
-	return w.listenPart(address, &faults{done: w.done}, serve)
+	return w.ListenPart(address, &Faults{done: w.done}, serve)
 }
 
-// listenPart is Listen for a part: its faults are those of the cable. While it
+// ListenPart is Listen for a part: its faults are those of the cable. While it
 // is unplugged, connections break and no new one is made; stuck, it is silent
 // and dialling waits; garbled, what it sends arrives wrong; delayed, each
 // piece takes that much longer in either direction.
-func (w *World) listenPart(address string, f *faults, serve func(net.Conn)) error {
+func (w *World) ListenPart(address string, f *Faults, serve func(net.Conn)) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return err
 	}
@@ -57,15 +57,15 @@ func (w *World) Dial(ctx context.Context, network, address string) (net.Conn, er
 		return nil, dialError(address, err)
 	}
 	c := newCable(h, address)
-	if !w.run(func() { c.run(h) }) {
+	if !w.Run(func() { c.run(h) }) {
 		return nil, dialError(address, drivers.ErrClosed)
 	}
 	return c.client, nil
 }
 
-// cableTo connects a part to what listens at address, by a cable of the part's
+// CableTo connects a part to what listens at address, by a cable of the part's
 // own: its faults are the part's.
-func (w *World) cableTo(ctx context.Context, f *faults, address string) (net.Conn, error) {
+func (w *World) CableTo(ctx context.Context, f *Faults, address string) (net.Conn, error) {
 	if _, err := f.pass(address, ctx.Done()); err != nil {
 		return nil, dialError(address, err)
 	}
@@ -75,7 +75,7 @@ func (w *World) cableTo(ctx context.Context, f *faults, address string) (net.Con
 	}
 	h := &host{f, func(near net.Conn) { splice(near, far) }}
 	c := newCable(h, address)
-	if !w.run(func() { c.run(h) }) {
+	if !w.Run(func() { c.run(h) }) {
 		_ = far.Close()
 		return nil, dialError(address, drivers.ErrClosed)
 	}
@@ -150,7 +150,7 @@ func (c *cable) cut() {
 }
 
 // pump carries bytes one way, through the part's faults.
-func (c *cable) pump(f *faults, to, from *end, garble bool) {
+func (c *cable) pump(f *Faults, to, from *end, garble bool) {
 	defer c.cut()
 	buf := make([]byte, 4096)
 	for {

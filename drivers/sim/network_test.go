@@ -19,11 +19,11 @@ import (
 const echoAt = "echo.example:7"
 
 // echo is a world with a part that answers every byte with itself.
-func echo(t *testing.T) (*World, *faults) {
+func echo(t *testing.T) (*World, *Faults) {
 	t.Helper()
 	w := world(t)
-	f := &faults{done: w.done}
-	if err := w.listenPart(echoAt, f, func(c net.Conn) { _, _ = io.Copy(c, c) }); err != nil {
+	f := &Faults{done: w.done}
+	if err := w.ListenPart(echoAt, f, func(c net.Conn) { _, _ = io.Copy(c, c) }); err != nil {
 		t.Fatal(err)
 	}
 	return w, f

@@ -8,16 +8,18 @@ import (
 // PIR is a passive infrared motion detector; its Line is high while it sees
 // somebody.
 type PIR struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	Line   string `yaml:"line"`
 
 	mu       sync.Mutex
 	occupied bool
 }
 
-func (*PIR) subjects() []string { return []string{"occupancy"} }
+// Subjects are its sub-devices.
+func (*PIR) Subjects() []string { return []string{"occupancy"} }
 
-func (p *PIR) attach(w *World) error { return w.drive(p.Line, &p.faults, p) }
+// Attach wires it into the world.
+func (p *PIR) Attach(w *World) error { return w.drive(p.Line, &p.Faults, p) }
 
 // Occupy says whether somebody is there.
 func (p *PIR) Occupy(somebody bool) {
@@ -35,14 +37,16 @@ func (p *PIR) at(time.Time) bool {
 
 func (*PIR) next(time.Time) (_ time.Time, _ bool) { return time.Time{}, false }
 
-func (p *PIR) verbs(string) []verb {
-	return []verb{
-		always("occupied", "sees somebody", func() { p.Occupy(true) }),
-		always("vacant", "sees nobody", func() { p.Occupy(false) }),
+// Verbs are what it obeys.
+func (p *PIR) Verbs(string) []Verb {
+	return []Verb{
+		Always("occupied", "sees somebody", func() { p.Occupy(true) }),
+		Always("vacant", "sees nobody", func() { p.Occupy(false) }),
 	}
 }
 
-func (p *PIR) state() string {
+// State says how it is.
+func (p *PIR) State() string {
 	if p.at(time.Time{}) {
 		return "sees somebody"
 	}

@@ -14,13 +14,13 @@ type channel struct {
 	holder
 	name   string
 	world  *World
-	faults *faults
+	faults *Faults
 	share  float64 // guarded by holder.mu
 	fed    func(share float64, now time.Time)
 }
 
 // feed wires a channel; fed is called with each new share of on-time.
-func (w *World) feed(name string, f *faults, fed func(share float64, now time.Time)) error {
+func (w *World) feed(name string, f *Faults, fed func(share float64, now time.Time)) error {
 	return place(w, w.channels, name, &channel{name: name, world: w, faults: f, fed: fed})
 }
 

@@ -32,7 +32,7 @@ const (
 // when it has nothing to say. Periodic measurement, clock stretching, heater
 // and alert are not there.
 type SHT31 struct {
-	faults  `yaml:"-"`
+	Faults  `yaml:"-"`
 	Bus     string `yaml:"i2c"`
 	Address uint16 `yaml:"address"` // 0x44 if 0
 
@@ -43,9 +43,11 @@ type SHT31 struct {
 	answer  []byte // to the next read, nil for none
 }
 
-func (*SHT31) subjects() []string { return []string{"temperature"} }
+// Subjects are its sub-devices.
+func (*SHT31) Subjects() []string { return []string{"temperature"} }
 
-func (c *SHT31) attach(w *World) error {
+// Attach wires it into the world.
+func (c *SHT31) Attach(w *World) error {
 	if c.Address == 0 {
 		c.Address = sht31Address
 	}
@@ -53,7 +55,7 @@ func (c *SHT31) attach(w *World) error {
 		return fmt.Errorf("address %#x is out of range: want 0x44 or 0x45", c.Address)
 	}
 	c.ambient, c.status = room, shtResetDetected
-	return w.solder(c.Bus, c.Address, &c.faults, c)
+	return w.solder(c.Bus, c.Address, &c.Faults, c)
 }
 
 // SetTemperature makes the chip's surroundings so warm, in °C.
@@ -137,9 +139,11 @@ func checksum(data []byte) byte {
 	return byte(sum)
 }
 
-func (c *SHT31) verbs(string) []verb { return warmth(-45, 130, c.SetTemperature) }
+// Verbs are what it obeys.
+func (c *SHT31) Verbs(string) []Verb { return warmth(-45, 130, c.SetTemperature) }
 
-func (c *SHT31) state() string {
+// State says how it is.
+func (c *SHT31) State() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return fmt.Sprintf("%g °C", c.ambient)

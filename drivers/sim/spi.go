@@ -18,12 +18,12 @@ type spiChip interface {
 type spiPort struct {
 	holder
 	name   string
-	faults *faults
+	faults *Faults
 	chip   spiChip
 }
 
 // plugIn puts a chip on a port.
-func (w *World) plugIn(port string, f *faults, c spiChip) error {
+func (w *World) plugIn(port string, f *Faults, c spiChip) error {
 	return place(w, w.spi, port, &spiPort{name: port, faults: f, chip: c})
 }
 

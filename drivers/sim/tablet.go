@@ -19,7 +19,7 @@ const beat = 2 * time.Second
 // Tablet is a room display with its browser page open: it beats, shows
 // messages, dims, reloads and takes screenshots (PNG).
 type Tablet struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	Page   string `yaml:"page"`
 
 	mu         sync.Mutex
@@ -29,14 +29,13 @@ type Tablet struct {
 	brightness string // as ordered, in %
 }
 
-func (*Tablet) subjects() []string { return nil }
-
-func (t *Tablet) attach(w *World) error {
+// Attach wires it into the world.
+func (t *Tablet) Attach(w *World) error {
 	if t.Page == "" {
 		return fmt.Errorf("the tablet's page has no name: give it one")
 	}
 	page := w.Page(t.Page)
-	w.run(func() { t.live(page) })
+	w.Run(func() { t.live(page) })
 	return nil
 }
 
@@ -124,9 +123,8 @@ func (t *Tablet) Reloads() int {
 	return t.reloads
 }
 
-func (*Tablet) verbs(string) []verb { return nil }
-
-func (t *Tablet) state() string {
+// State says how it is.
+func (t *Tablet) State() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dark {

@@ -42,7 +42,7 @@ const tmp102Address = 0x48
 // one-shot, and the alert bit in comparator mode with a fault queue of one.
 // The alert pin and the general call are not there.
 type TMP102 struct {
-	faults  `yaml:"-"`
+	Faults  `yaml:"-"`
 	Bus     string `yaml:"i2c"`
 	Address uint16 `yaml:"address"` // 0x48 if 0
 
@@ -58,9 +58,11 @@ type TMP102 struct {
 	alert     bool
 }
 
-func (*TMP102) subjects() []string { return []string{"temperature"} }
+// Subjects are its sub-devices.
+func (*TMP102) Subjects() []string { return []string{"temperature"} }
 
-func (c *TMP102) attach(w *World) error {
+// Attach wires it into the world.
+func (c *TMP102) Attach(w *World) error {
 	if c.Address == 0 {
 		c.Address = tmp102Address
 	}
@@ -68,7 +70,7 @@ func (c *TMP102) attach(w *World) error {
 		return fmt.Errorf("address %#x is out of range: want 0x48 to 0x4b", c.Address)
 	}
 	c.powerUp(time.Now())
-	return w.solder(c.Bus, c.Address, &c.faults, c)
+	return w.solder(c.Bus, c.Address, &c.Faults, c)
 }
 
 func (c *TMP102) powerUp(now time.Time) {
@@ -213,9 +215,11 @@ func (c *TMP102) lastConversion(now time.Time) time.Time {
 	return c.epoch.Add(conversion + passed/period*period)
 }
 
-func (c *TMP102) verbs(string) []verb { return warmth(-55, 150, c.SetTemperature) }
+// Verbs are what it obeys.
+func (c *TMP102) Verbs(string) []Verb { return warmth(-55, 150, c.SetTemperature) }
 
-func (c *TMP102) state() string {
+// State says how it is.
+func (c *TMP102) State() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return fmt.Sprintf("%g °C", c.ambient)

@@ -19,7 +19,7 @@ const frameTime = time.Second / 30
 // the network camera, of 640 by 360 pixels whatever it is asked for. A frame
 // takes its time, and the camera may be unplugged in the middle of it.
 type Webcam struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	Path   string `yaml:"path"`
 	Pixels string `yaml:"pixels"` // mjpeg or yuyv, if it has but one of them
 
@@ -29,9 +29,8 @@ type Webcam struct {
 	frames int
 }
 
-func (*Webcam) subjects() []string { return nil }
-
-func (c *Webcam) attach(w *World) error {
+// Attach wires it into the world.
+func (c *Webcam) Attach(w *World) error {
 	if c.Pixels != "" && c.Pixels != drivers.PixelsMJPEG && c.Pixels != drivers.PixelsYUYV {
 		return fmt.Errorf("pixels %q is not known: want mjpeg or yuyv", c.Pixels)
 	}
@@ -64,14 +63,16 @@ func (c *Webcam) Frames() int {
 	return c.frames
 }
 
-func (c *Webcam) verbs(string) []verb {
-	return []verb{
-		always("cut", "its frames end in the middle", func() { c.Cut(true) }),
-		always("whole", "its frames are whole", func() { c.Cut(false) }),
+// Verbs are what it obeys.
+func (c *Webcam) Verbs(string) []Verb {
+	return []Verb{
+		Always("cut", "its frames end in the middle", func() { c.Cut(true) }),
+		Always("whole", "its frames are whole", func() { c.Cut(false) }),
 	}
 }
 
-func (c *Webcam) state() string { return strconv.Itoa(c.Frames()) + " frames so far" }
+// State says how it is.
+func (c *Webcam) State() string { return strconv.Itoa(c.Frames()) + " frames so far" }
 
 // videoNode is the camera as its driver holds it.
 type videoNode struct {
@@ -124,7 +125,7 @@ func (c *Webcam) frame(pixels string) drivers.Frame {
 	defer c.mu.Unlock()
 	m := testImage(time.Now())
 	f := drivers.Frame{Pixels: pixels, Width: m.Bounds().Dx(), Height: m.Bounds().Dy()}
-	if f.Data = withoutTables(testPicture(time.Now())); pixels == drivers.PixelsYUYV {
+	if f.Data = withoutTables(TestCard(time.Now())); pixels == drivers.PixelsYUYV {
 		f.Data, f.Stride = yuyv(m), 2*f.Width+16 // lines may have a margin
 	}
 	if c.cut {

@@ -8,7 +8,7 @@ import (
 // Wire is a line with nothing at its end: a test drives it, or reads what the
 // board drives.
 type Wire struct {
-	faults
+	Faults
 	name string
 
 	mu   sync.Mutex
@@ -20,7 +20,7 @@ type Wire struct {
 func (w *World) Wire(name string) *Wire {
 	x := &Wire{name: name}
 	x.bind(w)
-	l := &line{name: name, world: w, faults: &x.faults, signal: x, driven: func(high bool, _ time.Time) { x.Set(high) }}
+	l := &line{name: name, world: w, faults: &x.Faults, signal: x, driven: func(high bool, _ time.Time) { x.Set(high) }}
 	if err := place(w, w.lines, name, l); err == nil {
 		return x
 	}

@@ -66,7 +66,7 @@ func NewWorld() *World {
 // the part needs a line that another part already has.
 func (w *World) Add(space, device string, p Part) error {
 	p.bind(w)
-	if err := p.attach(w); err != nil {
+	if err := p.Attach(w); err != nil {
 		return fmt.Errorf("add %s of %s: %w", device, space, err)
 	}
 	w.mu.Lock()
@@ -94,9 +94,9 @@ func (w *World) Close() {
 	w.running.Wait()
 }
 
-// run starts f, which must end soon after w.done is closed. It is false if
+// Run starts f, which must end soon after w.done is closed. It is false if
 // the world is already closed.
-func (w *World) run(f func()) bool {
+func (w *World) Run(f func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {

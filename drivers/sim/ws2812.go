@@ -27,7 +27,7 @@ const (
 // next reset shows them. A pulse that is neither 0 nor 1 spoils what follows
 // until the reset.
 type WS2812 struct {
-	faults `yaml:"-"`
+	Faults `yaml:"-"`
 	SPI    string `yaml:"spi"`
 	LEDs   int    `yaml:"leds"`
 
@@ -37,14 +37,16 @@ type WS2812 struct {
 	spoiled bool
 }
 
-func (*WS2812) subjects() []string { return []string{"ring-light"} }
+// Subjects are its sub-devices.
+func (*WS2812) Subjects() []string { return []string{"ring-light"} }
 
-func (s *WS2812) attach(w *World) error {
+// Attach wires it into the world.
+func (s *WS2812) Attach(w *World) error {
 	if s.LEDs < 1 || s.LEDs > maxLEDs {
 		return fmt.Errorf("leds %d is out of range: want 1 to %d", s.LEDs, maxLEDs)
 	}
 	s.pixels = make([]Pixel, s.LEDs)
-	return w.plugIn(s.SPI, &s.faults, s)
+	return w.plugIn(s.SPI, &s.Faults, s)
 }
 
 // shift takes a transfer, of which the wire is low before and after. Nothing
@@ -109,9 +111,8 @@ func (s *WS2812) Pixels() []Pixel {
 	return slices.Clone(s.pixels)
 }
 
-func (*WS2812) verbs(string) []verb { return nil }
-
-func (s *WS2812) state() string {
+// State says how it is.
+func (s *WS2812) State() string {
 	p := s.Pixels()[0]
 	return fmt.Sprintf("%d leds, the first #%02x%02x%02x", s.LEDs, p.R, p.G, p.B)
 }

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 )
 
 // controlPort is where the world of a gateway is moved from outside.
@@ -26,7 +26,7 @@ func serveWorld(args []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := sim.Parse(text)
+	w, err := plan.Parse(text)
 	if err != nil {
 		return err
 	}

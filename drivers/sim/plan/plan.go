@@ -1,34 +1,40 @@
-package sim
+// Package plan reads a simulated building from a file: the spaces, and every
+// part with its place.
+package plan
 
 import (
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/peers"
 )
 
 // partKinds are the parts that a file may name, each with how it is made.
-func partKinds() map[string]func() Part {
-	return map[string]func() Part{
-		"door":      func() Part { return &Door{} },
-		"keypad":    func() Part { return &Keypad{} },
-		"lamp":      func() Part { return &Lamp{} },
-		"fan":       func() Part { return &Fan{} },
-		"tmp102":    func() Part { return &TMP102{} },
-		"sht31":     func() Part { return &SHT31{} },
-		"mcp9808":   func() Part { return &MCP9808{} },
-		"pir":       func() Part { return &PIR{} },
-		"buzzer":    func() Part { return &Buzzer{} },
-		"apa102":    func() Part { return &APA102{} },
-		"ws2812":    func() Part { return &WS2812{} },
-		"backlight": func() Part { return &Backlight{} },
-		"tablet":    func() Part { return &Tablet{} },
-		"o3":        func() Part { return &O3{} },
-		"camera":    func() Part { return &Camera{} },
-		"gadget":    func() Part { return &Gadget{} },
-		"webcam":    func() Part { return &Webcam{} },
+func partKinds() map[string]func() sim.Part {
+	return map[string]func() sim.Part{
+		"door":      func() sim.Part { return &sim.Door{} },
+		"keypad":    func() sim.Part { return &sim.Keypad{} },
+		"lamp":      func() sim.Part { return &sim.Lamp{} },
+		"fan":       func() sim.Part { return &sim.Fan{} },
+		"tmp102":    func() sim.Part { return &sim.TMP102{} },
+		"sht31":     func() sim.Part { return &sim.SHT31{} },
+		"mcp9808":   func() sim.Part { return &sim.MCP9808{} },
+		"pir":       func() sim.Part { return &sim.PIR{} },
+		"buzzer":    func() sim.Part { return &sim.Buzzer{} },
+		"apa102":    func() sim.Part { return &sim.APA102{} },
+		"ws2812":    func() sim.Part { return &sim.WS2812{} },
+		"backlight": func() sim.Part { return &sim.Backlight{} },
+		"tablet":    func() sim.Part { return &sim.Tablet{} },
+		"o3":        func() sim.Part { return &peers.O3{} },
+		"camera":    func() sim.Part { return &peers.Camera{} },
+		"gadget":    func() sim.Part { return &peers.Gadget{} },
+		"webcam":    func() sim.Part { return &sim.Webcam{} },
 	}
 }
 
@@ -48,7 +54,7 @@ type placed struct {
 //
 // The list of spaces may be left out; it lets Control find a space by its id.
 // An error names the line and what was not understood.
-func Parse(data []byte) (*World, error) {
+func Parse(data []byte) (*sim.World, error) {
 	var file struct {
 		Spaces []struct {
 			ID   string `yaml:"id"`
@@ -59,13 +65,13 @@ func Parse(data []byte) (*World, error) {
 	if err := yaml.Load(data, &file, yaml.WithKnownFields()); err != nil {
 		return nil, fmt.Errorf("simulated world: %w", err)
 	}
-	w := NewWorld()
+	w := sim.NewWorld()
 	for _, s := range file.Spaces {
 		w.Alias(s.Name, s.ID)
 	}
 	var problems []error
 	for _, node := range file.Parts {
-		if err := w.build(&node); err != nil {
+		if err := build(w, &node); err != nil {
 			problems = append(problems, fmt.Errorf("simulated world: line %d: %w", node.Line, err))
 		}
 	}
@@ -77,7 +83,7 @@ func Parse(data []byte) (*World, error) {
 }
 
 // build adds one part.
-func (w *World) build(node *yaml.Node) error {
+func build(w *sim.World, node *yaml.Node) error {
 	where, own, err := split(node)
 	if err != nil {
 		return err
@@ -88,7 +94,7 @@ func (w *World) build(node *yaml.Node) error {
 	newPart, ok := partKinds()[where.Part]
 	if !ok {
 		return fmt.Errorf("part %q is not known: want one of %s", where.Part,
-			list(slices.Collect(maps.Keys(partKinds()))))
+			strings.Join(slices.Sorted(maps.Keys(partKinds())), ", "))
 	}
 	p := newPart()
 	if err := own.Load(p, yaml.WithKnownFields()); err != nil {

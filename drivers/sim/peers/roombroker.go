@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"io"
@@ -9,26 +9,30 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
+
+	"roomgate/drivers/sim"
 )
 
 // RoomBroker is a bare MQTT broker, for worlds that no gateway with a broker
 // of its own is in. Its faults are those of its network: the verbs of the
 // devices around it do not reach it.
 type RoomBroker struct {
-	faults  `yaml:"-"`
-	Address string `yaml:"address"`
+	sim.Faults `yaml:"-"`
+	Address    string `yaml:"address"`
 
 	broker *mqtt.Server
 	hook   *openHook
 }
 
-func (*RoomBroker) subjects() []string  { return nil }
-func (*RoomBroker) verbs(string) []verb { return nil }
-func (*RoomBroker) faultVerbs() []verb  { return nil }
-func (r *RoomBroker) state() string     { return "a broker at " + r.Address }
-func (r *RoomBroker) serve(c net.Conn)  { _ = r.broker.EstablishConnection("room", c) } // what ends it is the client's business
+// FaultVerbs are none: see RoomBroker.
+func (*RoomBroker) FaultVerbs() []sim.Verb { return nil }
 
-func (r *RoomBroker) attach(w *World) error {
+// State says how it is.
+func (r *RoomBroker) State() string    { return "a broker at " + r.Address }
+func (r *RoomBroker) serve(c net.Conn) { _ = r.broker.EstablishConnection("room", c) } // what ends it is the client's business
+
+// Attach wires it into the world.
+func (r *RoomBroker) Attach(w *sim.World) error {
 	limits := mqtt.NewDefaultServerCapabilities()
 	limits.MaximumClientWritesPending = 256
 	r.broker = mqtt.New(&mqtt.Options{
@@ -41,7 +45,7 @@ func (r *RoomBroker) attach(w *World) error {
 	if err := r.broker.AddHook(r.hook, nil); err != nil {
 		return err
 	}
-	return w.listenPart(r.Address, &r.faults, r.serve)
+	return w.ListenPart(r.Address, &r.Faults, r.serve)
 }
 
 // Publish says something on a topic in nobody's name.

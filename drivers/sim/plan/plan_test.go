@@ -1,12 +1,20 @@
-package sim
+package plan
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
 	"periph.io/x/conn/v3/physic"
+
+	"roomgate/drivers"
+	"roomgate/drivers/sim"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const twoRooms = `
 spaces:
@@ -28,7 +36,9 @@ parts:
     line: b.backlight
 `
 
-func TestParse(t *testing.T) {
+func TestParse(t *testing.T) { synctest.Test(t, testParse) }
+
+func testParse(t *testing.T) {
 	w, err := Parse([]byte(twoRooms))
 	if err != nil {
 		t.Fatal(err)
@@ -45,15 +55,35 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", order, err)
 		}
 	}
-	door := w.parts[0].part.(*Door)
-	if door.Travel != 100*time.Millisecond {
-		t.Errorf("travel is %s", door.Travel)
-	}
+	boltTravels(t, w, 100*time.Millisecond)
 	if bus, err := w.I2C("i2c-1"); err != nil || bus.Tx(0x49, []byte{1}, make([]byte, 2)) != nil {
 		t.Errorf("the chip is not at its address: %v", err)
 	}
 	if _, err := w.PWM("a.fan", 25*physic.KiloHertz); err != nil {
 		t.Error(err)
+	}
+}
+
+// boltTravels wants the bolt to be on its way for as long as the file says.
+func boltTravels(t *testing.T, w *sim.World, want time.Duration) {
+	t.Helper()
+	sense, err := w.Input("a.sense", drivers.PullUp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay, err := w.Output("a.relay", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(relay.Close(), sense.Close()) }()
+	for _, step := range []struct {
+		after time.Duration
+		drawn bool
+	}{{want - time.Millisecond, false}, {time.Millisecond, true}} {
+		time.Sleep(step.after)
+		if high, err := sense.Read(); err != nil || high != step.drawn {
+			t.Errorf("the bolt switch is %v, %v, want %v", high, err, step.drawn)
+		}
 	}
 }
 

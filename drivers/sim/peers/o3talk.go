@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"encoding/json"

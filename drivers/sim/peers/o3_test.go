@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"encoding/json"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
+
+	"roomgate/drivers/sim"
 )
 
 const o3Address = "10.0.0.7:1883"
@@ -24,7 +26,7 @@ type ear struct {
 }
 
 // listenTo connects to the hub with protocol version 3 or 4.
-func listenTo(t *testing.T, w *World, password string, version uint) (*ear, error) {
+func listenTo(t *testing.T, w *sim.World, password string, version uint) (*ear, error) {
 	t.Helper()
 	e := &ear{}
 	e.Client = mqtt.NewClient(mqtt.NewClientOptions().AddBroker("tcp://hub").
@@ -68,7 +70,7 @@ func (e *ear) order(topic, payload string) {
 	synctest.Wait()
 }
 
-func testHub(t *testing.T, test func(t *testing.T, w *World, o *O3)) {
+func testHub(t *testing.T, test func(t *testing.T, w *sim.World, o *O3)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		o := &O3{Address: o3Address, Username: "user", Password: "admin", Period: time.Minute}
@@ -77,7 +79,7 @@ func testHub(t *testing.T, test func(t *testing.T, w *World, o *O3)) {
 }
 
 func TestO3LetsOnlyItsUsersIn(t *testing.T) {
-	testHub(t, func(t *testing.T, w *World, _ *O3) {
+	testHub(t, func(t *testing.T, w *sim.World, _ *O3) {
 		if _, err := listenTo(t, w, "wrong", 4); err == nil {
 			t.Error("a wrong password was accepted")
 		}
@@ -92,7 +94,7 @@ func TestO3LetsOnlyItsUsersIn(t *testing.T) {
 
 func TestO3Reports(t *testing.T) {
 	form := regexp.MustCompile(`^\d\d-\d\d-\d{4} \d\d:\d\d:\d\d(\.\d{1,2})?$`)
-	testHub(t, func(t *testing.T, w *World, o *O3) {
+	testHub(t, func(t *testing.T, w *sim.World, o *O3) {
 		e, err := listenTo(t, w, "admin", 4)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +127,7 @@ func TestO3Reports(t *testing.T) {
 }
 
 func TestO3FollowsOrders(t *testing.T) {
-	testHub(t, func(t *testing.T, w *World, o *O3) {
+	testHub(t, func(t *testing.T, w *sim.World, o *O3) {
 		e, err := listenTo(t, w, "admin", 4)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +169,7 @@ func TestO3FollowsOrders(t *testing.T) {
 }
 
 func TestO3Ring(t *testing.T) {
-	testHub(t, func(t *testing.T, w *World, o *O3) {
+	testHub(t, func(t *testing.T, w *sim.World, o *O3) {
 		e, err := listenTo(t, w, "admin", 4)
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +199,7 @@ func TestO3Ring(t *testing.T) {
 }
 
 func TestO3Verbs(t *testing.T) {
-	testHub(t, func(t *testing.T, w *World, o *O3) {
+	testHub(t, func(t *testing.T, w *sim.World, o *O3) {
 		e, err := listenTo(t, w, "admin", 4)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"cmp"
@@ -11,12 +11,15 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"roomgate/drivers"
+	"roomgate/drivers/sim"
 )
 
 const (
@@ -26,16 +29,19 @@ const (
 	gadgetReturn  = 2 * time.Second // from the loss of a connection to the next
 )
 
+// gadgets numbers the connections of all gadgets.
+var gadgets atomic.Int64
+
 // Gadget is a device that somebody already owns: a client of the room broker
 // that speaks the dialect of its product.
 type Gadget struct {
-	faults  `yaml:"-"`
-	Product string `yaml:"product"` // zigbee2mqtt, tasmota, esphome, shelly
-	Kind    string `yaml:"kind"`    // light, fan, lock, sensor
-	Broker  string `yaml:"broker"`  // drivers.RoomBroker if empty
-	Topic   string `yaml:"topic"`
-	Name    string `yaml:"name"`   // ESPHome's object id, Tasmota's sensor
-	OnOff   bool   `yaml:"on_off"` // it cannot be dimmed
+	sim.Faults `yaml:"-"`
+	Product    string `yaml:"product"` // zigbee2mqtt, tasmota, esphome, shelly
+	Kind       string `yaml:"kind"`    // light, fan, lock, sensor
+	Broker     string `yaml:"broker"`  // drivers.RoomBroker if empty
+	Topic      string `yaml:"topic"`
+	Name       string `yaml:"name"`   // ESPHome's object id, Tasmota's sensor
+	OnOff      bool   `yaml:"on_off"` // it cannot be dimmed
 	// Retain has Zigbee2MQTT retain what it says; Fahrenheit has Tasmota and
 	// ESPHome measure in °F.
 	Retain     bool `yaml:"retain"`
@@ -44,17 +50,22 @@ type Gadget struct {
 	product product
 	kick    chan struct{} // there is something to say
 
-	mu       sync.Mutex
+	mu        sync.Mutex
+	condition `yaml:"-"`
+	news      []said
+	mute      bool     // says nothing
+	numb      bool     // takes orders without following them
+	silences  silences // by subject; empty is what it is itself
+	orders    int      // how many were taken
+}
+
+// condition is how the hardware of a gadget is, and what is around it.
+type condition struct {
 	on       bool
 	level    float64 // %, kept while off
 	unlocked bool
 	celsius  float64
 	somebody bool
-	news     []said
-	mute     bool     // says nothing
-	numb     bool     // takes orders without following them
-	silences silences // by subject; empty is what it is itself
-	orders   int      // how many were taken
 }
 
 // said is a message of a gadget's.
@@ -83,34 +94,36 @@ var products = map[string]func(*Gadget) product{
 	"shelly":      func(g *Gadget) product { return &shelly{g} },
 }
 
-func (g *Gadget) subjects() []string {
+// Subjects are its sub-devices.
+func (g *Gadget) Subjects() []string {
 	if g.Kind == "sensor" {
 		return []string{"temperature", "occupancy"}
 	}
 	return nil
 }
 
-func (g *Gadget) attach(w *World) error {
+// Attach wires it into the world.
+func (g *Gadget) Attach(w *sim.World) error {
 	if products[g.Product] == nil || g.Topic == "" {
 		return fmt.Errorf("the gadget's product or topic is not known: want a topic and one of %s",
-			list(slices.Collect(maps.Keys(products))))
+			strings.Join(slices.Sorted(maps.Keys(products)), ", "))
 	}
 	g.Broker = cmp.Or(g.Broker, drivers.RoomBroker)
 	g.product, g.kick = products[g.Product](g), make(chan struct{}, 1)
 	g.level, g.celsius, g.silences = 40, 21.53, silences{}
-	w.run(func() { g.live(w) })
+	w.Run(func() { g.live(w) })
 	return nil
 }
 
 // live connects again and again until the world ends.
-func (g *Gadget) live(w *World) {
+func (g *Gadget) live(w *sim.World) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var ending sync.WaitGroup
 	defer ending.Wait()
 	defer cancel()
 	ending.Go(func() { // ctx ends with the world
 		select {
-		case <-g.done:
+		case <-g.Done():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -127,20 +140,20 @@ func (g *Gadget) live(w *World) {
 }
 
 // session is one connection.
-func (g *Gadget) session(ctx context.Context, w *World) {
+func (g *Gadget) session(ctx context.Context, w *sim.World) {
 	alive, lost := context.WithCancel(ctx)
 	defer lost()
 	g.mu.Lock()
 	will, birth, filters := g.product.will(), g.product.birth(), g.product.filters()
 	g.mu.Unlock()
-	c := mqtt.NewClient(mqtt.NewClientOptions().AddBroker("tcp://room").SetClientID(g.Product+"-"+strconv.FormatInt(clients.Add(1), 36)).
+	c := mqtt.NewClient(mqtt.NewClientOptions().AddBroker("tcp://room").SetClientID(g.Product+"-"+strconv.FormatInt(gadgets.Add(1), 36)).
 		SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false).SetConnectTimeout(gadgetTimeout).
 		SetWriteTimeout(gadgetTimeout).SetKeepAlive(gadgetAlive).SetPingTimeout(gadgetTimeout).
 		SetWill(will.topic, will.payload, 0, will.retained).
 		SetDefaultPublishHandler(func(_ mqtt.Client, m mqtt.Message) { g.hear(m.Topic(), m.Payload()) }).
 		SetConnectionLostHandler(func(mqtt.Client, error) { lost() }).
 		SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {
-			conn, err := w.cableTo(alive, &g.faults, g.Broker)
+			conn, err := w.CableTo(alive, &g.Faults, g.Broker)
 			if err == nil {
 				context.AfterFunc(alive, func() { _ = conn.Close() })
 			}
@@ -283,33 +296,34 @@ func (g *Gadget) Orders() int {
 	return g.orders
 }
 
-func (g *Gadget) verbs(subject string) []verb {
-	all := []verb{
-		always("mute", "it is connected and says nothing", func() { g.Mute(true) }),
-		always("unmute", "it speaks", func() { g.Mute(false) }),
-		always("numb", "it does not follow orders", func() { g.Numb(true) }),
-		always("unnumb", "it follows orders", func() { g.Numb(false) }),
+// Verbs are what it obeys.
+func (g *Gadget) Verbs(subject string) []sim.Verb {
+	all := []sim.Verb{
+		sim.Always("mute", "it is connected and says nothing", func() { g.Mute(true) }),
+		sim.Always("unmute", "it speaks", func() { g.Mute(false) }),
+		sim.Always("numb", "it does not follow orders", func() { g.Numb(true) }),
+		sim.Always("unnumb", "it follows orders", func() { g.Numb(false) }),
 	}
 	fact := ""
-	if slices.Contains(g.subjects(), subject) {
+	if slices.Contains(g.Subjects(), subject) {
 		fact = subject
 	}
 	all = append(all, silenceVerbs(func(s silence) { g.change(func() { g.silences[fact] = s }) })...)
 	switch {
 	case subject == "temperature":
-		return append(all, verb{name: "<celsius>", do: g.warm})
+		return append(all, sim.Verb{Name: "<celsius>", Do: g.warm})
 	case subject == "occupancy":
 		return append(all,
-			always("occupied", "senses somebody", func() { g.Occupy(true) }),
-			always("vacant", "senses nobody", func() { g.Occupy(false) }))
+			sim.Always("occupied", "senses somebody", func() { g.Occupy(true) }),
+			sim.Always("vacant", "senses nobody", func() { g.Occupy(false) }))
 	case g.Kind == "lock":
 		return append(all,
-			always("open", "unlocked with a key", func() { g.Turn(true) }),
-			always("close", "locked with a key", func() { g.Turn(false) }))
+			sim.Always("open", "unlocked with a key", func() { g.Turn(true) }),
+			sim.Always("close", "locked with a key", func() { g.Turn(false) }))
 	}
 	return append(all,
-		always("on", "switched on by hand", func() { g.Switch(true) }),
-		always("off", "switched off by hand", func() { g.Switch(false) }))
+		sim.Always("on", "switched on by hand", func() { g.Switch(true) }),
+		sim.Always("off", "switched off by hand", func() { g.Switch(false) }))
 }
 
 func (g *Gadget) warm(args []string) (string, error) {
@@ -321,7 +335,8 @@ func (g *Gadget) warm(args []string) (string, error) {
 	return fmt.Sprintf("the room has %g °C", c), nil
 }
 
-func (g *Gadget) state() string {
+// State says how it is.
+func (g *Gadget) State() string {
 	level, open := g.Level(), g.Unlocked()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -342,8 +357,8 @@ func (g *Gadget) degrees() float64 {
 	return g.celsius
 }
 
-func (g *Gadget) power() string {
-	if g.on {
+func (c *condition) power() string {
+	if c.on {
 		return "ON"
 	}
 	return "OFF"

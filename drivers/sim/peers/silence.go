@@ -1,6 +1,10 @@
-package sim
+package peers
 
-import "strings"
+import (
+	"strings"
+
+	"roomgate/drivers/sim"
+)
 
 // silences are the facts of a part that it does not tell, by name, and how.
 type silences map[string]silence
@@ -31,11 +35,11 @@ func (s silences) silenced(message map[string]any, fact string, fields ...string
 }
 
 // silenceVerbs make a fact silent, and end that.
-func silenceVerbs(set func(silence)) []verb {
-	return []verb{
-		always("null", "it says that there is no value", func() { set(null) }),
-		always("missing", "it says nothing of it, and goes on about all else", func() { set(missing) }),
-		always("back", "it says what it is", func() { set(told) }),
+func silenceVerbs(set func(silence)) []sim.Verb {
+	return []sim.Verb{
+		sim.Always("null", "it says that there is no value", func() { set(null) }),
+		sim.Always("missing", "it says nothing of it, and goes on about all else", func() { set(missing) }),
+		sim.Always("back", "it says what it is", func() { set(told) }),
 	}
 }
 

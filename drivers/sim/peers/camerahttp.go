@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"crypto/md5"
@@ -110,14 +110,14 @@ func (c *Camera) hash(parts ...string) string {
 
 // inbox is a net.Listener for connections that come from the world.
 type inbox struct {
-	address string
+	address host
 	conns   chan net.Conn
 	closed  chan struct{}
 	once    sync.Once
 }
 
 func newInbox(address string) *inbox {
-	return &inbox{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
+	return &inbox{address: host(address), conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
 // put hands a connection over and returns when it was closed.
@@ -147,7 +147,13 @@ func (i *inbox) Close() error {
 }
 
 // Addr is where the camera listens.
-func (i *inbox) Addr() net.Addr { return addr(i.address) }
+func (i *inbox) Addr() net.Addr { return i.address }
+
+// host is a host:port.
+type host string
+
+func (host) Network() string  { return "tcp" }
+func (h host) String() string { return string(h) }
 
 // lent is a connection of which we want to know when it is given back.
 type lent struct {

@@ -1,17 +1,14 @@
-package sim
+package peers
 
 import (
-	"bytes"
 	"crypto/tls"
-	"image"
-	"image/color"
-	"image/draw"
-	"image/jpeg"
 	"net"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"roomgate/drivers/sim"
 )
 
 // The faults of a camera's answers.
@@ -29,12 +26,12 @@ const (
 // Camera is a network camera: GET Path gives a JPEG test picture with the time
 // on it in bits.
 type Camera struct {
-	faults   `yaml:"-"`
-	Address  string `yaml:"address"`
-	Path     string `yaml:"path"` // /snapshot.jpg if empty
-	Auth     string `yaml:"auth"` // none (also if empty), basic, digest, both
-	Username string `yaml:"username"`
-	Password string `yaml:"password"`
+	sim.Faults `yaml:"-"`
+	Address    string `yaml:"address"`
+	Path       string `yaml:"path"` // /snapshot.jpg if empty
+	Auth       string `yaml:"auth"` // none (also if empty), basic, digest, both
+	Username   string `yaml:"username"`
+	Password   string `yaml:"password"`
 	// Algorithm of digest authentication: MD5 (also if empty) or SHA-256.
 	Algorithm string `yaml:"algorithm"`
 	// Certificate makes it an https camera.
@@ -49,21 +46,20 @@ type Camera struct {
 	nonces   nonces
 }
 
-func (*Camera) subjects() []string { return nil }
-
-func (c *Camera) attach(w *World) error {
+// Attach wires it into the world.
+func (c *Camera) Attach(w *sim.World) error {
 	if c.Path == "" {
 		c.Path = "/snapshot.jpg"
 	}
 	c.mood = cameraWell
 	c.inbox = newInbox(c.Address)
 	c.server = &http.Server{Handler: c, ReadHeaderTimeout: time.Minute}
-	if err := w.listenPart(c.Address, &c.faults, c.serve); err != nil {
+	if err := w.ListenPart(c.Address, &c.Faults, c.serve); err != nil {
 		return err
 	}
-	w.run(func() { _ = c.server.Serve(c.inbox) }) // ends by the Close below, and says so
-	w.run(func() {
-		<-c.done
+	w.Run(func() { _ = c.server.Serve(c.inbox) }) // ends by the Close below, and says so
+	w.Run(func() {
+		<-c.Done()
 		_ = c.server.Close()
 	})
 	return nil
@@ -83,7 +79,6 @@ func (c *Camera) Mood(mood string) {
 	c.mu.Lock()
 	c.mood = mood
 	c.mu.Unlock()
-	c.ring()
 }
 
 // Pictures is how many pictures were given away.
@@ -104,7 +99,7 @@ func (c *Camera) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case mood == cameraHang:
 		select {
 		case <-r.Context().Done():
-		case <-c.done:
+		case <-c.Done():
 		}
 	case r.URL.Path == "/again" && mood == cameraWell:
 		http.Redirect(w, r, c.Path, http.StatusFound)
@@ -122,7 +117,7 @@ func (c *Camera) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Camera) answer(w http.ResponseWriter, r *http.Request, mood string) {
-	data := testPicture(time.Now())
+	data := sim.TestCard(time.Now())
 	w.Header().Set("Content-Type", "image/jpeg")
 	if r.Method == http.MethodHead {
 		return
@@ -137,7 +132,7 @@ func (c *Camera) answer(w http.ResponseWriter, r *http.Request, mood string) {
 		w.Header().Set("Content-Type", "text/html")
 		data = []byte("<html>please update your browser</html>")
 	case cameraEndless:
-		for err := error(nil); err == nil && !isDone(c.done); {
+		for err := error(nil); err == nil && !over(c.Done()); {
 			_, err = w.Write(data)
 		}
 		return
@@ -149,36 +144,20 @@ func (c *Camera) answer(w http.ResponseWriter, r *http.Request, mood string) {
 	_, _ = w.Write(data) // a client that has gone is not the camera's worry
 }
 
-// testPicture is testImage as a JPEG.
-func testPicture(t time.Time) []byte {
-	var b bytes.Buffer
-	if err := jpeg.Encode(&b, testImage(t), nil); err != nil {
-		return nil
+// over says whether a channel is closed.
+func over(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
 	}
-	return b.Bytes()
 }
 
-// testImage has color bars, and below them the seconds of t in black and
-// white, most significant first.
-func testImage(t time.Time) image.Image {
-	const width, height, bars, bits = 640, 360, 8, 32
-	m := image.NewRGBA(image.Rect(0, 0, width, height))
-	for i := range bars {
-		ink := color.RGBA{uint8(255 * (i >> 1 & 1)), uint8(255 * (i >> 2 & 1)), uint8(255 * (i & 1)), 255}
-		box := image.Rect(i*width/bars, 0, (i+1)*width/bars, height*3/4)
-		draw.Draw(m, box, image.NewUniform(ink), image.Point{}, draw.Src)
-	}
-	for i := range bits {
-		ink := color.Gray{uint8(255 * (t.Unix() >> (bits - 1 - i) & 1))}
-		box := image.Rect(i*width/bits, height*3/4, (i+1)*width/bits, height)
-		draw.Draw(m, box, image.NewUniform(ink), image.Point{}, draw.Src)
-	}
-	return m
-}
-
-func (c *Camera) verbs(string) []verb {
-	mood := func(name, answer string) verb { return always(name, answer, func() { c.Mood(name) }) }
-	return []verb{
+// Verbs are what it obeys.
+func (c *Camera) Verbs(string) []sim.Verb {
+	mood := func(name, answer string) sim.Verb { return sim.Always(name, answer, func() { c.Mood(name) }) }
+	return []sim.Verb{
 		mood(cameraWell, "it answers as it should"),
 		mood(cameraFail, "it answers 503"),
 		mood(cameraTruncate, "it sends half a picture"),
@@ -190,7 +169,8 @@ func (c *Camera) verbs(string) []verb {
 	}
 }
 
-func (c *Camera) state() string {
+// State says how it is.
+func (c *Camera) State() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mood + ", " + strconv.Itoa(c.pictures) + " pictures so far"

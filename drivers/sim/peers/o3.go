@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
+
+	"roomgate/drivers/sim"
 )
 
 // o3Period is how often a hub reports everything (ours: the maker does not
@@ -29,11 +31,11 @@ const maxSounds = 256
 // Subscribe Topics" and "MQTT Publish Topics" have it. An order that is
 // followed is reported back at once; one that is not understood is ignored.
 type O3 struct {
-	faults   `yaml:"-"`
-	Address  string `yaml:"address"`
-	Username string `yaml:"username"` // anybody may come in if empty
-	Password string `yaml:"password"`
-	Prefix   string `yaml:"prefix"` // of the topics, without a slash at the end; as if bridged
+	sim.Faults `yaml:"-"`
+	Address    string `yaml:"address"`
+	Username   string `yaml:"username"` // anybody may come in if empty
+	Password   string `yaml:"password"`
+	Prefix     string `yaml:"prefix"` // of the topics, without a slash at the end; as if bridged
 	// Text writes numbers as text, Fahrenheit reports temperatures in °F: both
 	// have been seen of such hubs.
 	Text       bool          `yaml:"text"`
@@ -55,9 +57,11 @@ type O3 struct {
 	silences silences // by subject
 }
 
-func (*O3) subjects() []string { return []string{"temperature", "occupancy", "buzzer", "ring-light"} }
+// Subjects are its sub-devices.
+func (*O3) Subjects() []string { return []string{"temperature", "occupancy", "buzzer", "ring-light"} }
 
-func (o *O3) attach(w *World) error {
+// Attach wires it into the world.
+func (o *O3) Attach(w *sim.World) error {
 	if o.Period <= 0 {
 		o.Period = o3Period
 	}
@@ -75,10 +79,10 @@ func (o *O3) attach(w *World) error {
 	if err := o.open(); err != nil {
 		return err
 	}
-	if err := w.listenPart(o.Address, &o.faults, o.serve); err != nil {
+	if err := w.ListenPart(o.Address, &o.Faults, o.serve); err != nil {
 		return err
 	}
-	w.run(o.live)
+	w.Run(o.live)
 	return nil
 }
 
@@ -109,7 +113,7 @@ func (o *O3) live() {
 		select {
 		case <-timer.C:
 		case <-o.kick:
-		case <-o.done:
+		case <-o.Done():
 			timer.Stop()
 			return
 		}
@@ -253,17 +257,18 @@ func (o *O3) Ring() (red, green, blue float64, pattern int) {
 	return 0, 0, 0, int(n["lightringPattern"])
 }
 
-func (o *O3) verbs(subject string) []verb {
-	hub := []verb{
-		always("mute", "it is connected and reports nothing", func() { o.Mute(true) }),
-		always("unmute", "it reports", func() { o.Mute(false) }),
-		always("babble", "it reports nonsense", func() { o.Babble(true) }),
-		always("unbabble", "it reports sense", func() { o.Babble(false) }),
-		always("forget", "it has forgotten who subscribed", o.Forget),
-		always("numb", "it does not follow orders", func() { o.Numb(true) }),
-		always("unnumb", "it follows orders", func() { o.Numb(false) }),
+// Verbs are what it obeys.
+func (o *O3) Verbs(subject string) []sim.Verb {
+	hub := []sim.Verb{
+		sim.Always("mute", "it is connected and reports nothing", func() { o.Mute(true) }),
+		sim.Always("unmute", "it reports", func() { o.Mute(false) }),
+		sim.Always("babble", "it reports nonsense", func() { o.Babble(true) }),
+		sim.Always("unbabble", "it reports sense", func() { o.Babble(false) }),
+		sim.Always("forget", "it has forgotten who subscribed", o.Forget),
+		sim.Always("numb", "it does not follow orders", func() { o.Numb(true) }),
+		sim.Always("unnumb", "it follows orders", func() { o.Numb(false) }),
 	}
-	if slices.Contains(o.subjects(), subject) {
+	if slices.Contains(o.Subjects(), subject) {
 		hub = append(hub, silenceVerbs(func(s silence) {
 			o.change(func() {
 				o.silences[subject] = s
@@ -273,11 +278,11 @@ func (o *O3) verbs(subject string) []verb {
 	}
 	switch subject {
 	case "temperature":
-		return append(hub, verb{name: "<celsius>", do: o.warm})
+		return append(hub, sim.Verb{Name: "<celsius>", Do: o.warm})
 	case "occupancy":
 		return append(hub,
-			always("occupied", "senses somebody", func() { o.Occupy(true) }),
-			always("vacant", "senses nobody", func() { o.Occupy(false) }))
+			sim.Always("occupied", "senses somebody", func() { o.Occupy(true) }),
+			sim.Always("vacant", "senses nobody", func() { o.Occupy(false) }))
 	}
 	return hub
 }
@@ -291,7 +296,8 @@ func (o *O3) warm(args []string) (string, error) {
 	return fmt.Sprintf("the room has %g °C", c), nil
 }
 
-func (o *O3) state() string {
+// State says how it is.
+func (o *O3) State() string {
 	r, g, b, pattern := o.Ring()
 	playing := o.Playing()
 	if playing == "" {

@@ -1,4 +1,4 @@
-package sim
+package peers
 
 import (
 	"bytes"
@@ -9,12 +9,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"roomgate/drivers/sim"
 )
 
 const cameraURL = "http://10.0.0.8/snapshot.jpg"
 
 // look asks the camera as any client does.
-func look(t *testing.T, w *World, url, user, password string) (int, http.Header, []byte, error) {
+func look(t *testing.T, w *sim.World, url, user, password string) (int, http.Header, []byte, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -37,7 +39,7 @@ func look(t *testing.T, w *World, url, user, password string) (int, http.Header,
 	return res.StatusCode, res.Header, data, err
 }
 
-func testCamera(t *testing.T, auth string, test func(t *testing.T, w *World, c *Camera)) {
+func testCamera(t *testing.T, auth string, test func(t *testing.T, w *sim.World, c *Camera)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := &Camera{Address: "10.0.0.8:80", Auth: auth, Username: "viewer", Password: "s3same"}
@@ -46,7 +48,7 @@ func testCamera(t *testing.T, auth string, test func(t *testing.T, w *World, c *
 }
 
 func TestCameraPicture(t *testing.T) {
-	testCamera(t, "", func(t *testing.T, w *World, c *Camera) {
+	testCamera(t, "", func(t *testing.T, w *sim.World, c *Camera) {
 		var last []byte
 		for range 2 {
 			code, header, data, err := look(t, w, cameraURL, "", "")
@@ -85,7 +87,7 @@ func TestCameraLogin(t *testing.T) {
 		{"both", "", "", 401, "Basic Digest"},
 		{"both", "viewer", "s3same", 200, ""},
 	} {
-		testCamera(t, c.auth, func(t *testing.T, w *World, _ *Camera) {
+		testCamera(t, c.auth, func(t *testing.T, w *sim.World, _ *Camera) {
 			code, header, _, err := look(t, w, cameraURL, c.user, c.password)
 			var asks []string
 			for _, h := range header.Values("WWW-Authenticate") {
@@ -109,7 +111,7 @@ func TestCameraDigest(t *testing.T) {
 }
 
 func TestCameraMoods(t *testing.T) {
-	testCamera(t, "", func(t *testing.T, w *World, c *Camera) {
+	testCamera(t, "", func(t *testing.T, w *sim.World, c *Camera) {
 		_, _, whole, err := look(t, w, cameraURL, "", "")
 		if err != nil {
 			t.Fatal(err)
