@@ -60,9 +60,8 @@ type Directory struct {
 	keyTurn sync.Mutex // of who changes the keyring
 
 	users   atomic.Pointer[roster]
-	signer  atomic.Pointer[auth.Signer]
-	turn    sync.Mutex         // of who changes the users or the signing keys
-	signing []storedSigningKey // under turn
+	turn    sync.Mutex // of who changes the users
+	signing signing    // of tokens
 
 	asked, tried auth.Limiter[netip.Prefix]
 	changed      loop.Broadcast // a key or a user lost access
@@ -71,13 +70,15 @@ type Directory struct {
 // Open reads what is stored. On a full disk it goes on with what it could not
 // store, so that the building opens.
 func Open(ctx context.Context, o Options) (*Directory, error) {
+	given := o.SystemKey
+	o.SystemKey = "" // is needed once
 	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log}
+	d.signing.options, d.signing.signOut = o, d.changed.Wake
 	d.asked.Rate, d.tried.Rate = perNetwork, perNetwork
-	if err := d.loadKeys(ctx, o.SystemKey); err != nil {
+	if err := d.loadKeys(ctx, given); err != nil {
 		return nil, fmt.Errorf("load the keys: %w", err)
 	}
-	d.options.SystemKey = ""
-	if err := errors.Join(d.loadUsers(o.People), d.loadSigner(ctx)); err != nil {
+	if err := errors.Join(d.loadUsers(o.People), d.signing.load(ctx)); err != nil {
 		return nil, fmt.Errorf("prepare signing in: %w", err)
 	}
 	err := d.db.Update(ctx, func(tx *store.Tx) error { return ensureOrganizations(tx, o.Organizations) })
@@ -95,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Directory, error) {
 func (d *Directory) Run(ctx context.Context) error {
 	var loops errgroup.Group
 	loops.Go(func() error { return d.keepLastUse(ctx) })
-	loops.Go(func() error { return d.rotate(ctx) })
+	loops.Go(func() error { return d.signing.run(ctx) })
 	return loops.Wait()
 }
 

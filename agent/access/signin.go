@@ -111,7 +111,7 @@ func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip
 		return "", user, problem.New(problem.Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one")
 	}
 	d.tried.Return(from, now)
-	token, _, err = d.sign(auth.Token{Kind: KindUser, Subject: u.ID, Name: u.Name, Stamp: u.stamp, Life: d.options.Lifetime})
+	token, _, err = d.signing.sign(auth.Token{Kind: KindUser, Subject: u.ID, Name: u.Name, Stamp: u.stamp, Life: d.options.Lifetime})
 	if err != nil {
 		return "", user, err
 	}

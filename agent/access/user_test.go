@@ -18,7 +18,7 @@ import (
 func (r *rig) token(t testing.TB, id string) string {
 	t.Helper()
 	u := r.users.Load().byID[id]
-	token, _, err := r.sign(auth.Token{Kind: KindUser, Subject: u.ID, Stamp: u.stamp, Life: r.options.Lifetime})
+	token, _, err := r.signing.sign(auth.Token{Kind: KindUser, Subject: u.ID, Stamp: u.stamp, Life: r.options.Lifetime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,31 +115,31 @@ func TestSigningKeysRotate(t *testing.T) {
 		defer stop()
 		go r.Run(ctx) // months, of which the devices need not know
 		r.wait(719*time.Hour + 59*time.Minute)
-		before, ring := r.token(t, "ada"), len(r.signer.Load().Ring)
+		before, ring := r.token(t, "ada"), len(r.signing.signer.Load().Ring)
 		r.wait(2 * time.Hour)
-		if got := r.signer.Load().Ring; ring != 1 || len(got) != 2 {
+		if got := r.signing.signer.Load().Ring; ring != 1 || len(got) != 2 {
 			t.Errorf("keys %v after %d", got, ring)
 		}
 		r.wantToken(t, "signed by the key before", before, true)
 		r.wait(11 * time.Hour)
 		r.wantToken(t, "expired", before, false)
 		r.wait(719 * time.Hour)
-		if got := r.signer.Load().Ring; len(got) != 2 {
+		if got := r.signing.signer.Load().Ring; len(got) != 2 {
 			t.Errorf("keys %v, want those of this month and the last", got)
 		}
 		token := r.token(t, "ada")
 		for range 10 {
-			if err := r.RotateSigningKey(t.Context(), false); err != nil {
+			if err := r.signing.rotate(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := r.signer.Load().Ring; len(got) != maxSigningKeys {
+		if got := r.signing.signer.Load().Ring; len(got) != maxSigningKeys {
 			t.Errorf("%d keys", len(got))
 		}
 		r.wantToken(t, "by a key that was pushed out", token, false)
 		token = r.token(t, "ada")
 		p, _ := r.AuthenticateToken(token)
-		if err := r.RotateSigningKey(t.Context(), true); err != nil || r.Valid(p) {
+		if err := r.signing.rotate(t.Context(), true); err != nil || r.Valid(p) {
 			t.Errorf("everybody is signed out, but one is not: %v", err)
 		}
 		r.wantToken(t, "signed out", token, false)
