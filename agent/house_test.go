@@ -19,6 +19,7 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
+	"roomgate/drivers/sim"
 	"roomgate/drivers/sim/plan"
 	"roomgate/store"
 )

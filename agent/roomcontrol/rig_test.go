@@ -26,7 +26,7 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
-	"roomgate/drivers/sim"
+	"roomgate/drivers/sim/plan"
 	"roomgate/store"
 )
 
@@ -105,7 +105,7 @@ func follows(t *testing.T, yaml string, replace ...string) *house {
 		_, after, _ = strings.Cut(after, "\n")
 		text = before + after
 	}
-	world, err := sim.Parse([]byte(text))
+	world, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
