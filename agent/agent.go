@@ -29,6 +29,7 @@ import (
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
 	"roomgate/agent/schedule"
+	"roomgate/agent/unlock"
 	"roomgate/agent/update"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
@@ -95,13 +96,12 @@ type Agent struct {
 	Webhooks *webhook.Dispatcher
 	Edges    *edge.Book // boards and displays in the rooms
 	Cloud    *cloudlink.Link
+	Unlock   *unlock.Book // codes of the doors
 
 	config  *config.Config
 	options Options // without the system key
 	log     *slog.Logger
-	started time.Time
-
-	firstSeq uint64 // the log ended here when we started
+	began   beginning
 
 	db    *store.DB
 	clock *timekeeper
@@ -119,6 +119,12 @@ type Agent struct {
 	updateURL atomic.Pointer[string]
 }
 
+// beginning is when this run began, and where the log ended then.
+type beginning struct {
+	at  time.Time
+	seq uint64
+}
+
 // Open loads what is stored and prepares every device. It touches no
 // hardware: that is Run's.
 func Open(ctx context.Context, o Options) (*Agent, error) {
@@ -126,7 +132,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
-		started: time.Now(), builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
+		began: beginning{at: time.Now()}, builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Told: o.Told, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -149,7 +155,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
 		Log: a.log, Grown: a.Cloud.Wake})
 	a.Commands = device.OpenCommands(commandsOptions(a))
-	if a.firstSeq, err = a.Events.Last(); err != nil {
+	if a.began.seq, err = a.Events.Last(); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
 	a.Bookings = schedule.Open(scheduleOptions(a))
@@ -164,6 +170,9 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	}
 	if a.Edges, err = edge.Open(edgeOptions(a)); err != nil {
 		return fmt.Errorf("load the edge devices: %w", err)
+	}
+	if a.Unlock, err = unlock.Open(unlockOptions(a)); err != nil {
+		return fmt.Errorf("load the unlock codes: %w", err)
 	}
 	if err := a.loadSpaces(); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
@@ -203,10 +212,9 @@ func (a *Agent) loadSpaces() error {
 		if err := a.Bookings.Load(tx, spaces); err != nil {
 			return err
 		}
-		codes := a.readCodes(tx)
 		var order []*space
 		for _, c := range spaces {
-			s, err := a.loadSpace(tx, c, a.Bookings.Room(c.ID), codes)
+			s, err := a.loadSpace(tx, c, a.Bookings.Room(c.ID))
 			if err != nil {
 				return err
 			}
@@ -243,7 +251,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	devices.Go(func() error {
 		return crew(lower, a, spacesOf, func(ctx context.Context, s *space) error { return roomcontrol.Run(ctx, roomControlOptions(a, s)) })
 	})
-	devices.Go(func() error { return crew(lower, a, spacesOf, a.answerKeypad) })
+	devices.Go(func() error { return a.Unlock.Run(lower) })
 	devices.Go(func() error { return crew(lower, a, devicesOf, a.runDevice) })
 	devices.Go(func() error { a.runRules(lower); return nil })
 	failed := make(chan error, 1)

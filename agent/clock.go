@@ -175,5 +175,5 @@ func (k *timekeeper) health() HealthClock {
 // moment is now, as far as it can be known.
 func (a *Agent) moment() auth.Moment {
 	now := time.Now()
-	return auth.Moment{Boot: a.Events.Boot(), Up: now.Sub(a.started), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
+	return auth.Moment{Boot: a.Events.Boot(), Up: now.Sub(a.began.at), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
 }

@@ -19,6 +19,7 @@ import (
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/schedule"
+	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -91,9 +92,9 @@ func (r *rig) withTimes() (now, later string) {
 		_, err := r.Bookings.Hold(ctx, room, h)
 		must(err)
 	}
-	good, _, _, err := r.SetUnlockCode(ctx, room, UnlockCodeSet{Name: "now", Until: at.AddDate(0, 1, 0)}, "test")
+	good, _, _, err := r.Unlock.Set(ctx, room, unlock.Request{Name: "now", Until: at.AddDate(0, 1, 0)}, "test")
 	must(err)
-	late, _, _, err := r.SetUnlockCode(ctx, room, UnlockCodeSet{Name: "later", From: at.AddDate(9, 0, 0), Until: at.AddDate(11, 0, 0)}, "test")
+	late, _, _, err := r.Unlock.Set(ctx, room, unlock.Request{Name: "later", From: at.AddDate(9, 0, 0), Until: at.AddDate(11, 0, 0)}, "test")
 	must(err)
 	_, _, err = r.Access.CreateKey(ctx, "for a year", at.AddDate(1, 0, 0))
 	must(err)
@@ -121,7 +122,7 @@ func (r *rig) rows() map[string]string {
 	err := r.db.View(func(tx *store.Tx) error {
 		rowsOf(tx, all, "booking", bookingRows, nil)
 		rowsOf(tx, all, "plan", planRows, nil)
-		rowsOf(tx, all, "code", unlockCodes, nil)
+		rowsOf(tx, all, "code", store.NewTable[json.RawMessage]("unlock-codes"), nil)
 		rowsOf(tx, all, "key", store.NewTable[map[string]any]("api-keys"), func(k map[string]any) any { delete(k, "last_used_at"); return k })
 		rowsOf(tx, all, "webhook", webhookRows, func(w map[string]any) any { return []any{w["state"], w["sealed"]} })
 		rowsOf(tx, all, "delivery", deliveryRows, func(d webhook.Delivery) any { return d.State })
@@ -171,12 +172,12 @@ func (r *rig) wantRows(what string, want map[string]string) {
 // wantNothingOpened checks that no jump made a code good or gave an order.
 func (r *rig) wantNothingOpened(what, now, later string) {
 	r.t.Helper()
-	codes, err := r.UnlockCodes(room)
+	codes, err := r.Unlock.List(room)
 	if err != nil || len(codes) != 2 {
 		r.t.Fatalf("%s: codes %v, %v", what, codes, err)
 	}
 	for _, c := range codes {
-		if why := r.UnlockCodeState(c); (why == "") != (c.ID == now && r.clock.Trust() == Trusted) {
+		if why := r.Unlock.State(c); (why == "") != (c.ID == now && r.clock.Trust() == Trusted) {
 			r.t.Errorf("%s: the code %s (later is %s): %q", what, c.Name, later, why)
 		}
 	}
@@ -263,7 +264,7 @@ func TestLivedTimeEndsAndReleases(t *testing.T) {
 				t.Errorf("%s is %s", id, b.State)
 			}
 		}
-		if c, _ := r.UnlockCodes(room); r.UnlockCodeState(c[slices.IndexFunc(c, func(c UnlockCode) bool { return c.ID == now })]) != codeLate {
+		if c, _ := r.Unlock.List(room); r.Unlock.State(c[slices.IndexFunc(c, func(c unlock.Code) bool { return c.ID == now })]) != "not valid any more" {
 			t.Error("a code holds after its time")
 		}
 		for key := range before {

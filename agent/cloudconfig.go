@@ -7,14 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"roomgate/agent/access"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/unlock"
 	"roomgate/cloud"
-	"roomgate/drivers"
 	"roomgate/store"
 )
 
@@ -32,7 +31,7 @@ type downConfig struct {
 	Permissions *[]downPermission  `json:"permissions"`
 	Users       *[]downUser        `json:"users"`
 	Keys        *[]access.KeySpec  `json:"keys"`
-	UnlockCodes *[]downCode        `json:"unlock_codes"`
+	UnlockCodes *[]unlock.CodeSpec `json:"unlock_codes"`
 	Rules       *[]downRule        `json:"rules"`
 	// Update is the release that the gateway is to have.
 	Update *downUpdate `json:"update"`
@@ -64,16 +63,6 @@ type downUser struct {
 	OrganizationID string `json:"organization_id"`
 	PushTopic      string `json:"push_topic"`
 	Enabled        *bool  `json:"enabled"` // true without
-}
-
-// downCode is a code for the keypad of a space's door.
-type downCode struct {
-	SpaceID   string         `json:"meeting_space_id"`
-	Name      string         `json:"name"`
-	Code      drivers.Secret `json:"code"`
-	From      time.Time      `json:"valid_from"`
-	Until     time.Time      `json:"valid_until"`
-	BookingID string         `json:"booking_id"`
 }
 
 // storedConfig is what of the building is the cloud's. Its spaces and devices

@@ -77,8 +77,8 @@ func (r *rig) managed() (all []any) {
 	r.t.Helper()
 	for _, s := range r.spaces() {
 		all = append(all, s.infos(), bare(s.Space))
-		for _, c := range s.codes.book.Load().all {
-			all = append(all, *c)
+		if codes, err := r.Unlock.List(s.ID); err == nil {
+			all = append(all, codes)
 		}
 	}
 	keys := r.Access.Keys()
@@ -94,6 +94,9 @@ func (r *rig) managed() (all []any) {
 	err = errors.Join(err, r.db.View(func(tx *store.Tx) error {
 		for key := range additions.All(tx) {
 			stored = append(stored, key)
+		}
+		for key, code := range store.NewTable[json.RawMessage]("unlock-codes").All(tx) {
+			stored = append(stored, key+string(code))
 		}
 		return nil
 	}))
@@ -127,8 +130,8 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 			if err := r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn); err == nil {
 				t.Errorf("%s everybody may switch the light on", when)
 			}
-			codes, err := r.UnlockCodes(newRoom)
-			if err != nil || len(codes) != 1 || r.UnlockCodeState(codes[0]) != "" {
+			codes, err := r.Unlock.List(newRoom)
+			if err != nil || len(codes) != 1 || r.Unlock.State(codes[0]) != "" {
 				t.Errorf("%s the codes are %+v, %v", when, codes, err)
 			}
 			if users, all := r.Access.Users(), r.Rules(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {

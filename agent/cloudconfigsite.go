@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"roomgate/agent/device"
-	"roomgate/drivers"
-	"roomgate/store"
 )
 
 // site checks the spaces and devices.
@@ -122,89 +120,11 @@ func (c *configuring) codes() error {
 	if c.down.UnlockCodes == nil {
 		return nil
 	}
-	bySpace := map[string][]int{}
-	for i, code := range *c.down.UnlockCodes {
-		bySpace[code.SpaceID] = append(bySpace[code.SpaceID], i)
-		if s := c.next.byID[code.SpaceID]; s == nil || s.byType[drivers.TypeLock] == nil {
-			return in("unlock_codes", i, refuse(NotFound, "meeting_space_id", "is not a meeting space with a lock"))
-		}
-		if code.Code == "" {
-			return in("unlock_codes", i, refuse(Invalid, "code", "is missing"))
-		}
+	s, ids, err := c.agent.Unlock.Stage(*c.down.UnlockCodes, c.kept.Codes, c.next.doors(), c.by)
+	if err != nil {
+		return under("unlock_codes", err)
 	}
-	before := map[string]bool{}
-	for _, key := range c.kept.Codes {
-		before[key] = true
-	}
-	c.kept.Codes = nil
-	for _, s := range c.next.order {
-		if err := c.codesOf(s, bySpace[s.ID], before); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// codesOf checks those of one space.
-func (c *configuring) codesOf(s *space, items []int, before map[string]bool) error {
-	door := s.byType[drivers.TypeLock]
-	if door == nil {
-		return nil
-	}
-	s.codes.turn.Lock()
-	c.let = append(c.let, s.codes.turn.Unlock)
-	book := s.codes.book.Load()
-	gone := map[string]*storedUnlockCode{} // of the cloud's, by key
-	for _, one := range book.all {
-		if before[one.key()] {
-			gone[one.key()] = one
-		}
-	}
-	if len(items)+len(gone) == 0 {
-		return nil
-	}
-	for _, i := range items {
-		code := (*c.down.UnlockCodes)[i]
-		set := UnlockCodeSet{Name: code.Name, Code: code.Code, From: code.From, Until: code.Until, BookingID: code.BookingID}
-		if err := c.agent.checkCodeSet(s, &set); err != nil {
-			return in("unlock_codes", i, err)
-		}
-		old, _ := book.replaced(set)
-		if old != nil && !before[old.key()] {
-			return in("unlock_codes", i, refuse(Conflict, "name", "was made in the building: delete it there, or choose another"))
-		}
-		one, _, err := c.agent.newCode(s, book, old, set)
-		if err != nil {
-			return in("unlock_codes", i, err)
-		}
-		if old != nil {
-			delete(gone, old.key())
-		}
-		book = book.with(old, one)
-		c.kept.Codes = append(c.kept.Codes, one.key())
-		kind := "unlockCodeCreated"
-		if old != nil {
-			kind = "unlockCodeUpdated"
-		}
-		c.store = append(c.store, func(tx *store.Tx) error {
-			if err := unlockCodes.Put(tx, one.key(), *one); err != nil {
-				return err
-			}
-			return c.agent.tellCode(tx, door, kind, one, c.by)
-		})
-	}
-	for key, old := range gone {
-		book = book.with(old, nil)
-		c.store = append(c.store, func(tx *store.Tx) error {
-			if err := unlockCodes.Delete(tx, key); err != nil {
-				return err
-			}
-			return c.agent.tellCode(tx, door, "unlockCodeDeleted", old, c.by)
-		})
-	}
-	if err := book.fits(); err != nil {
-		return refuse(Invalid, "unlock_codes", "of %s: %s", s.Name, AsError(err).Message)
-	}
-	c.show = append(c.show, func() { s.codes.book.Store(book) })
+	c.kept.Codes = ids
+	c.add(s)
 	return nil
 }

@@ -60,7 +60,7 @@ func (a *Agent) Identity() Identity {
 // Health returns how the gateway is now.
 func (a *Agent) Health() Health {
 	stats := a.db.Stats()
-	h := Health{UptimeS: int64(time.Since(a.started).Seconds()), Version: a.options.Version, NotStarted: a.options.NotStarted,
+	h := Health{UptimeS: int64(time.Since(a.began.at).Seconds()), Version: a.options.Version, NotStarted: a.options.NotStarted,
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(a.options.DataDir), TemperatureC: processorTemperature(),
 		Clock:          a.clock.health(),
@@ -90,7 +90,7 @@ func (a *Agent) outboxHealth(h *Health) {
 	h.LogOldest = first
 	h.OutboxDepth = min(last-min(acked, last), uint64(rows))
 	h.OutboxHours = -1
-	pace := float64(last-min(a.firstSeq, last)) / time.Since(a.started).Hours()
+	pace := float64(last-min(a.began.seq, last)) / time.Since(a.began.at).Hours()
 	if room := float64(a.config.Store.Events) - float64(h.OutboxDepth); pace > 0 && room/pace < 24*366 {
 		h.OutboxHours = float64(int(room/pace*10)) / 10
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"log/slog"
 
 	"roomgate/agent/access"
 	"roomgate/agent/claim"
@@ -18,6 +17,7 @@ import (
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
 	"roomgate/agent/schedule"
+	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/cloud"
 	"roomgate/drivers"
@@ -226,9 +226,32 @@ func commandsOptions(a *Agent) device.CommandsOptions {
 }
 
 // deviceOptions are what one device stands on.
-func deviceOptions(a *Agent, s *space, c config.Device, log *slog.Logger, entered func(drivers.Secret) bool) device.Options {
+func deviceOptions(a *Agent, s *space, c config.Device) device.Options {
 	return device.Options{Config: c, SpaceID: s.ID, Events: a.Events, Commands: a.Commands, Buses: a.options.Buses,
-		Log: log, Changed: s.lasting.changed, Entered: entered}
+		Log: a.log.With("meeting_space", s.Name, "device", c.ID), Changed: s.lasting.changed,
+		Entered: func(typed drivers.Secret) bool { return a.Unlock.Typed(c.ID, typed) }}
+}
+
+// unlockOptions are what the codes of the doors stand on.
+func unlockOptions(a *Agent) unlock.Options {
+	return unlock.Options{
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.log, Moment: a.moment,
+		Door: func(spaceID string) (unlock.Door, error) {
+			s, err := a.space(spaceID)
+			if err != nil {
+				return unlock.Door{}, err
+			}
+			d, ok := s.door()
+			if !ok {
+				return unlock.Door{}, refuse(NotFound, "meeting_space_id", "is a meeting space without a lock")
+			}
+			return d, nil
+		},
+		Doors: func() ([]unlock.Door, <-chan struct{}) {
+			rebuilt := a.rebuilt.Wait()
+			return a.site.Load().doors(), rebuilt
+		},
+	}
 }
 
 // cloudOptions are what the conversation with the cloud stands on.

@@ -12,7 +12,6 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
-	"roomgate/drivers"
 	"roomgate/store"
 )
 
@@ -63,17 +62,13 @@ func (a *Agent) stageSite(ctx context.Context, file *config.Config, edits map[st
 
 // build makes the next site; what stays as it was is the same.
 func (r *rebuild) build(tx *store.Tx, spaces []config.Space) error {
-	var codes map[string][]*storedUnlockCode
 	var order []*space
 	for _, c := range spaces {
 		old := r.was.byID[c.ID]
 		var s *space
 		var err error
 		if old == nil {
-			if codes == nil {
-				codes = r.agent.readCodes(tx)
-			}
-			s, err = r.agent.loadSpace(tx, c, r.rooms.Room(c.ID), codes)
+			s, err = r.agent.loadSpace(tx, c, r.rooms.Room(c.ID))
 		} else {
 			s, err = r.renew(tx, old, c)
 		}
@@ -93,9 +88,6 @@ func (r *rebuild) renew(tx *store.Tx, old *space, c config.Space) (*space, error
 		i := slices.IndexFunc(old.devices, func(d *device.Device) bool { return d.ID == dc.ID && reflect.DeepEqual(d.Device, dc) })
 		if i >= 0 {
 			s.add(old.devices[i])
-			if dc.Type == drivers.TypeLock {
-				s.keypad = old.keypad
-			}
 			continue
 		}
 		d, err := r.agent.loadDevice(tx, s, dc)

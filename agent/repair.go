@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/unlock"
 	"roomgate/store"
 )
 
@@ -149,7 +150,7 @@ func mendCursors(tx *store.Tx, r store.Repair) error {
 // mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
 func mendConfig(tx *store.Tx, r store.Repair) error {
 	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlockCodes.Bucket(), ruleRows.Bucket(), additions.Bucket(), device.SettingsBucket(), access.UserBucket()} {
+	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlock.CodeBucket(), ruleRows.Bucket(), additions.Bucket(), device.SettingsBucket(), access.UserBucket()} {
 		doubtful = doubtful || r.Doubtful(name)
 	}
 	c, err := cloudConfigs.Get(tx, currentConfig)

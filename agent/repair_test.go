@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/unlock"
 	"roomgate/store"
 )
 
@@ -142,7 +143,7 @@ func TestConfigurationIsAppliedAgainAfterARepair(t *testing.T) {
 	for _, doubtful := range []bool{false, true} {
 		var tables []string
 		if doubtful {
-			tables = []string{unlockCodes.Bucket()}
+			tables = []string{unlock.CodeBucket()}
 		}
 		r := repaired(t, time.Now(), func(tx *store.Tx) error {
 			return cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "config-7"})
@@ -185,7 +186,7 @@ func TestStoredRowsAreShownWithoutSecrets(t *testing.T) {
 	for bucket, v := range map[string]any{
 		access.KeyBucket():        map[string]any{"id": "k", "name": "Integration", "hash": []byte("0123456789")},
 		webhookRows.Bucket():      map[string]any{"id": "w", "url": "https://user:0123456789@example.com/0123456789", "sealed": "0123456789"},
-		unlockCodes.Bucket():      map[string]any{"name": "Integration", "hash": "0123456789", "salt": []any{"0123456789"}},
+		unlock.CodeBucket():       map[string]any{"name": "Integration", "hash": "0123456789", "salt": []any{"0123456789"}},
 		planRows.Bucket():         map[string]any{"calendar": "https://example.com/0123456789.ics", "nested": []any{map[string]any{"access_token": "0123456789"}}},
 		access.SecretBuckets()[1]: []map[string]any{{"id": "0123456789"}},
 		claim.Bucket():            map[string]any{"organization": "Acme", "login": "0123456789"},

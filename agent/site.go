@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/roombroker"
+	"roomgate/agent/unlock"
 )
 
 // site is the meeting spaces and devices of the building as they are now.
@@ -44,6 +45,16 @@ func (t *site) space(id string) (*space, error) {
 func (t *site) devices() (all []*device.Device) {
 	for _, s := range t.order {
 		all = append(all, s.devices...)
+	}
+	return all
+}
+
+// doors are those of all spaces, in order.
+func (t *site) doors() (all []unlock.Door) {
+	for _, s := range t.order {
+		if d, ok := s.door(); ok {
+			all = append(all, d)
+		}
 	}
 	return all
 }

@@ -8,6 +8,8 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
+	"roomgate/agent/unlock"
+	"roomgate/drivers"
 )
 
 // space is one meeting space with its devices in the configuration's order. It
@@ -18,7 +20,6 @@ type space struct {
 	*lasting
 	devices []*device.Device
 	byType  map[string]*device.Device
-	keypad  *keypad      // of its lock; nil: it has none
 	clock   *clock.Clock // of the building
 }
 
@@ -26,7 +27,6 @@ type space struct {
 type lasting struct {
 	dirty   loop.Signal // its state has changed since it was last sent
 	room    *schedule.Room
-	codes   codebook
 	stirred loop.Signal // its state has changed since roomcontrol last looked
 }
 
@@ -126,4 +126,10 @@ func listed(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
+}
+
+// door is the space's lock, if it has one.
+func (s *space) door() (d unlock.Door, ok bool) {
+	lock := s.byType[drivers.TypeLock]
+	return unlock.Door{Space: s.Name, Lock: lock, Room: s.room}, lock != nil
 }

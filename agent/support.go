@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/edge"
 	"roomgate/agent/message/book"
 	"roomgate/agent/schedule"
+	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -65,10 +66,7 @@ func knownWords(tx *store.Tx) []string {
 	for _, r := range ruleRows.All(tx) {
 		words = append(words, r.Name)
 	}
-	for _, c := range unlockCodes.All(tx) {
-		words = append(words, c.Name)
-	}
-	return append(words, edge.Words(tx)...)
+	return slices.Concat(words, unlock.Words(tx), edge.Words(tx))
 }
 
 // addedWords are the private ones of spaces and devices that were added.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"roomgate/agent/access"
-	"roomgate/agent/auth"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/device"
@@ -14,6 +13,7 @@ import (
 	"roomgate/agent/message/book"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/schedule"
+	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -42,6 +42,8 @@ var (
 	//	"edge-devices"   edge     the boards and displays in the rooms, by id
 	//	"mails"          mail     the letters that wait for the relay, by place
 	//	"messages"       book     what was sent to mobile devices, by id
+	//	"unlock-codes"   unlock   the codes of doors by space and id, hashed
+	//	"keypads"        unlock   the wrong codes that were spent at a lock, by its id
 	//	"webhooks"       webhook  by id, with their secrets, sealed
 	//	"deliveries"     webhook  what webhooks were and will be told, by webhook and delivery id
 
@@ -51,10 +53,6 @@ var (
 	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
 	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
-	// unlockCodes holds the codes of doors by space and id, hashed.
-	unlockCodes = store.NewTable[storedUnlockCode]("unlock-codes")
-	// keypads holds what wrong codes have been spent at a lock, by its id.
-	keypads = store.NewTable[auth.Budget]("keypads")
 	// ruleRows holds the rules by id.
 	ruleRows = store.NewTable[rules.Rule]("rules")
 	// ruleRuns holds the last rules.KeepRuns runs of each rule, by its id and a
@@ -77,7 +75,7 @@ func buckets() []string {
 		[]string{clockRow.Bucket()},
 		schedule.Buckets(),
 		[]string{additions.Bucket(), cloudConfigs.Bucket()},
-		[]string{unlockCodes.Bucket(), keypads.Bucket()},
+		unlock.Buckets(),
 		webhook.Buckets(),
 		[]string{mail.Bucket()},
 		[]string{book.Bucket()},

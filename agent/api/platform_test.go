@@ -118,7 +118,7 @@ func TestEveryRowOfThePlatform(t *testing.T) {
 		for _, base := range []string{"", versionPrefix} {
 			code := b.tryPlatform(t, base)["code"]
 			b.clear()
-			if err := b.agent.DeleteUnlockCode(t.Context(), aurora, code, "test"); err != nil {
+			if err := b.agent.Unlock.Delete(t.Context(), aurora, code, "test"); err != nil {
 				t.Fatal(err)
 			}
 		}

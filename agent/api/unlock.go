@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/unlock"
 	"roomgate/drivers"
 )
 
@@ -26,15 +26,15 @@ type unlockCodeRecord struct {
 	LastUsed  moment `json:"last_used_at"` // null: never
 }
 
-func (s *Server) unlockCode(c agent.UnlockCode, code drivers.Secret) unlockCodeRecord {
-	why := s.agent.UnlockCodeState(c)
+func (s *Server) unlockCode(c unlock.Code, code drivers.Secret) unlockCodeRecord {
+	why := s.agent.Unlock.State(c)
 	return unlockCodeRecord{c.ID, c.SpaceID, c.Name, string(code), c.Digits, c.BookingID, moment(c.From), moment(c.Until),
 		why == "", why, moment(c.Created), moment(c.Updated), moment(c.LastUsed)}
 }
 
 // setUnlockCode makes a code, or replaces the one of that id or name.
 func setUnlockCode(s *Server, c *call) error {
-	var set agent.UnlockCodeSet
+	var set unlock.Request
 	var code string
 	err := c.decode(member{"id", false, &set.ID}, member{"name", true, &set.Name}, member{"code", false, &code},
 		member{"valid_from", false, &set.From}, member{"valid_until", false, &set.Until}, member{"booking_id", false, &set.BookingID})
@@ -42,7 +42,7 @@ func setUnlockCode(s *Server, c *call) error {
 		return err
 	}
 	set.Code = drivers.Secret(code)
-	one, made, created, err := s.agent.SetUnlockCode(c.r.Context(), c.params[0], set, c.who.Name)
+	one, made, created, err := s.agent.Unlock.Set(c.r.Context(), c.params[0], set, c.who.Name)
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func unlockCodes(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.agent.UnlockCodes(c.params[0])
+	all, err := s.agent.Unlock.List(c.params[0])
 	if err != nil {
 		return err
 	}
-	wait, err := s.agent.KeypadState(c.params[0])
+	wait, err := s.agent.Unlock.LockedOut(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func unlockCodes(s *Server, c *call) error {
 
 // liftLockout lets a keypad take codes again after too many wrong ones.
 func liftLockout(s *Server, c *call) error {
-	if err := s.agent.LiftLockout(c.r.Context(), c.params[0], c.who.Name); err != nil {
+	if err := s.agent.Unlock.LiftLockout(c.r.Context(), c.params[0], c.who.Name); err != nil {
 		return err
 	}
 	return c.none()
@@ -96,7 +96,7 @@ func liftLockout(s *Server, c *call) error {
 
 // deleteUnlockCode ends a code at once.
 func deleteUnlockCode(s *Server, c *call) error {
-	if err := s.agent.DeleteUnlockCode(c.r.Context(), c.params[0], c.params[1], c.who.Name); err != nil {
+	if err := s.agent.Unlock.Delete(c.r.Context(), c.params[0], c.params[1], c.who.Name); err != nil {
 		return err
 	}
 	return c.none()

@@ -99,6 +99,8 @@ var arrows = []arrow{
 		why: "a device carries out what it is told, whoever tells it"},
 	{from: []string{"agent/roomcontrol"}, to: []string{"roomgate/agent", "roomgate/agent/eventlog", "roomgate/store/...", "roomgate/cloud/..."},
 		why: "it stores nothing and tells nobody: what it does are commands like those of everybody"},
+	{from: []string{"agent/unlock"}, to: []string{"roomgate/agent", "roomgate/agent/config", "roomgate/agent/api/...", "roomgate/agent/access", "roomgate/agent/rule/...", "roomgate/agent/webhook/...", "roomgate/cloud/..."},
+		why: "who types a right code opens the door, whoever manages the codes: which doors there are it asks by functions"},
 	{from: []string{"configs"}, to: []string{"roomgate/..."},
 		why: "the examples are files"},
 	{from: []string{"..."}, to: []string{"go.etcd.io/bbolt"}, but: []string{"store/..."},
@@ -216,6 +218,9 @@ func TestArrowsBite(t *testing.T) {
 		{"agent/roomcontrol", "roomgate/agent", true},
 		{"agent/roomcontrol", "roomgate/agent/device", false},
 		{"agent/eventlog", "roomgate/agent/clock", false},
+		{"agent/unlock", "roomgate/agent", true},
+		{"agent/unlock", "roomgate/agent/config", true},
+		{"agent/unlock", "roomgate/agent/schedule", false},
 	} {
 		found := slices.ContainsFunc(arrows, func(a arrow) bool { return len(a.wrong(c.from, []string{c.to})) > 0 })
 		if found != c.wrong {

@@ -1,13 +1,14 @@
-package agent
+package unlock
 
 import (
-	"roomgate/agent/eventlog"
 	"time"
+
+	"roomgate/agent/eventlog"
 )
 
 const (
-	// refusalWindow is how long the keypad of a door tells of a kind of refusal
-	// once. What comes more often is counted, and told when it is over: whoever
+	// refusalWindow is how long the keypad of a door logs a kind of refusal
+	// once. What comes more often is counted, and logged when it is over: whoever
 	// stands at the door and types shall not fill the log.
 	refusalWindow = time.Hour
 	// maxRefusals is how many kinds are told apart in that time: reasons and, of
@@ -15,25 +16,25 @@ const (
 	maxRefusals = 32
 )
 
-// codeRefusals are what the keypad of a door has refused in a window.
-type codeRefusals struct {
+// refusals are what the keypad of a door has refused in a window.
+type refusals struct {
 	until time.Time // zero: there is no window
-	kinds map[codeRefusal]int
+	kinds map[refusal]int
 }
 
-// codeRefusal is a kind of refusal.
-type codeRefusal struct {
+// refusal is a kind of refusal.
+type refusal struct {
 	why  string
 	code string // its id; empty: none, or one of many
 }
 
-// take counts a codeRefusal, and says whether it is the first of its kind in the
+// take counts a refusal, and says whether it is the first of its kind in the
 // window.
-func (r *codeRefusals) take(why string, c *storedUnlockCode, now time.Time) (first bool) {
+func (r *refusals) take(why string, c *storedCode, now time.Time) (first bool) {
 	if r.until.IsZero() {
-		r.until, r.kinds = now.Add(refusalWindow), map[codeRefusal]int{}
+		r.until, r.kinds = now.Add(refusalWindow), map[refusal]int{}
 	}
-	kind := codeRefusal{why: why}
+	kind := refusal{why: why}
 	if c != nil {
 		kind.code = c.ID
 	}
@@ -44,35 +45,35 @@ func (r *codeRefusals) take(why string, c *storedUnlockCode, now time.Time) (fir
 	return r.kinds[kind] == 1
 }
 
-// close ends the window and returns what was counted in it and not told.
-func (r *codeRefusals) close() map[codeRefusal]int {
-	more := map[codeRefusal]int{}
+// close ends the window and returns what was counted in it and not logged.
+func (r *refusals) close() map[refusal]int {
+	more := map[refusal]int{}
 	for kind, n := range r.kinds {
 		if n > 1 {
 			more[kind] = n - 1
 		}
 	}
-	*r = codeRefusals{}
+	*r = refusals{}
 	return more
 }
 
-// refuseCode tells that a code did not open the door, or counts it. The caller
+// refuse logs that a code did not open the door, or counts it. The caller
 // holds the keypad's mu.
-func (k *keypad) refuseCode(c *storedUnlockCode, why string) {
+func (b *Book) refuse(k *keypad, c *storedCode, why string) {
 	if !k.refused.take(why, c, time.Now()) {
 		return
 	}
 	details := map[string]any{}
 	if c != nil {
-		details = c.told()
+		details = c.details()
 	}
 	details["reason"] = why
-	k.events.Add(eventlog.Change{Rows: []eventlog.Row{k.door.Event("codeRefused", "", time.Now(), details)}})
+	b.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{k.lock.Event("codeRefused", "", time.Now(), details)}})
 }
 
-// sumRefusals tells what was only counted, when its window is over, or at the
+// sumRefusals logs what was only counted, when its window is over, or at the
 // end.
-func (k *keypad) sumRefusals(last bool) {
+func (b *Book) sumRefusals(k *keypad, last bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused.until.IsZero() || !last && time.Now().Before(k.refused.until) {
@@ -81,14 +82,14 @@ func (k *keypad) sumRefusals(last bool) {
 	since := k.refused.until.Add(-refusalWindow)
 	var rows []eventlog.Row
 	for kind, n := range k.refused.close() {
-		details := map[string]any{"reason": kind.why, "count": n, "since": stamp(since)}
+		details := map[string]any{"reason": kind.why, "count": n, "since": eventlog.Stamp(since)}
 		if kind.code != "" {
 			details["code_id"] = kind.code
 		}
-		rows = append(rows, k.door.Event("codeRefused", "", time.Now(), details))
+		rows = append(rows, k.lock.Event("codeRefused", "", time.Now(), details))
 	}
 	if len(rows) > 0 {
-		k.events.Add(eventlog.Change{Rows: rows})
+		b.o.Events.Add(eventlog.Change{Rows: rows})
 	}
 }
 

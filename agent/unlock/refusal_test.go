@@ -1,4 +1,4 @@
-package agent_test
+package unlock
 
 import (
 	"encoding/json"
@@ -9,31 +9,31 @@ import (
 	"testing/synctest"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 )
 
 // Who types what is no code, or a code that does not hold, fills no log: each
 // kind is told once, counted for an hour, and then told with its number.
 func TestRefusalsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := follows(t, doors)
+		r := startRig(t)
 		tomorrow := time.Now().Add(24 * time.Hour)
-		h.code(agent.UnlockCodeSet{Name: "a", Code: "483920", From: tomorrow})
-		h.code(agent.UnlockCodeSet{Name: "b", Code: "483921", From: tomorrow})
+		r.code(Request{Name: "a", Code: "483920", From: tomorrow})
+		r.code(Request{Name: "b", Code: "483921", From: tomorrow})
 		told := func() (first, counted int) {
-			events, _, err := h.Events.Find(eventlog.Filter{Type: "codeRefused", Limit: 1000})
+			events, _, err := r.log.Find(eventlog.Filter{Type: "codeRefused", Limit: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range events {
-				var r struct {
+				var record struct {
 					Details struct{ Count int } `json:"details"`
 				}
-				if err := json.Unmarshal(e.Record, &r); err != nil {
+				if err := json.Unmarshal(e.Record, &record); err != nil {
 					t.Fatal(err)
 				}
-				if counted += r.Details.Count; r.Details.Count == 0 {
+				if counted += record.Details.Count; record.Details.Count == 0 {
 					first++
 				}
 			}
@@ -41,19 +41,19 @@ func TestRefusalsAreCounted(t *testing.T) {
 		}
 		for range 50 {
 			for _, code := range []string{"123", "483920", "483921"} {
-				h.types(code)
+				r.types(code)
 			}
 		}
 		if first, counted := told(); first != 3 || counted != 0 {
 			t.Errorf("at first %d were told and %d counted, want 3 and none", first, counted)
 		}
-		h.pass(time.Hour)
+		r.pass(time.Hour)
 		if first, counted := told(); first != 3 || counted != 147 {
 			t.Errorf("after an hour %d were told and %d counted, want 3 and 147", first, counted)
 		}
-		h.types("123")
-		h.types("123")
-		h.restart()
+		r.types("123")
+		r.types("123")
+		r.restart()
 		if first, counted := told(); first != 4 || counted != 148 {
 			t.Errorf("after a restart %d were told and %d counted, want 4 and 148", first, counted)
 		}
@@ -63,21 +63,21 @@ func TestRefusalsAreCounted(t *testing.T) {
 // Somebody who may lifts a lock-out, and it stays lifted.
 func TestLockoutIsLifted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := follows(t, doors)
-		h.code(agent.UnlockCodeSet{Name: "a", Code: "483920"})
+		r := startRig(t)
+		r.code(Request{Name: "a", Code: "483920"})
 		for i := range 5 {
-			h.types(fmt.Sprint(111110 + i))
+			r.types(fmt.Sprint(111110 + i))
 		}
-		h.refused("483920", "locked out")
-		if err := h.LiftLockout(t.Context(), aurora, "ada"); err != nil {
+		r.refused("483920", "locked out")
+		if err := r.LiftLockout(t.Context(), aurora, "ada"); err != nil {
 			t.Fatal(err)
 		}
-		h.restart()
-		h.opens("483920")
-		if types, text := h.events(); !slices.Contains(types, "codeLockoutLifted") || !strings.Contains(text, `"by":"ada"`) {
+		r.restart()
+		r.opens("483920")
+		if types, text := r.events(); !slices.Contains(types, "codeLockoutLifted") || !strings.Contains(text, `"by":"ada"`) {
 			t.Errorf("told %s", text)
 		}
-		if e := agent.AsError(h.LiftLockout(t.Context(), borealis, "ada")); e == nil || e.Code != agent.NotFound {
+		if e := problem.As(r.LiftLockout(t.Context(), borealis, "ada")); e == nil || e.Code != problem.NotFound {
 			t.Errorf("a room without a lock: %v", e)
 		}
 	})

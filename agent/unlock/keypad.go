@@ -1,0 +1,212 @@
+package unlock
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/device"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
+	"roomgate/drivers"
+	"roomgate/store"
+)
+
+// judgePause is the least time between two codes that are judged at one door;
+// what is entered faster is noise.
+const judgePause = time.Second
+
+// wrongCodes is how many wrong codes a door takes: some at once, and then few.
+// It goes on counting over restarts, and a right code gives nothing back, so
+// that who guesses has 77 tries in a first day and 72 in each after.
+var wrongCodes = auth.Rate{Burst: 5, Every: 20 * time.Minute}
+
+// keypad is how the keypad of a lock stands.
+type keypad struct {
+	typed chan drivers.Secret // what was typed and is to be judged
+
+	mu      sync.Mutex
+	lock    *device.Device // that it is answered for
+	tries   auth.Budget    // wrong codes
+	refused refusals
+}
+
+// Typed takes what was typed at a lock. It says false if that is no code but, say,
+// a card. It does not wait: what does not fit comes faster than anybody types.
+func (b *Book) Typed(lockID string, typed drivers.Secret) bool {
+	if !isDigits(typed) {
+		return false
+	}
+	b.mu.Lock()
+	k := b.keypads[lockID]
+	b.mu.Unlock()
+	if k == nil { // nobody answers it
+		return true
+	}
+	select {
+	case k.typed <- typed:
+	default:
+	}
+	return true
+}
+
+// LockedOut says for how long the keypad of a space's door takes no code after
+// too many wrong ones; 0: it takes them.
+func (b *Book) LockedOut(spaceID string) (time.Duration, error) {
+	door, err := b.o.Door(spaceID)
+	if err != nil {
+		return 0, err
+	}
+	k := b.keypad(door)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	tries := k.tries
+	wait, _ := tries.Take(wrongCodes, b.o.Moment())
+	return wait, nil
+}
+
+// LiftLockout lets the keypad of a space's door take codes again at once, and
+// forgets the wrong ones, with who did it in the log. Where there are none to
+// forget it changes nothing.
+func (b *Book) LiftLockout(ctx context.Context, spaceID, by string) error {
+	door, err := b.o.Door(spaceID)
+	if err != nil {
+		return err
+	}
+	k := b.keypad(door)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	tries := k.tries
+	wait, _ := tries.Take(wrongCodes, b.o.Moment())
+	if k.tries.Whole(wrongCodes, b.o.Moment()) {
+		return nil
+	}
+	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
+		if err := keypadRows.Delete(tx, door.Lock.ID); err != nil {
+			return err
+		}
+		return b.o.Events.Push(tx, door.Lock.Event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
+	}, func() { k.tries = auth.Budget{} })
+}
+
+// answer judges what is typed at a door until ctx ends.
+func (b *Book) answer(ctx context.Context, door Door) error {
+	k := b.keypad(door)
+	k.begin(door.Lock)
+	defer b.sumRefusals(k, true)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case typed := <-k.typed:
+			b.enter(ctx, k, door, typed)
+			loop.Sleep(ctx, judgePause)
+		case <-time.After(k.untilRefusals()):
+		}
+		b.sumRefusals(k, false)
+	}
+}
+
+// begin answers for a lock. What was typed at another one of its id is not made
+// up for.
+func (k *keypad) begin(lock *device.Device) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lock != lock {
+		select {
+		case <-k.typed:
+		default:
+		}
+	}
+	k.lock = lock
+}
+
+// enter judges one code. Its outcome is stored before it takes effect, so who
+// cuts the power in time gains no try.
+func (b *Book) enter(ctx context.Context, k *keypad, door Door, typed drivers.Secret) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(typed) < minDigits || len(typed) > maxDigits {
+		b.refuse(k, nil, codeShortOrFar)
+		return
+	}
+	spent := k.tries
+	if _, ok := spent.Take(wrongCodes, b.o.Moment()); !ok {
+		b.refuse(k, nil, codeLockedOut)
+		return
+	}
+	one := b.of(door.spaceID()).byHash[b.hash(door.spaceID(), typed)]
+	if one == nil {
+		b.countWrong(ctx, k, door, spent)
+		return
+	}
+	if why := b.verdict(door, one, b.o.Clock.Now()); why != "" { // who has it guesses nothing
+		b.refuse(k, one, why)
+		return
+	}
+	if err := b.use(ctx, door, one); err != nil {
+		b.log(door).Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
+		b.refuse(k, one, codeNotFit)
+	}
+}
+
+// countWrong counts a try, and logs if it was the last for now. One that cannot
+// be stored counts too, until the next start.
+func (b *Book) countWrong(ctx context.Context, k *keypad, door Door, spent auth.Budget) {
+	lock := door.Lock
+	rows := []eventlog.Row{lock.Event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
+	next := spent
+	if wait, ok := next.Take(wrongCodes, b.o.Moment()); !ok {
+		rows = append(rows, lock.Event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
+		b.log(door).Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
+	}
+	k.tries = spent
+	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(b.o.Events.Push(tx, rows...), keypadRows.Put(tx, lock.ID, spent))
+	})
+	if err != nil {
+		b.log(door).Error("cannot store a wrong code, it counts until the next start", "error", err)
+	}
+}
+
+// keypad returns the one at a door, as it was left. It outlives a change of the
+// lock's configuration: who guesses gains no try by one.
+func (b *Book) keypad(door Door) *keypad {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.keypads[door.Lock.ID]
+	if k == nil {
+		k = &keypad{typed: make(chan drivers.Secret, 1), lock: door.Lock, tries: b.readTries(door)}
+		b.keypads[door.Lock.ID] = k
+	}
+	return k
+}
+
+// readTries reads how many wrong codes a door had. What time has given back
+// until now is known once: from here on this run counts.
+func (b *Book) readTries(door Door) (tries auth.Budget) {
+	now := b.o.Moment()
+	err := b.o.DB.View(func(tx *store.Tx) (err error) {
+		tries, err = keypadRows.Get(tx, door.Lock.ID)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return auth.Budget{}
+	}
+	if err != nil { // damaged: as if there had been many
+		b.log(door).Error("cannot read the count of wrong codes, the keypad is locked out", "error", err)
+		tries = auth.Budget{Spent: float64(wrongCodes.Burst), At: now}
+	}
+	if _, ok := tries.Take(wrongCodes, now); ok {
+		tries.Spent--
+	}
+	return tries
+}
+
+// log names the door.
+func (b *Book) log(door Door) *slog.Logger {
+	return b.o.Log.With("meeting_space", door.Space, "device", door.Lock.ID)
+}
