@@ -1,0 +1,118 @@
+package unlock
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"roomgate/agent/problem"
+	"roomgate/drivers"
+)
+
+// manage sets the codes of one who has named mine before.
+func (r *rig) manage(mine []string, want ...CodeSpec) (ids []string, err error) {
+	r.t.Helper()
+	s, ids, err := r.Stage(want, mine, []Door{r.door()}, "cloud")
+	if err != nil {
+		return nil, err
+	}
+	return ids, r.log.Commit(r.t.Context(), s)
+}
+
+func spec(name string, code drivers.Secret) CodeSpec {
+	return CodeSpec{SpaceID: aurora, Name: name, Code: code}
+}
+
+// What one manages comes, changes and goes at once, and what the building has
+// made stays.
+func TestManagedCodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startRig(t)
+		own := r.code(Request{Name: "own", Code: "111111"})
+		mine, err := r.manage(nil, spec("a", "222222"), spec("b", "333333"))
+		if err != nil || len(mine) != 2 || !strings.HasPrefix(mine[0], aurora+"/") {
+			t.Fatalf("%q, %v", mine, err)
+		}
+		r.opens("222222")
+		again, err := r.manage(mine, spec("A", "444444"))
+		if err != nil || !slices.Equal(again, mine[:1]) {
+			t.Errorf("the same name has another id: %q, %v", again, err)
+		}
+		r.restart()
+		r.refused("222222", "no such code")
+		r.refused("333333", "no such code")
+		r.opens("444444")
+		if ids, err := r.manage(again); err != nil || len(ids) != 0 {
+			t.Errorf("%q, %v", ids, err)
+		}
+		r.refused("444444", "no such code")
+		r.opens("111111")
+		if all, err := r.List(aurora); err != nil || len(all) != 1 || all[0].ID != own.ID {
+			t.Errorf("there are %+v, %v", all, err)
+		}
+		types, text := r.events()
+		types = slices.DeleteFunc(types, func(kind string) bool { return !strings.HasPrefix(kind, "unlockCode") })
+		if want := strings.Fields("unlockCodeCreated unlockCodeCreated unlockCodeCreated unlockCodeUpdated unlockCodeDeleted unlockCodeDeleted"); !slices.Equal(types, want) ||
+			strings.Count(text, `"by":"cloud"`) != 5 {
+			t.Errorf("logged %q: %s", types, text)
+		}
+	})
+}
+
+// A refusal names the item, changes nothing, and holds nobody up.
+func TestManagedCodesThatAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startRig(t)
+		r.code(Request{Name: "own", Code: "111111"})
+		mine, err := r.manage(nil, spec("a", "222222"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		many := make([]CodeSpec, 11) // of four digits
+		for i := range many {
+			many[i] = spec(string(rune('b'+i)), drivers.Secret("400"+string(rune('0'+i%10))))
+		}
+		many[10].Code = "5000"
+		for name, c := range map[string]struct {
+			want  []CodeSpec
+			code  problem.Code
+			field string
+		}{
+			"another space":   {[]CodeSpec{spec("b", "333333"), {SpaceID: borealis, Name: "c", Code: "444444"}}, problem.NotFound, "[1].meeting_space_id"},
+			"no digits":       {[]CodeSpec{spec("b", "")}, problem.Invalid, "[0].code"},
+			"letters":         {[]CodeSpec{spec("b", "33333x")}, problem.Invalid, "[0].code"},
+			"over":            {[]CodeSpec{{SpaceID: aurora, Name: "b", Code: "333333", Until: time.Now().Add(-time.Hour)}}, problem.Invalid, "[0].valid_until"},
+			"the building's":  {[]CodeSpec{spec("Own", "333333")}, problem.Conflict, "[0].name"},
+			"taken":           {[]CodeSpec{spec("b", "111111")}, problem.Conflict, "[0].code"},
+			"a name twice":    {[]CodeSpec{spec("b", "333333"), spec("B", "444444")}, problem.Conflict, "[1].name"},
+			"easily guessed":  {many, problem.Invalid, ""},
+			"a foreign space": {[]CodeSpec{{SpaceID: "x", Name: "b", Code: "333333"}}, problem.NotFound, "[0].meeting_space_id"},
+		} {
+			if _, err := r.manage(mine, c.want...); err == nil || problem.As(err).Code != c.code || problem.As(err).Field != c.field {
+				t.Errorf("%s: %v, want %s of %q", name, err, c.code, c.field)
+			}
+		}
+		r.opens("222222")
+	})
+}
+
+// What is staged and not committed opens nothing, and until it is released nobody
+// else changes a code.
+func TestStageHoldsTheCodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startRig(t)
+		s, _, err := r.Stage([]CodeSpec{spec("a", "222222")}, nil, []Door{r.door()}, "cloud")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.refused("222222", "no such code")
+		if r.turn.TryLock() {
+			t.Error("somebody else may change a code meanwhile")
+		}
+		s.Release()
+		r.code(Request{Name: "own", Code: "222222"})
+		r.opens("222222")
+	})
+}
