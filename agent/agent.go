@@ -28,6 +28,7 @@ import (
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/unlock"
 	"roomgate/agent/update"
@@ -97,6 +98,7 @@ type Agent struct {
 	Edges    *edge.Book // boards and displays in the rooms
 	Cloud    *cloudlink.Link
 	Unlock   *unlock.Book // codes of the doors
+	Rules    *engine.Engine
 
 	config  *config.Config
 	options Options // without the system key
@@ -113,8 +115,6 @@ type Agent struct {
 	file      *config.Config       // the same; of it spaces and users may be newer than config's
 	keys      *auth.Keys           // made of the device secret
 	mail      *mail.Queue
-
-	rules *ruleBook
 
 	updateURL atomic.Pointer[string]
 }
@@ -140,7 +140,6 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a.options.SystemKey = ""
 	a.db = db
-	a.rules = newRuleBook()
 	if err := a.load(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -185,11 +184,11 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if a.Webhooks, err = webhook.Open(ctx, webhookOptions(a, o)); err != nil {
 		return err
 	}
-	if err := a.db.View(a.loadRules); err != nil {
-		return fmt.Errorf("load the rules: %w", err)
-	}
 	if a.Messages, err = book.Open(messageOptions(a)); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
+	}
+	if a.Rules, err = engine.Open(ruleOptions(a)); err != nil {
+		return fmt.Errorf("load the rules: %w", err)
 	}
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
@@ -253,7 +252,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	})
 	devices.Go(func() error { return a.Unlock.Run(lower) })
 	devices.Go(func() error { return crew(lower, a, devicesOf, a.runDevice) })
-	devices.Go(func() error { a.runRules(lower); return nil })
+	devices.Go(func() error { a.Rules.Run(lower); return nil })
 	failed := make(chan error, 1)
 	loops.Go(func() error {
 		defer stop()

@@ -5,9 +5,9 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudlink"
-	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -23,9 +23,8 @@ func forgetWaiting(tx *store.Tx) error {
 	also(mail.ForgetWaiting(tx))
 	also(webhook.ForgetWaiting(tx))
 	also(book.ForgetWaiting(tx))
-	for _, c := range []eventlog.Cursor{cloudlink.AckedCursor, ruleCursor} {
-		also(c.ToEnd(tx))
-	}
+	also(engine.Forget(tx))
+	also(cloudlink.AckedCursor.ToEnd(tx))
 	for key, c := range cloudConfigs.All(tx) {
 		c.Revision, c.Message, c.Update = 0, "", ""
 		also(cloudConfigs.Put(tx, key, c))

@@ -105,7 +105,7 @@ func (r *rig) withTimes() (now, later string) {
 	r.book("told", at.Add(20*time.Hour), at.Add(21*time.Hour))
 	_, err = r.Messages.Send(ctx, message.Request{To: message.To{UserID: "ada"}, Title: "a", Body: "b", Source: message.FromAPI, ExpiresAt: at.AddDate(0, 0, 2)}, "")
 	must(err)
-	_, err = r.CreateRule(ctx, rules.Rule{Name: "light", Enabled: true, SpaceID: room, Trigger: rules.Trigger{Booking: rules.BookingStart},
+	_, err = r.Rules.Create(ctx, rules.Rule{Name: "light", Enabled: true, SpaceID: room, Trigger: rules.Trigger{Booking: rules.BookingStart},
 		Actions: []rules.Action{{DeviceType: drivers.TypeLight, Action: drivers.ActOn}}})
 	must(err)
 	_, err = r.Commands.Do(ctx, device.Command{ID: "c1", Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOff})
@@ -129,8 +129,8 @@ func (r *rig) rows() map[string]string {
 		rowsOf(tx, all, "message", storedMessages, func(m storedMessage) any { return m.Push.State })
 		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage]("signing-keys"), nil)
 		rowsOf(tx, all, "command", storedCommands, nil)
-		rowsOf(tx, all, "rule", ruleRows, nil)
-		rowsOf(tx, all, "run", ruleRuns, nil)
+		rowsOf(tx, all, "rule", store.NewTable[map[string]any]("rules"), nil)
+		rowsOf(tx, all, "run", store.NewTable[map[string]any]("rule-runs"), nil)
 		return nil
 	})
 	if err != nil {

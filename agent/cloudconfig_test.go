@@ -103,7 +103,7 @@ func (r *rig) managed() (all []any) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return append(all, keys, r.Access.Users(), r.Rules(), stored)
+	return append(all, keys, r.Access.Users(), r.Rules.List(), stored)
 }
 
 func TestConfigurationOfTheCloud(t *testing.T) {
@@ -134,7 +134,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 			if err != nil || len(codes) != 1 || r.Unlock.State(codes[0]) != "" {
 				t.Errorf("%s the codes are %+v, %v", when, codes, err)
 			}
-			if users, all := r.Access.Users(), r.Rules(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {
+			if users, all := r.Access.Users(), r.Rules.List(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {
 				t.Errorf("%s users %+v, rules %+v", when, users, all)
 			}
 		}
@@ -164,7 +164,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 		if _, ok := r.AuthenticateKey(cloudKey); ok {
 			t.Error("the key is not revoked")
 		}
-		if r.find(newRoom) != nil || r.find(room).Capacity != 0 || len(r.Access.Users())+len(r.Rules()) > 0 || r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
+		if r.find(newRoom) != nil || r.find(room).Capacity != 0 || len(r.Access.Users())+len(r.Rules.List()) > 0 || r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
 			t.Errorf("something stays: %+v", r.managed())
 		}
 		if told := r.toldUp(); !slices.Contains(told, "theirs cancelled") || slices.Contains(told, "mine cancelled") {

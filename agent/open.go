@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
@@ -265,4 +266,19 @@ func cloudOptions(a *Agent) cloudlink.Options {
 				s.changed()
 			}
 		}}
+}
+
+// ruleOptions are what the rules stand on.
+func ruleOptions(a *Agent) engine.Options {
+	return engine.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Commands: a.Commands, Messages: a.Messages,
+		Site: func() *engine.Site { return a.site.Load().ruled }, Booking: a.Bookings.Get, Ready: a.Ready}
+}
+
+// ruledSite are the meeting spaces as rules see them.
+func ruledSite(order []*space) *engine.Site {
+	all := make([]*engine.Space, len(order))
+	for i, s := range order {
+		all[i] = &engine.Space{Room: s.room, Devices: s.devices, Device: s.device}
+	}
+	return engine.NewSite(all...)
 }

@@ -10,7 +10,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/device"
-	"roomgate/agent/eventlog"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/unlock"
 	"roomgate/store"
 )
@@ -120,7 +120,7 @@ func mendRepaired(ctx context.Context, a *Agent) error {
 		if err != nil || r.Told {
 			return err
 		}
-		return errors.Join(device.Mend(tx, r), mendCursors(tx, r), mendConfig(tx, r))
+		return errors.Join(device.Mend(tx, r), engine.Mend(tx, r), mendConfig(tx, r))
 	})
 }
 
@@ -139,18 +139,10 @@ func tellRepaired(ctx context.Context, a *Agent) error {
 	})
 }
 
-// mendCursors lets rules begin at the end of the log: what they did about earlier events is done.
-func mendCursors(tx *store.Tx, r store.Repair) error {
-	if !r.Doubtful(eventlog.Cursors()) {
-		return nil
-	}
-	return ruleCursor.ToEnd(tx)
-}
-
 // mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
 func mendConfig(tx *store.Tx, r store.Repair) error {
 	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlock.CodeBucket(), ruleRows.Bucket(), additions.Bucket(), device.SettingsBucket(), access.UserBucket()} {
+	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlock.CodeBucket(), engine.RuleBucket(), additions.Bucket(), device.SettingsBucket(), access.UserBucket()} {
 		doubtful = doubtful || r.Doubtful(name)
 	}
 	c, err := cloudConfigs.Get(tx, currentConfig)

@@ -162,6 +162,7 @@ func TestConfigurationIsAppliedAgainAfterARepair(t *testing.T) {
 }
 
 func TestRulesDoNotActOnOldEventsAfterARepair(t *testing.T) {
+	const ruleCursor eventlog.Cursor = "rules" // of the engine
 	r := repaired(t, time.Now(), func(tx *store.Tx) error {
 		for range 5 {
 			if _, err := store.NewQueue[eventlog.Row]("log", 100, store.DropOldest).Push(tx, eventlog.Row{Type: "event.test", Data: []byte("{}")}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/roombroker"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/unlock"
 )
 
@@ -17,11 +18,12 @@ type site struct {
 	known map[string]*device.Device
 	order []*space // the configuration's, then what came later
 	room  *roombroker.Access
+	ruled *engine.Site // the same as rules see it
 }
 
 func newSite(c *config.Config, order []*space) *site {
 	var all []roombroker.Device
-	t := &site{byID: map[string]*space{}, known: map[string]*device.Device{}, order: order}
+	t := &site{byID: map[string]*space{}, known: map[string]*device.Device{}, order: order, ruled: ruledSite(order)}
 	for _, s := range order {
 		t.byID[s.ID] = s
 		for _, d := range s.devices {

@@ -65,6 +65,11 @@ func (a *Agent) Device(spaceID, deviceType string) (*device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.device(deviceType)
+}
+
+// device returns the device of that type, or a refusal.
+func (s *space) device(deviceType string) (*device.Device, error) {
 	if d := s.byType[deviceType]; d != nil {
 		return d, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/edge"
 	"roomgate/agent/message/book"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
@@ -62,11 +63,7 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 
 // knownWords are names of what was made at run time.
 func knownWords(tx *store.Tx) []string {
-	words := access.Words(tx)
-	for _, r := range ruleRows.All(tx) {
-		words = append(words, r.Name)
-	}
-	return slices.Concat(words, unlock.Words(tx), edge.Words(tx))
+	return slices.Concat(access.Words(tx), engine.Words(tx), unlock.Words(tx), edge.Words(tx))
 }
 
 // addedWords are the private ones of spaces and devices that were added.

@@ -11,7 +11,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
-	rules "roomgate/agent/rule"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
@@ -44,6 +44,8 @@ var (
 	//	"messages"       book     what was sent to mobile devices, by id
 	//	"unlock-codes"   unlock   the codes of doors by space and id, hashed
 	//	"keypads"        unlock   the wrong codes that were spent at a lock, by its id
+	//	"rules", "rule-runs" engine the rules by id; the last runs of each, by its id and a slot that is used again
+	//	"open-rule-runs" engine   the keys of runs whose commands may be under way
 	//	"webhooks"       webhook  by id, with their secrets, sealed
 	//	"deliveries"     webhook  what webhooks were and will be told, by webhook and delivery id
 
@@ -53,13 +55,6 @@ var (
 	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
 	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
-	// ruleRows holds the rules by id.
-	ruleRows = store.NewTable[rules.Rule]("rules")
-	// ruleRuns holds the last rules.KeepRuns runs of each rule, by its id and a
-	// slot that is used again.
-	ruleRuns = store.NewTable[rules.Run]("rule-runs")
-	// openRuns holds the keys of runs whose orders may be under way.
-	openRuns = store.NewTable[bool]("open-rule-runs")
 )
 
 // clockKey is the one row of clockRow.
@@ -79,6 +74,6 @@ func buckets() []string {
 		webhook.Buckets(),
 		[]string{mail.Bucket()},
 		[]string{book.Bucket()},
-		[]string{ruleRows.Bucket(), ruleRuns.Bucket(), openRuns.Bucket()},
+		engine.Buckets(),
 	)
 }

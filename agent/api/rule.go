@@ -8,6 +8,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/message"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/rule/engine"
 )
 
 // listRules lists the rules that who asks sees.
@@ -17,7 +18,7 @@ func listRules(s *Server, c *call) error {
 		return err
 	}
 	seen := []rules.Rule{}
-	for _, r := range s.agent.Rules() {
+	for _, r := range s.agent.Rules.List() {
 		if s.sight.ownsRule(&c.who, r) == nil {
 			seen = append(seen, r)
 		}
@@ -41,7 +42,7 @@ func createRule(s *Server, c *call) error {
 	if err := s.mayRule(&c.who, r); err != nil {
 		return err
 	}
-	made, err := s.agent.CreateRule(c.r.Context(), r)
+	made, err := s.agent.Rules.Create(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func createRule(s *Server, c *call) error {
 
 // getRule answers with one rule.
 func getRule(s *Server, c *call) error {
-	r, err := s.agent.Rule(c.params[0])
+	r, err := s.agent.Rules.Get(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func updateRule(s *Server, c *call) error {
 		return err
 	}
 	who := c.who
-	changed, err := s.agent.ChangeRule(c.r.Context(), c.params[0], func(r *rules.Rule) (bool, error) {
+	changed, err := s.agent.Rules.Change(c.r.Context(), c.params[0], func(r *rules.Rule) (bool, error) {
 		if err := s.sight.ownsRule(&who, *r); err != nil {
 			return false, err
 		}
@@ -80,7 +81,7 @@ func updateRule(s *Server, c *call) error {
 
 // deleteRule ends a rule.
 func deleteRule(s *Server, c *call) error {
-	if err := s.agent.DeleteRule(c.r.Context(), c.params[0]); err != nil {
+	if err := s.agent.Rules.Delete(c.r.Context(), c.params[0]); err != nil {
 		return err
 	}
 	return c.none()
@@ -88,7 +89,7 @@ func deleteRule(s *Server, c *call) error {
 
 // testRule explains what a rule would do, and does nothing.
 func testRule(s *Server, c *call) error {
-	var p agent.RuleProbe
+	var p engine.Probe
 	var e *rules.Event
 	err := c.decodeAny(member{"meeting_space_id", false, &p.SpaceID}, member{"booking_id", false, &p.BookingID},
 		member{"event", false, decoder(func(field string, value []byte) (err error) { e, err = probedEvent(field, value); return err })})
@@ -96,7 +97,7 @@ func testRule(s *Server, c *call) error {
 		return err
 	}
 	p.Event = e
-	trial, err := s.agent.TryRule(c.params[0], p)
+	trial, err := s.agent.Rules.Try(c.params[0], p)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func testRule(s *Server, c *call) error {
 
 // ruleLog answers with the last runs of a rule, the newest first.
 func ruleLog(s *Server, c *call) error {
-	runs, err := s.agent.RuleLog(c.params[0])
+	runs, err := s.agent.Rules.Runs(c.params[0])
 	if err != nil {
 		return err
 	}
@@ -125,9 +126,9 @@ func ruleLog(s *Server, c *call) error {
 
 // ownRule refuses a rule that who asks does not see as one that is not there.
 func (s sight) ownRule(who *principal, id string) error {
-	r, err := s.agent.Rule(id)
+	r, err := s.agent.Rules.Get(id)
 	if err == nil && s.ownsRule(who, r) != nil {
-		_, err = s.agent.Rule(nobody)
+		_, err = s.agent.Rules.Get(nobody)
 	}
 	return err
 }

@@ -1,8 +1,8 @@
 package api
 
 import (
-	"roomgate/agent"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/rule/engine"
 )
 
 // timedRule is a rule of V2.0.
@@ -41,7 +41,7 @@ func (c *call) rule(status int, r rules.Rule) error {
 
 // timedTrial is what a rule would do, of V2.0.
 type timedTrial struct {
-	agent.RuleTrial
+	engine.Trial
 	At moment `json:"at"`
 }
 

@@ -1,4 +1,4 @@
-package agent
+package engine
 
 import (
 	"cmp"
@@ -7,7 +7,8 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
-	rules "roomgate/agent/rule"
+	"roomgate/agent/problem"
+	"roomgate/agent/rule"
 )
 
 // longestTitle is how much of a rule's name a message has as its title.
@@ -15,7 +16,7 @@ const longestTitle = 60
 
 // messageOf is the message that an action stands for. bookingID is the booking
 // of the trigger, whose organizer may be meant.
-func messageOf(r rules.Rule, act rules.Action, bookingID string) message.Request {
+func messageOf(r rule.Rule, act rule.Action, bookingID string) message.Request {
 	m := message.Request{SpaceID: act.SpaceID, To: message.To{Email: act.To.Email, UserID: act.To.UserID, Topic: act.To.Topic},
 		Title: cmp.Or(act.Title, message.Clip(r.Name, longestTitle)), Body: act.Message, Priority: message.Priority(act.Priority), Source: message.FromRule}
 	if act.To.Organizer {
@@ -24,27 +25,27 @@ func messageOf(r rules.Rule, act rules.Action, bookingID string) message.Request
 	return m
 }
 
-// ruleMessage makes the message of an action, not stored yet.
-func (a *Agent) ruleMessage(r rules.Rule, act rules.Action, t *trigger) (*book.Draft, error) {
+// draft makes the message of an action, not stored yet.
+func (e *Engine) draft(r rule.Rule, act rule.Action, t *trigger) (*book.Draft, error) {
 	m := messageOf(r, act, t.booking)
-	m.SpaceID = cmp.Or(m.SpaceID, spaceID(t.space))
+	m.SpaceID = cmp.Or(m.SpaceID, idOf(t.space))
 	if act.To.Organizer {
-		b, err := a.Bookings.Get(t.booking)
+		b, err := e.o.Booking(t.booking)
 		switch {
 		case err != nil:
-			return nil, refuse(Invalid, "to.organizer", "is of no use: the trigger is about no booking")
+			return nil, problem.New(problem.Invalid, "to.organizer", "is of no use: the trigger is about no booking")
 		case b.Organizer.Email == "":
-			return nil, refuse(Invalid, "to.organizer", "is of no use: the booking %s has nobody with an address", b.ID)
+			return nil, problem.New(problem.Invalid, "to.organizer", "is of no use: the booking %s has nobody with an address", b.ID)
 		}
 	}
-	return a.Messages.Draft(m)
+	return e.o.Messages.Draft(m)
 }
 
 // notify plans a message to somebody. It is stored with the run, so that neither
 // a restart nor a power cut sends it twice or not at all.
-func (v *verdicts) notify(a *Agent, h *heldRule, act rules.Action, t *trigger) rules.Result {
-	result := rules.Result{Action: inWords(act), FinishedAt: time.Now().UTC()}
-	d, err := a.ruleMessage(h.Rule, act, t)
+func (v *verdicts) notify(e *Engine, h *compiled, act rule.Action, t *trigger) rule.Result {
+	result := rule.Result{Action: inWords(act), FinishedAt: time.Now().UTC()}
+	d, err := e.draft(h.Rule, act, t)
 	state, _, reason := device.Outcome(err)
 	result.State, result.Reason = string(state), reason
 	if err == nil {

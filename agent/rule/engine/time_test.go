@@ -1,4 +1,4 @@
-package agent
+package engine
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zones of the tests
 
-	rules "roomgate/agent/rule"
+	"roomgate/agent/rule"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -24,7 +24,7 @@ spaces:
 // startAt starts a building whose clock shows a time.
 func startAt(t *testing.T, o rigOptions, at time.Time) *rig {
 	r := openRig(t, o)
-	r.clock.Move(time.Until(at))
+	r.Engine.o.Clock.Move(time.Until(at))
 	r.run()
 	return r
 }
@@ -42,7 +42,7 @@ func (r *rig) ticks(id string) (out []string) {
 }
 
 func TestTimesOfARuleOverClockChanges(t *testing.T) {
-	raise := []rules.Action{{Event: "a"}}
+	raise := []rule.Action{{Event: "a"}}
 	for name, c := range map[string]struct {
 		from time.Time
 		time string
@@ -55,7 +55,7 @@ func TestTimesOfARuleOverClockChanges(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := startAt(t, rigOptions{yaml: zoned}, c.from)
 			r.wait(time.Second)
-			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Time: c.time}, Actions: raise})
+			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Time: c.time}, Actions: raise})
 			r.wait(6 * time.Hour)
 			if got := r.ticks(u.ID); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -69,8 +69,8 @@ func TestTimesInEveryZone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startAt(t, rigOptions{yaml: zoned}, time.Date(2026, 11, 23, 5, 59, 0, 0, time.UTC))
 		r.wait(time.Second)
-		u := r.addRule(rules.Rule{Trigger: rules.Trigger{Time: "07:30"}, Condition: `local.time == "07:30" and local.weekday == "monday"`,
-			Actions: []rules.Action{{Event: "a"}}})
+		u := r.addRule(rule.Rule{Trigger: rule.Trigger{Time: "07:30"}, Condition: `local.time == "07:30" and local.weekday == "monday"`,
+			Actions: []rule.Action{{Event: "a"}}})
 		r.wait(2 * time.Hour)
 		if got := r.ticks(u.ID); !slices.Equal(got, []string{"held 07:30 CET", "held 08:30 CET"}) {
 			t.Errorf("it ran %q", got)
@@ -91,7 +91,7 @@ func TestTimesWhileTheGatewayIsOff(t *testing.T) {
 			dir := t.TempDir()
 			at := time.Date(2026, 11, 23, 6, 28, 30, 0, time.UTC)
 			r := startAt(t, rigOptions{yaml: zoned, dir: dir}, at)
-			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Time: "07:30"}, Actions: []rules.Action{{Event: "a"}}})
+			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Time: "07:30"}, Actions: []rule.Action{{Event: "a"}}})
 			r.wait(time.Second)
 			r.stop()
 			time.Sleep(c.off)
@@ -112,11 +112,11 @@ func TestTimesWhenTheClockIsSetBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startAt(t, rigOptions{yaml: zoned}, time.Date(2026, 11, 23, 6, 28, 30, 0, time.UTC))
 		r.wait(time.Second)
-		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Time: "07:30"}, Actions: []rules.Action{{Event: "a"}}})
+		u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Time: "07:30"}, Actions: []rule.Action{{Event: "a"}}})
 		r.wait(2 * time.Minute)
-		r.clock.Move(r.clock.Ahead() - 5*time.Minute)
+		r.Engine.o.Clock.Move(r.Engine.o.Clock.Ahead() - 5*time.Minute)
 		r.wait(10 * time.Minute)
-		r.clock.Move(r.clock.Ahead() - 3*time.Hour) // it was wrong before
+		r.Engine.o.Clock.Move(r.Engine.o.Clock.Ahead() - 3*time.Hour) // it was wrong before
 		r.wait(4 * time.Hour)
 		if got := r.ticks(u.ID); !slices.Equal(got, []string{"held 07:30 CET"}) {
 			t.Errorf("it ran %q", got)
@@ -128,9 +128,9 @@ func TestNoTimeWithoutATrustedClock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startAt(t, rigOptions{yaml: strings.Replace(building, "trust: always", "trust: never", 1)}, time.Date(2026, 11, 23, 6, 28, 30, 0, time.UTC))
 		r.wait(3 * time.Second)
-		u := r.addRule(rules.Rule{Trigger: rules.Trigger{Time: "* * * * *"}, Actions: []rules.Action{{Event: "a"}}})
-		clocked := r.addRule(rules.Rule{Trigger: rules.Trigger{Event: "occupancyChanged"}, Condition: "local.hour >= 0", Actions: []rules.Action{{Event: "a"}}})
-		plain := r.addRule(rules.Rule{Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+		u := r.addRule(rule.Rule{Trigger: rule.Trigger{Time: "* * * * *"}, Actions: []rule.Action{{Event: "a"}}})
+		clocked := r.addRule(rule.Rule{Trigger: rule.Trigger{Event: "occupancyChanged"}, Condition: "local.hour >= 0", Actions: []rule.Action{{Event: "a"}}})
+		plain := r.addRule(rule.Rule{Trigger: rule.Trigger{Event: "occupancyChanged"}, Actions: []rule.Action{switchOn()}})
 		r.enters(drivers.Occupied)
 		r.wait(10 * time.Minute)
 		r.wantRuns(u.ID)
@@ -145,8 +145,8 @@ func TestRulesAroundBookings(t *testing.T) {
 		r.wait(time.Second)
 		day := func(h, m int) time.Time { return on(h, m).AddDate(0, 0, 1) }
 		add := func(name, kind string, before, after time.Duration, condition string) string {
-			return r.addRule(rules.Rule{Name: name, SpaceID: room, Condition: condition, Actions: []rules.Action{{Event: "a"}},
-				Trigger: rules.Trigger{Booking: kind, Before: rules.Duration(before), After: rules.Duration(after)}}).ID
+			return r.addRule(rule.Rule{Name: name, SpaceID: room, Condition: condition, Actions: []rule.Action{{Event: "a"}},
+				Trigger: rule.Trigger{Booking: kind, Before: rule.Duration(before), After: rule.Duration(after)}}).ID
 		}
 		start := add("start", "booking.start", 0, 0, "")
 		before := add("before", "booking.start", 10*time.Minute, 0, `booking.state == "booked" and next.minutes_to_start <= 10`)
@@ -156,17 +156,17 @@ func TestRulesAroundBookings(t *testing.T) {
 		r.book("b", day(9, 0), day(10, 0))
 		r.book("gone", day(11, 0), day(12, 0))
 		r.wait(time.Hour + 6*time.Minute)
-		if _, err := r.Bookings.CheckIn(t.Context(), "b", schedule.Caller{}); err != nil {
+		if _, err := r.bookings.CheckIn(t.Context(), "b", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Bookings.Cancel(t.Context(), "gone", schedule.Caller{}); err != nil {
+		if _, err := r.bookings.Cancel(t.Context(), "gone", schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(4 * time.Hour)
 		for id, want := range map[string][]string{before: {"held 09:50 CET"}, start: {"held 10:00 CET"}, after: {"held 10:05 CET"},
 			ending: {"held 10:55 CET"}, over: {"held 11:01 CET"}} {
 			if got := r.ticks(id); !slices.Equal(got, want) {
-				u, _ := r.Rule(id)
+				u, _ := r.Get(id)
 				t.Errorf("%s ran %q, want %q: %q", u.Name, got, want, r.runsOf(id))
 			}
 		}
@@ -177,27 +177,27 @@ func TestTryRule(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(3 * time.Second)
-		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"},
-			Condition: `event.value == "occupied" and light.value == "on"`, Actions: []rules.Action{switchOn(), {Event: "a"}}})
-		trial, err := r.TryRule(u.ID, RuleProbe{})
+		u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"},
+			Condition: `event.value == "occupied" and light.value == "on"`, Actions: []rule.Action{switchOn(), {Event: "a"}}})
+		trial, err := r.Try(u.ID, Probe{})
 		if err != nil || trial.Outcome != "not_held" || trial.Trigger != "no such event in the log yet" || len(trial.Actions) != 2 || !trial.Actions[0].Accepted {
 			t.Errorf("%+v %v", trial, err)
 		}
 		r.enters(drivers.Occupied)
 		before := len(r.told())
-		trial, err = r.TryRule(u.ID, RuleProbe{})
+		trial, err = r.Try(u.ID, Probe{})
 		ops := trial.Condition.Operands
 		if err != nil || trial.Outcome != "not_held" || len(ops) != 2 || !ops[0].Held || ops[1].Held || ops[1].Values["light.value"] != "off" {
 			t.Errorf("%+v %v", trial, err)
 		}
-		r.bench["light-1"].set("vanish")
+		r.bench["light-1"].Set("vanish")
 		r.wait(5 * time.Second)
-		made := rules.Event{Value: "vacant"}
-		trial, err = r.TryRule(u.ID, RuleProbe{Event: &made})
+		made := rule.Event{Value: "vacant"}
+		trial, err = r.Try(u.ID, Probe{Event: &made})
 		if err != nil || trial.Condition.Operands[0].Held || !strings.Contains(trial.Actions[0].Reason, "offline") {
 			t.Errorf("%+v %v", trial, err)
 		}
-		if _, err := r.TryRule(u.ID, RuleProbe{SpaceID: otherRoom}); refusal(err) != "invalid meeting_space_id" {
+		if _, err := r.Try(u.ID, Probe{SpaceID: otherRoom}); refusal(err) != "invalid meeting_space_id" {
 			t.Errorf("another space: %v", err)
 		}
 		if got := len(r.told()); got != before+1 { // the light went offline
@@ -211,18 +211,18 @@ func TestTryRule(t *testing.T) {
 func TestDoorsOfRules(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{})
-		t.Cleanup(func() { _ = r.Close() })
-		open := rules.Action{DeviceType: drivers.TypeLock, Action: drivers.ActOpen}
-		may := rules.Rule{AllowDoor: true}
+		t.Cleanup(r.close)
+		open := rule.Action{DeviceType: drivers.TypeLock, Action: drivers.ActOpen}
+		may := rule.Rule{AllowDoor: true}
 		if err := r.doorRefusal(may, open, 0); err != nil {
 			t.Error(err)
 		}
-		wantCode(t, "without a word", r.doorRefusal(rules.Rule{}, open, 0), Forbidden, "")
-		wantCode(t, "late", r.doorRefusal(may, open, time.Minute), Expired, "")
-		if err := r.doorRefusal(rules.Rule{}, rules.Action{DeviceType: drivers.TypeLock, Action: drivers.ActClose}, time.Hour); err != nil {
+		wantRefusal(t, "without a word", r.doorRefusal(rule.Rule{}, open, 0), "forbidden")
+		wantRefusal(t, "late", r.doorRefusal(may, open, time.Minute), "expired")
+		if err := r.doorRefusal(rule.Rule{}, rule.Action{DeviceType: drivers.TypeLock, Action: drivers.ActClose}, time.Hour); err != nil {
 			t.Errorf("closing: %v", err)
 		}
-		r.clock.Jump(365 * 24 * time.Hour)
-		wantCode(t, "without a clock", r.doorRefusal(may, open, 0), Forbidden, "")
+		r.Engine.o.Clock.Jump(365 * 24 * time.Hour)
+		wantRefusal(t, "without a clock", r.doorRefusal(may, open, 0), "forbidden")
 	})
 }

@@ -1,4 +1,4 @@
-package agent
+package engine
 
 import (
 	"errors"
@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/device"
+	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
-	rules "roomgate/agent/rule"
+	"roomgate/agent/rule"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -17,23 +19,21 @@ import (
 // they gave an order.
 func (r *rig) halt() {
 	r.t.Helper()
-	if err := r.rules.turn.Lock(r.t.Context()); err != nil {
+	if err := r.turn.Lock(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := r.askRules(r.t.Context()); err != nil {
+	if err := r.askLog(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := r.Close(); err != nil {
-		r.t.Fatal(err)
-	}
+	r.close()
 }
 
 // happens puts an event into the log of a building that does not run.
 func (r *rig) happens(kind string) {
 	r.t.Helper()
-	d := r.find(room).byType[drivers.TypeO3]
+	d := r.hub()
 	line := d.Event(kind, drivers.SubOccupancy, time.Now(), map[string]any{"value": "occupied"})
-	if err := r.Events.Write(r.t.Context(), eventlog.Change{Rows: []eventlog.Row{line}}); err != nil {
+	if err := r.Engine.o.Events.Write(r.t.Context(), eventlog.Change{Rows: []eventlog.Row{line}}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -49,11 +49,11 @@ func TestRestartBetweenEventAndAction(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			dir := t.TempDir()
 			r := openRig(t, rigOptions{dir: dir})
-			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"}, Actions: []rule.Action{switchOn()}})
 			r.happens("occupancyChanged")
 			r.halt()
 			time.Sleep(c.off)
-			bench := newBench()
+			bench := devicetest.NewBench()
 			for range 3 { // and again: nothing is done twice
 				r = startRig(t, rigOptions{dir: dir, bench: bench})
 				r.wait(5 * time.Second)
@@ -62,7 +62,7 @@ func TestRestartBetweenEventAndAction(t *testing.T) {
 				}
 				r.stop()
 			}
-			if got := len(bench["light-1"].effects()); got > 1 || (got == 1) != (name == "soon") {
+			if got := len(bench["light-1"].Effects()); got > 1 || (got == 1) != (name == "soon") {
 				t.Errorf("%s: the light was told %d times", name, got)
 			}
 		})
@@ -74,37 +74,38 @@ func TestRestartAfterTheOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		r := openRig(t, rigOptions{dir: dir})
-		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{switchOn()}})
+		u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"}, Actions: []rule.Action{switchOn()}})
 		r.happens("occupancyChanged")
-		if err := r.rules.turn.Lock(t.Context()); err != nil {
+		if err := r.turn.Lock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.askRules(t.Context()); err != nil {
+		if err := r.askLog(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		j := r.rules.jobs[0]
-		c := orderFor(j.rule.Actions[0], room)
+		j := r.jobs[0]
+		c := commandFor(j.rule.Actions[0], room)
 		c.ID = j.run.Actions[0].CommandID
-		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+		err := r.Engine.o.DB.Update(t.Context(), func(tx *store.Tx) error {
 			return storeAccepted(tx, c)
 		})
-		if err := errors.Join(err, r.Close()); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
-		bench := newBench()
+		r.close()
+		bench := devicetest.NewBench()
 		r = startRig(t, rigOptions{dir: dir, bench: bench})
 		r.wait(5 * time.Second)
 		if got := r.runsOf(u.ID); len(got) != 1 || !strings.HasPrefix(got[0], "held, light on failed") {
 			t.Errorf("it ran %q", got)
 		}
-		if r.runs(u.ID)[0].Actions[0].Reason == "" || len(bench["light-1"].effects()) != 0 {
+		if r.runs(u.ID)[0].Actions[0].Reason == "" || len(bench["light-1"].Effects()) != 0 {
 			t.Error("the order was given again, or nobody says why not")
 		}
 	})
 }
 
-func (r *rig) runs(id string) []rules.Run {
-	runs, err := r.RuleLog(id)
+func (r *rig) runs(id string) []rule.Run {
+	runs, err := r.Runs(id)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -124,12 +125,10 @@ func TestEventsOfAnEarlierRun(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			dir := t.TempDir()
 			r := openRig(t, rigOptions{dir: dir})
-			u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "a"}}})
+			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"}, Actions: []rule.Action{{Event: "a"}}})
 			r.happens("occupancyChanged")
 			r.happens("occupancyChanged")
-			if err := r.Close(); err != nil {
-				t.Fatal(err)
-			}
+			r.close()
 			time.Sleep(c.off)
 			for range 2 {
 				r = startRig(t, rigOptions{dir: dir})
@@ -148,9 +147,17 @@ func TestNewRulesDoNotLookBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{})
 		r.happens("occupancyChanged")
-		u := r.addRule(rules.Rule{SpaceID: room, Trigger: rules.Trigger{Event: "occupancyChanged"}, Actions: []rules.Action{{Event: "a"}}})
+		u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"}, Actions: []rule.Action{{Event: "a"}}})
 		r.run()
 		r.wait(5 * time.Second)
 		r.wantRuns(u.ID)
 	})
+}
+
+// storeAccepted leaves what a crash leaves of a command: it was accepted and has
+// no outcome.
+func storeAccepted(tx *store.Tx, c device.Command) error {
+	_, err := store.NewQueue[string]("caller-command-ages", 40_000, store.Refuse).Push(tx, c.ID)
+	return errors.Join(err, store.NewTable[bool]("open-commands").Put(tx, c.ID, true),
+		store.NewTable[device.Stored]("commands").Put(tx, c.ID, device.Stored{Command: c, Receipt: device.Receipt{CommandID: c.ID, State: device.Accepted}, Lived: 1}))
 }

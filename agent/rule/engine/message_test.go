@@ -1,4 +1,4 @@
-package agent
+package engine
 
 import (
 	"slices"
@@ -7,43 +7,44 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
-	rules "roomgate/agent/rule"
+	"roomgate/agent/push/pushtest"
+	"roomgate/agent/rule"
 	"roomgate/agent/schedule"
 )
 
 // startTold starts a building with a push gateway and a rule for each event.
-func startTold(t *testing.T, dir string, actions ...rules.Action) (*messageRig, rules.Rule) {
+func startTold(t *testing.T, dir string, actions ...rule.Action) (*rig, rule.Rule) {
 	t.Helper()
-	r := startMessageRig(t, rigOptions{dir: dir}, "")
-	for _, u := range r.Rules() {
+	r := startRig(t, rigOptions{dir: dir})
+	for _, u := range r.List() {
 		return r, u
 	}
-	return r, r.addRule(rules.Rule{Name: "Somebody books", Trigger: rules.Trigger{Booking: schedule.Created}, Actions: actions})
+	return r, r.addRule(rule.Rule{Name: "Somebody books", Trigger: rule.Trigger{Booking: schedule.Created}, Actions: actions})
 }
 
 func TestRuleTellsPeople(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, u := startTold(t, "",
-			rules.Action{To: rules.To{UserID: "ada"}, Message: "look", Priority: "urgent"},
-			rules.Action{To: rules.To{Topic: "desk"}, Title: "Desk", Message: "look"},
-			rules.Action{To: rules.To{Organizer: true}, Message: "welcome"},
-			rules.Action{To: rules.To{Email: "stranger@example.com"}, Message: "look"})
+			rule.Action{To: rule.To{UserID: "ada"}, Message: "look", Priority: "urgent"},
+			rule.Action{To: rule.To{Topic: "desk"}, Title: "Desk", Message: "look"},
+			rule.Action{To: rule.To{Organizer: true}, Message: "welcome"},
+			rule.Action{To: rule.To{Email: "stranger@example.com"}, Message: "look"})
 		b := meeting("b1", on(9, 0), on(10, 0))
 		b.Organizer = booking.Person{Name: "Mel", Email: "mel@example.com"}
-		if _, _, err := r.Bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
+		if _, _, err := r.bookings.Create(t.Context(), b, schedule.Caller{}); err != nil {
 			t.Fatal(err)
 		}
-		r.wait(ruleFlush)
+		r.wait(runFlush)
 		want := []string{"ada-phone Somebody books", "desk Desk", "rooms-mel Somebody books"}
 		if got := r.pushed(); !slices.Equal(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 		r.wantRuns(u.ID, `held, message "look" to ada done, message "look" to desk done, message "welcome" to the organizer done, message "look" to stranger@example.com failed`)
-		runs, err := r.RuleLog(u.ID)
+		runs, err := r.Runs(u.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := r.Messages.Get(runs[0].Actions[2].MessageID)
+		m, err := r.Engine.o.Messages.Get(runs[0].Actions[2].MessageID)
 		if err != nil || m.Source != message.FromRule || m.SpaceID != room || m.To.BookingID != "b1" || m.OrganizationID != org {
 			t.Errorf("%+v, %v", m, err)
 		}
@@ -57,14 +58,14 @@ func TestRuleTellsPeople(t *testing.T) {
 func TestRuleTellsOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		tell := rules.Action{To: rules.To{UserID: "ada"}, Message: "look"}
+		tell := rule.Action{To: rule.To{UserID: "ada"}, Message: "look"}
 		r, u := startTold(t, dir, tell, tell)
-		r.fails(503, "")
+		r.push.Script(func(string) *pushtest.Fault { return &pushtest.Fault{Status: 503} })
 		r.book("b1", on(9, 0), on(10, 0))
-		r.wait(ruleFlush)
+		r.wait(runFlush)
 		r.stop()
 		r, _ = startTold(t, dir)
-		r.wait(ruleFlush)
+		r.wait(runFlush)
 		if got := r.pushed(); len(got) != 2 {
 			t.Errorf("told %q, want each once", got)
 		}
@@ -74,25 +75,25 @@ func TestRuleTellsOnce(t *testing.T) {
 
 func TestRuleTellsNobodyInVain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r, u := startTold(t, "", rules.Action{To: rules.To{Organizer: true}, Message: "welcome"}, rules.Action{To: rules.To{UserID: "off"}, Message: "a"})
+		r, u := startTold(t, "", rule.Action{To: rule.To{Organizer: true}, Message: "welcome"}, rule.Action{To: rule.To{UserID: "off"}, Message: "a"})
 		r.book("b1", on(9, 0), on(10, 0))
-		r.wait(ruleFlush)
+		r.wait(runFlush)
 		r.wantRuns(u.ID, `held, message "welcome" to the organizer rejected, message "a" to off rejected`)
-		trial, err := r.TryRule(u.ID, RuleProbe{})
+		trial, err := r.Try(u.ID, Probe{})
 		if err != nil || trial.Actions[0].Accepted || trial.Actions[0].Reason != "to.organizer is of no use: the booking b1 has nobody with an address" {
 			t.Errorf("%+v, %v", trial.Actions, err)
 		}
-		for field, act := range map[string]rules.Action{
-			"actions[0].to":           {To: rules.To{UserID: "ada", Topic: "desk"}, Message: "a"},
-			"actions[0].to.email":     {To: rules.To{Email: "ada"}, Message: "a"},
-			"actions[0].to.topic":     {To: rules.To{Topic: "a b"}, Message: "a"},
-			"actions[0].priority":     {To: rules.To{Topic: "desk"}, Message: "a", Priority: "shrill"},
+		for field, act := range map[string]rule.Action{
+			"actions[0].to":           {To: rule.To{UserID: "ada", Topic: "desk"}, Message: "a"},
+			"actions[0].to.email":     {To: rule.To{Email: "ada"}, Message: "a"},
+			"actions[0].to.topic":     {To: rule.To{Topic: "a b"}, Message: "a"},
+			"actions[0].priority":     {To: rule.To{Topic: "desk"}, Message: "a", Priority: "shrill"},
 			"actions[0].title":        {Title: "a", Message: "a"},
-			"actions[0].message":      {To: rules.To{Topic: "desk"}, Event: "a"},
-			"actions[0].to.organizer": {To: rules.To{Organizer: true}, Message: "a"},
+			"actions[0].message":      {To: rule.To{Topic: "desk"}, Event: "a"},
+			"actions[0].to.organizer": {To: rule.To{Organizer: true}, Message: "a"},
 		} {
-			_, err := r.CreateRule(t.Context(), rules.Rule{Name: "x", Trigger: rules.Trigger{Time: "07:30"}, Actions: []rules.Action{act}})
-			r.refuses(field, Invalid, field, err)
+			_, err := r.Create(t.Context(), rule.Rule{Name: "x", Trigger: rule.Trigger{Time: "07:30"}, Actions: []rule.Action{act}})
+			wantRefusal(t, field, err, "invalid "+field)
 		}
 	})
 }
