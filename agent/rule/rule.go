@@ -14,7 +14,7 @@ const (
 	longestName    = 100
 	maxActions     = 10
 	longestMessage = 200  // characters of a text to a display
-	longestValue   = 1000 // bytes of an order's value
+	longestValue   = 1000 // bytes of a command's value
 	// UsualPerMinute is how often a rule runs at most unless it says so.
 	UsualPerMinute = 10
 	mostPerMinute  = 60
@@ -44,7 +44,7 @@ type Suspension struct {
 	Reason string    `json:"reason"`
 }
 
-// Active says whether the rule is heeded.
+// Active says whether the rule is asked at all.
 func (r Rule) Active() bool { return r.Enabled && r.Suspended == nil }
 
 // Trigger is when a rule is asked: exactly one of Event, Time and Booking.
@@ -65,7 +65,7 @@ type Trigger struct {
 	After   Duration `json:"after,omitzero"`
 }
 
-// Action is what a rule does: exactly one of an order to a device, a message
+// Action is what a rule does: exactly one of a command to a device, a message
 // to a display or a person, and an event of its own.
 type Action struct {
 	// SpaceID is where; empty: the space of the rule or of the trigger.

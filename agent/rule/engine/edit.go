@@ -50,7 +50,7 @@ func (e *Engine) Change(ctx context.Context, id string, edit func(*rule.Rule) (r
 	}
 	if revive && r.Enabled {
 		r.Suspended = nil
-		h.past = e.forgive(h.past)
+		e.forgive(h.past)
 	}
 	return e.store(ctx, r, h.past)
 }

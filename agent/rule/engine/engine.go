@@ -172,13 +172,12 @@ func (e *Engine) find(id string) (*compiled, error) {
 	return nil, problem.New(problem.NotFound, "id", "is not a rule of this gateway")
 }
 
-// forgive is the past of a rule without what it was held back for.
-func (e *Engine) forgive(p *history) *history {
+// forgive forgets what a rule was held back for.
+func (e *Engine) forgive(p *history) {
 	e.traces.clear()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p.rates = nil
-	return p
 }
 
 // forget drops what was still to be written of a rule.

@@ -78,6 +78,7 @@ type rig struct {
 	bookings *schedule.Book
 	devices  []*device.Device
 	site     *Site
+	grown    func() // hears that the log has grown; nil: nobody does
 	stop     func()
 }
 
@@ -110,7 +111,11 @@ func openRig(t testing.TB, o rigOptions) *rig {
 		t.Fatal(err)
 	}
 	by := clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory()})
-	events := eventlog.Open(eventlog.Options{DB: db, Clock: by, Rows: c.Store.Events, Flush: c.Store.Flush, Log: log})
+	events := eventlog.Open(eventlog.Options{DB: db, Clock: by, Rows: c.Store.Events, Flush: c.Store.Flush, Log: log, Grown: func() {
+		if r.grown != nil {
+			r.grown()
+		}
+	}})
 	commands := device.OpenCommands(device.CommandsOptions{DB: db, Events: events, Clock: by, Log: log, TTL: c.Cloud.CommandTTL,
 		Find: func(spaceID, deviceType string) (*device.Device, error) {
 			s, err := r.site.space(spaceID)

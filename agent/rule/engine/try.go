@@ -54,9 +54,9 @@ func (e *Engine) Try(id string, p Probe) (Trial, error) {
 		return Trial{}, err
 	}
 	out := Trial{RuleID: id, SpaceID: idOf(t.space), At: t.at.UTC(), Trigger: t.words, Actions: []TriedAction{}}
-	sight := e.look(t)
-	out.Condition = h.condition.Explain(sight)
-	held, reason := e.holds(h, sight)
+	env := e.look(t)
+	out.Condition = h.condition.Explain(env)
+	held, reason := e.holds(h, env)
 	out.Outcome, out.Reason = e.wouldBe(h, t, held, reason)
 	for _, act := range h.Actions {
 		out.Actions = append(out.Actions, e.tryAction(h.Rule, act, t))
