@@ -327,3 +327,19 @@ func FuzzConfiguration(f *testing.F) {
 		}
 	})
 }
+
+// TestRuleOfTheCloudForWhatComesWithIt: a rule is judged by the building as it
+// will be.
+func TestRuleOfTheCloudForWhatComesWithIt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{bench: moreHardware()})
+		r.wait(3 * time.Second)
+		const closes = `,"rules":[{"id":"shut","name":"shut","meeting_space_id":"` + newRoom + `","trigger":{"time":"22:00"},"actions":[{"device_type":"lock","action":"close"}]}]`
+		if got := r.configure("m1", 1, wholeSite+closes); got != "done" {
+			t.Errorf("with its door: %q", got)
+		}
+		if got := r.configure("m2", 2, `"spaces":[],"devices":[]`+closes); !strings.HasPrefix(got, "rejected rules[0].meeting_space_id") {
+			t.Errorf("without its space: %q", got)
+		}
+	})
+}
