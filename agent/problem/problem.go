@@ -40,7 +40,12 @@ type Error struct {
 	// Busy is the time in the way, of a Conflict about a time; never whose it is.
 	Busy *Interval
 
-	format string // with args it makes the message again; empty: no word of it is of a version
+	words *words // they make the message again; nil: it is the same for every version
+}
+
+// words are a message whose parts may be said otherwise.
+type words struct {
+	format string
 	args   []any
 }
 
@@ -79,7 +84,7 @@ func New(code Code, field, format string, args ...any) *Error {
 	for _, arg := range args {
 		switch arg.(type) {
 		case FieldName, Span:
-			e.format, e.args = format, args
+			e.words = &words{format, args}
 		}
 	}
 	return e
@@ -90,10 +95,10 @@ func New(code Code, field, format string, args ...any) *Error {
 func (e *Error) In(name func(FieldName) string, span func(Span) string) *Error {
 	worded := *e
 	worded.Field = name(FieldName(e.Field))
-	if len(e.args) == 0 {
+	if e.words == nil {
 		return &worded
 	}
-	args := slices.Clone(e.args)
+	args := slices.Clone(e.words.args)
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case FieldName:
@@ -102,7 +107,7 @@ func (e *Error) In(name func(FieldName) string, span func(Span) string) *Error {
 			args[i] = span(arg)
 		}
 	}
-	worded.Message = fmt.Sprintf(e.format, args...)
+	worded.Message = fmt.Sprintf(e.words.format, args...)
 	return &worded
 }
 
