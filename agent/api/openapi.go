@@ -47,17 +47,25 @@ type document struct {
 	v2   bool
 }
 
-// documents are made once one is first asked for.
-var documents = [2]func() *document{
-	sync.OnceValue(func() *document { return &document{cut(string(openapiYAML)), openapiYAML, false} }),
-	sync.OnceValue(func() *document { return &document{cut(openapi2YAML()), []byte(openapi2YAML()), true} }),
+// documents are those of V1.0 and V2.0. Each is made when it is first asked for.
+var documents [2]struct {
+	once sync.Once
+	document
 }
 
 func documentOf(v2 bool) *document {
+	d := &documents[0]
 	if v2 {
-		return documents[1]()
+		d = &documents[1]
 	}
-	return documents[0]()
+	d.once.Do(func() {
+		text := openapiYAML
+		if v2 {
+			text = []byte(openapi2YAML())
+		}
+		d.document = document{cut(string(text)), text, v2}
+	})
+	return &d.document
 }
 
 // sections are the parts of a description that the page shows one by one.

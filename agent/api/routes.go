@@ -1,6 +1,6 @@
 package api
 
-// routes is every operation there is. openapi.yaml and openapi2.yaml say the
+// routes is every operation there is. The descriptions of both versions say the
 // same with all the details; tests compare.
 func routes() []route {
 	literal := literalRoutes()

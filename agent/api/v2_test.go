@@ -31,7 +31,7 @@ func TestEveryOperationHasItsTwin(t *testing.T) {
 	}
 	for name, r := range literal {
 		if r.versioned() && !found[name] {
-			t.Errorf("%s has no twin below %s: add one to twins, and describe it in openapi2.yaml", name, v2Prefix)
+			t.Errorf("%s has no twin below %s: add one to twins, and say in openapi2.yaml what differs", name, v2Prefix)
 		}
 	}
 	uniform := map[string]bool{}

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"io/fs"
+	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"roomgate/agent/api"
 	"roomgate/agent/config"
 	"roomgate/drivers/all"
 )
@@ -180,11 +182,16 @@ func TestReadmeTopics(t *testing.T) {
 // of V1.0 beside those of V2.0 that do the same.
 func TestReadmeRoutes(t *testing.T) {
 	text := readPage(t, "agent/api/README.md").section("## Every operation")
-	for column, file := range map[int]string{1: "agent/api/openapi.yaml", 2: "agent/api/openapi2.yaml"} {
+	served := api.New(api.Options{}).Handler()
+	for column, path := range map[int]string{1: "/openapi.yaml", 2: "/v2.0/openapi.yaml"} {
 		var description struct {
 			Paths map[string]map[string]yaml.Node
 		}
-		loadYAML(t, file, &description)
+		answer := httptest.NewRecorder()
+		served.ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
+		if err := yaml.Load(answer.Body.Bytes(), &description); err != nil {
+			t.Fatal(err)
+		}
 		var want []string
 		for path, methods := range description.Paths {
 			for method := range methods {
