@@ -12,10 +12,10 @@
 //
 // # Why
 //
-// The router and the reader of request bodies are our own. The one because a
-// wrong method has to be refused in the same words as everything else, and
-// because a status request must cost little more than net/http itself. The
-// other because encoding/json takes a key twice, in any case, and rubbish
+// http.ServeMux finds the path of a request, which costs some 0.2 µs more than a
+// table of our own did, of the 30 µs of a whole request. The method is found here, since a
+// wrong one is refused in the same words as everything else. The reader of request
+// bodies is our own because encoding/json takes a key twice, in any case, and rubbish
 // behind the end, and a wrong input has to be refused by the name of its
 // field.
 //

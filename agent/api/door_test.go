@@ -193,8 +193,8 @@ func TestBodiesOfAnotherType(t *testing.T) {
 // TestPanicCostsOneRequest breaks a handler.
 func TestPanicCostsOneRequest(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		b.server.network = newRouter([]route{{"GET", "/broken", permitAll, func(*Server, *call) error { panic("oh") }, ""},
-			{"GET", "/healthz", permitAll, healthz, ""}})
+		*b.server.network = *newDoor(b.server, []route{{"GET", "/broken", permitAll, func(*Server, *call) error { panic("oh") }, ""},
+			{"GET", "/healthz", permitAll, healthz, ""}}, false)
 		checkProblem(t, "broken", b.ask("GET", "/broken"), 500, "internal", "")
 		if got := b.ask("GET", "/healthz"); got.StatusCode != 200 {
 			t.Errorf("after it: %d", got.StatusCode)

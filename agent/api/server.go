@@ -18,8 +18,8 @@ type Options struct {
 	Version string       // of the program, for the browsable page
 	// Origins are those whose pages may read answers, as "https://book.example".
 	Origins []string
-	// Extra are handlers for the control socket only, by "METHOD /path" with
-	// at most 8 segments, of which "{name}" stands for any one.
+	// Extra are handlers for the control socket only, by "METHOD /path", in which
+	// "{name}" stands for any one segment.
 	Extra map[string]http.Handler
 	// Metrics writes further figures in the Prometheus text format; nil: none.
 	Metrics func(io.Writer)
@@ -33,8 +33,8 @@ type Server struct {
 	version  string
 	origins  []string
 	metrics  func(io.Writer) // besides the building's; nil: none
-	network  router
-	control  router
+	network  *door
+	control  *door
 	entrance entrance
 	sight    sight
 	streams  streams
@@ -52,51 +52,71 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Server{
+	s := &Server{
 		agent:    o.Agent,
 		log:      o.Log,
 		version:  o.Version,
 		origins:  o.Origins,
 		metrics:  o.Metrics,
-		network:  newRouter(routes()),
-		control:  newRouter(append(routes(), extraRoutes(o.Extra)...)),
 		entrance: entrance{o.Agent, o.Log, newTries()},
 		sight:    sight{o.Agent},
 		streams:  streams{agent: o.Agent, sight: sight{o.Agent}, log: o.Log, waiters: semaphore.NewWeighted(maxWaiters)},
 		pictures: semaphore.NewWeighted(1),
 		bodies:   semaphore.NewWeighted(maxBodies),
 	}
+	s.network = newDoor(s, routes(), false)
+	s.control = newDoor(s, append(routes(), extraRoutes(o.Extra)...), true)
+	return s
 }
 
 // Handler serves the network: most operations need a credential.
-func (s *Server) Handler() http.Handler { return &door{s, &s.network, false} }
+func (s *Server) Handler() http.Handler { return s.network }
 
 // Control serves the control socket, which file permissions guard: whoever
 // reaches it may do everything.
-func (s *Server) Control() http.Handler { return &door{s, &s.control, true} }
+func (s *Server) Control() http.Handler { return s.control }
 
 // door is one way into the server.
 type door struct {
-	server  *Server
-	router  *router
-	control bool
+	server   *Server
+	control  bool
+	patterns patterns
+	mux      *http.ServeMux
+}
+
+func newDoor(s *Server, table []route, control bool) *door {
+	d := &door{server: s, control: control}
+	d.patterns, d.mux = newPatterns(table, d.enter)
+	return d
 }
 
 // ServeHTTP finds the operation, asks for the credential, and answers.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !isClean(r.URL) {
+		d.enter(w, r, nil)
+		return
+	}
+	d.mux.ServeHTTP(w, r)
+}
+
+// enter answers a request for a pattern; nil: there is no such path.
+func (d *door) enter(w http.ResponseWriter, r *http.Request, p *pattern) {
 	c := newCall(w, r)
 	c.bodies = d.server.bodies
 	defer d.leave(c)
-	if err := d.serve(c); err != nil {
+	if err := d.serve(c, p); err != nil {
 		c.fail(d.server.log, err)
 	}
 }
 
-func (d *door) serve(c *call) error {
+func (d *door) serve(c *call, p *pattern) error {
 	if len(d.server.origins) > 0 && d.welcome(c) {
 		return nil
 	}
-	o, err := d.router.find(c)
+	if p == nil {
+		return d.patterns.missing(c, d.mux)
+	}
+	o, err := p.find(c)
 	if err != nil {
 		return err
 	}

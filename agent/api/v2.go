@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -99,25 +100,24 @@ func (c *call) deprecate(s *successor) {
 }
 
 // misplaced refuses a path of V1.0 below /v2.0 with the ones that are right.
-func (t *router) misplaced(c *call) error {
+func (all patterns) misplaced(c *call, mux *http.ServeMux) error {
 	rest, below := strings.CutPrefix(c.r.URL.Path, v2Prefix)
-	segments, n := split(rest)
-	if !below || n == 0 {
+	meant := &http.Request{Method: http.MethodGet, Host: c.r.Host, URL: &url.URL{Path: rest}}
+	if !below || !isClean(meant.URL) {
+		return nil
+	}
+	_, found := mux.Handler(meant)
+	p := all[found]
+	if p == nil {
 		return nil
 	}
 	var right []string
-	for _, p := range t.patterns[n] {
-		if !p.match(segments, &call{}) {
-			continue
-		}
-		for _, r := range p.routes {
-			for _, twin := range twins() {
-				if slices.Contains(strings.Split(twin.of, ", "), r.name()) {
-					right = append(right, twin.method+" "+v2Prefix+twin.path)
-				}
+	for _, r := range p.routes {
+		for _, twin := range twins() {
+			if slices.Contains(strings.Split(twin.of, ", "), r.name()) {
+				right = append(right, twin.method+" "+v2Prefix+twin.path)
 			}
 		}
-		break // what is less literal is meant less
 	}
 	if right == nil {
 		return nil

@@ -2,6 +2,8 @@ package api
 
 import (
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,83 +65,72 @@ func newEndpoint(r *route) *endpoint {
 
 // pattern is one path with the operations on it.
 type pattern struct {
-	segments  []string // empty for a value
-	versioned bool
-	routes    []*endpoint
+	values []string // the names in the path, in order
+	routes []*endpoint
 }
 
-// maxSegments is the most segments that a route may have.
-const maxSegments = 8
+// patterns are those of a table, by path.
+type patterns map[string]*pattern
 
-// router finds routes. Patterns are sorted by their number of segments; where
-// two fit, the more literal one comes first.
-type router struct {
-	patterns [maxSegments + 1][]*pattern
-}
-
-func newRouter(table []route) router {
-	var t router
-	byPath := map[string]*pattern{}
+// newPatterns makes the patterns of a table, and a multiplexer that hands them to
+// serve: nil for a path that is not there. A pattern is for all methods of a path,
+// so that a literal path does not leave some of them to a less literal one.
+func newPatterns(table []route, serve func(http.ResponseWriter, *http.Request, *pattern)) (patterns, *http.ServeMux) {
+	all, mux := patterns{}, http.NewServeMux()
+	handle := func(at string, p *pattern) {
+		mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) { serve(w, r, p) })
+	}
+	handle("/", nil)
 	for i := range table {
 		r := &table[i]
-		p := byPath[r.path]
+		p := all[r.path]
 		if p == nil {
-			p = &pattern{segments: r.segments(), versioned: r.versioned()}
-			for i, s := range p.segments {
-				if s != "" && s[0] == '{' {
-					p.segments[i] = ""
+			p = &pattern{}
+			for _, s := range r.segments() {
+				if s[0] == '{' {
+					p.values = append(p.values, strings.Trim(s, "{}"))
 				}
 			}
-			byPath[r.path] = p
-			n := len(p.segments)
-			t.patterns[n] = append(t.patterns[n], p)
+			all[r.path] = p
+			handle(r.path, p)
+			if r.versioned() {
+				handle(versionPrefix+r.path, p)
+			}
 		}
 		p.routes = append(p.routes, newEndpoint(r))
 	}
-	for _, same := range t.patterns {
-		slices.SortStableFunc(same, func(a, b *pattern) int { return a.values() - b.values() })
-	}
-	return t
+	return all, mux
 }
 
-func (p *pattern) values() (n int) {
-	for _, s := range p.segments {
-		if s == "" {
-			n++
-		}
-	}
-	return n
+// isClean says whether a path is as it is meant. What http.ServeMux would redirect,
+// as "//", is a path that is not there.
+func isClean(u *url.URL) bool {
+	p := u.EscapedPath()
+	return p != "" && p[0] == '/' && path.Clean(p) == p
 }
 
-// find returns the operation that the request names, and notes the values in
-// its path.
-func (t *router) find(c *call) (*endpoint, error) {
-	path, versioned := strings.CutPrefix(c.r.URL.Path, versionPrefix+"/")
-	if versioned {
-		path = c.r.URL.Path[len(versionPrefix):]
+// find returns the operation that the request names by a pattern, and notes the
+// values in its path.
+func (p *pattern) find(c *call) (*endpoint, error) {
+	for i, name := range p.values[:min(len(p.values), maxParams)] {
+		c.params[i] = c.r.PathValue(name)
 	}
-	segments, n := split(path)
 	var allowed []string
-	literal := 0 // how many values the first pattern that fits has
-	for _, p := range t.patterns[n] {
-		if versioned && !p.versioned || allowed != nil && p.values() > literal || !p.match(segments, c) {
-			continue
+	for _, r := range p.routes {
+		if r.method == c.r.Method || r.method == http.MethodGet && c.r.Method == http.MethodHead {
+			return r, nil
 		}
-		for _, r := range p.routes {
-			if r.method == c.r.Method || r.method == http.MethodGet && c.r.Method == http.MethodHead {
-				return r, nil
-			}
-			allowed = append(allowed, r.method)
-		}
-		literal = p.values()
-	}
-	if allowed == nil {
-		if err := t.misplaced(c); err != nil {
-			return nil, err
-		}
-		return nil, &agent.Error{Code: agent.NotFound, Message: "there is no such path: see /openapi for those there are"}
+		allowed = append(allowed, r.method)
 	}
 	return nil, refuseMethod(c, allowed)
+}
+
+// missing refuses a path that is not there.
+func (all patterns) missing(c *call, mux *http.ServeMux) error {
+	if err := all.misplaced(c, mux); err != nil {
+		return err
+	}
+	return &agent.Error{Code: agent.NotFound, Message: "there is no such path: see /openapi for those there are"}
 }
 
 func refuseMethod(c *call, allowed []string) error {
@@ -150,41 +141,6 @@ func refuseMethod(c *call, allowed []string) error {
 	list := strings.Join(slices.Compact(allowed), ", ")
 	c.w.Header().Set("Allow", list)
 	return &agent.Error{Code: methodNotAllowed, Message: "the method is not allowed here: use " + list}
-}
-
-// split cuts a path into segments; n is 0 for one that no route can have.
-func split(path string) (segments [maxSegments]string, n int) {
-	if path == "" || path[0] != '/' {
-		return segments, 0
-	}
-	rest, more := path[1:], true
-	for more {
-		if n == maxSegments {
-			return segments, 0
-		}
-		segments[n], rest, more = strings.Cut(rest, "/")
-		if segments[n] == "" {
-			return segments, 0
-		}
-		n++
-	}
-	return segments, n
-}
-
-// match says whether the pattern fits, and notes the values.
-func (p *pattern) match(segments [maxSegments]string, c *call) bool {
-	values := 0
-	for i, want := range p.segments {
-		switch want {
-		case "":
-			c.params[values] = segments[i]
-			values++
-		case segments[i]:
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // extraRoutes makes routes of the handlers that only the control socket has.
