@@ -106,7 +106,7 @@ type Agent struct {
 	began   beginning
 
 	db    *store.DB
-	clock *timekeeper
+	clock *clock.Keeper
 
 	site      atomic.Pointer[site]
 	rebuilt   loop.Broadcast       // the site was replaced
@@ -148,7 +148,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 
 func (a *Agent) load(ctx context.Context, o Options) error {
 	var err error
-	if a.clock, err = a.newTimekeeper(o.Machine); err != nil {
+	if err = openClock(a, o.Machine); err != nil {
 		return fmt.Errorf("read what the clock has to be: %w", err)
 	}
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
@@ -233,7 +233,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.db.Run(upper) })
 	loops.Go(func() error { return a.Events.Run(upper) })
 	loops.Go(func() error { return a.Access.Run(upper) })
-	loops.Go(func() error { return a.clock.run(upper) })
+	loops.Go(func() error { return a.clock.Run(upper) })
 	loops.Go(func() error {
 		return a.Cloud.Run(upper, a.beat, func(ctx context.Context) error { return crew(ctx, a, spacesOf, a.sendStates) })
 	})

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
-	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
@@ -23,106 +21,61 @@ const (
 	Untrusted = clock.Untrusted
 )
 
-// clockLook is how often the clock is looked at, to tell what is thought of it
-// and to store what a restart needs. Whoever asks it notices a jump himself.
-const clockLook = 10 * time.Second
-
-// The events about the clock.
-const (
-	clockJumped   = "clockJumped"   // it is not trusted until that is confirmed or taken back
-	clockBelieved = "clockBelieved" // again, as it went back or was confirmed
-)
-
-// timekeeper keeps the clock of a building: it stores what the clock has to
-// know after a restart, and tells what becomes of it.
-type timekeeper struct {
-	*clock.Clock
-	mode string
-	db   *store.DB
-	log  *slog.Logger
-	tell func(tx *store.Tx, event string, details map[string]any) error
-	told func() // something was told
-}
-
-// newTimekeeper starts the clock from what is stored.
-func (a *Agent) newTimekeeper(m clock.Machine) (*timekeeper, error) {
-	kept, err := a.clockMemory()
+// openClock starts the clock from what is stored.
+func openClock(a *Agent, m clock.Machine) error {
+	kept, err := clockMemory(a.db)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	mode := a.config.Clock.Trust
-	return &timekeeper{clock.New(clock.Options{Mode: mode, Memory: kept, Machine: m}), mode, a.db, a.log, a.tellGateway, func() { a.Events.Grow() }}, nil
+	c := clock.New(clock.Options{Mode: a.config.Clock.Trust, Memory: kept, Machine: m})
+	a.clock = &clock.Keeper{Clock: c, Log: a.log, Store: func(ctx context.Context, e clock.Event) error { return storeClock(ctx, a, e) }}
+	return nil
 }
 
 // clockMemory is what is stored of the clock. Earlier versions stored nothing:
 // then it was as late as the last row of the log, if the clock was trusted then.
-func (a *Agent) clockMemory() (kept clock.Memory, err error) {
-	err = a.db.View(func(tx *store.Tx) error {
+func clockMemory(db *store.DB) (kept clock.Memory, err error) {
+	err = db.View(func(tx *store.Tx) error {
 		kept, err = clockRow.Get(tx, clockKey)
 		return err
 	})
 	if !errors.Is(err, store.ErrNotFound) {
 		return kept, err
 	}
-	last, ok, err := eventlog.Newest(a.db)
+	last, ok, err := eventlog.Newest(db)
 	if ok && !last.Untrusted {
 		kept.Wall = last.Milli
 	}
 	return kept, err
 }
 
-// run looks at the clock again and again until ctx ends.
-func (k *timekeeper) run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		jumped := k.Shown().Jump != 0
-		v, changed := k.Look()
-		if changed {
-			k.log.Info("the clock is now "+string(v.Trust), "now", v.Wall.UTC(), "why", v.Why(k.mode), "jump", v.Jump)
-		}
-		switch {
-		case changed && v.Jump != 0:
-			k.store(ctx, clockJumped, map[string]any{"seconds": int64(v.Jump.Seconds()), "shows": stamp(v.Wall)})
-		case changed && jumped:
-			k.store(ctx, clockBelieved, map[string]any{"shows": stamp(v.Wall)})
-		case k.Due():
-			k.store(ctx, "", nil)
-		}
-		loop.Sleep(ctx, clockLook)
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
-	defer cancel()
-	k.store(last, "", nil)
-	return nil
-}
-
-// store writes down what a restart needs, with an event if there is one. It is
-// no reason to stop that it cannot be: the next hour tries again.
-func (k *timekeeper) store(ctx context.Context, event string, details map[string]any) {
-	if err := k.write(ctx, event, details); err != nil && ctx.Err() == nil {
-		k.log.Error("cannot store how long the gateway has run: see the disk", "error", err)
-	}
-}
-
-func (k *timekeeper) write(ctx context.Context, event string, details map[string]any) error {
-	err := k.db.Update(ctx, func(tx *store.Tx) error {
-		if event != "" {
-			if err := k.tell(tx, event, details); err != nil {
+// storeClock stores what the clock has to know after a restart, with an event if
+// something became of it.
+func storeClock(ctx context.Context, a *Agent, e clock.Event) error {
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		if e.Kind != "" {
+			if err := a.tellGateway(tx, e.Kind, clockDetails(e)); err != nil {
 				return err
 			}
 		}
-		return clockRow.Put(tx, clockKey, k.Memory())
+		return clockRow.Put(tx, clockKey, a.clock.Memory())
 	})
-	if err == nil && event != "" {
-		k.told()
+	if err == nil && e.Kind != "" {
+		a.Events.Grow()
 	}
 	return err
 }
 
-// witness hears the clock of the cloud.
-func (k *timekeeper) witness(at time.Time) {
-	if k.Witness(at) {
-		k.log.Info("the cloud confirms the jump of the clock", "now", at)
+// clockDetails are those of the event about the clock.
+func clockDetails(e clock.Event) map[string]any {
+	details := map[string]any{"shows": stamp(e.Verdict.Wall)}
+	if e.Kind == clock.Jumped {
+		details["seconds"] = int64(e.Verdict.Jump.Seconds())
 	}
+	if e.By != "" {
+		details["by"] = e.By
+	}
+	return details
 }
 
 // Now is the time by which the building keeps its schedule.
@@ -131,12 +84,12 @@ func (a *Agent) Now() time.Time { return a.clock.Now() }
 // ConfirmClock takes the word of somebody that the wall clock is right: it is
 // trusted until it is stepped or the machine starts again.
 func (a *Agent) ConfirmClock(ctx context.Context, by string) (clock.Verdict, error) {
-	if a.clock.mode == clock.Never {
+	if a.config.Clock.Trust == clock.Never {
 		return a.clock.Verdict(), refuse(NotNow, "", "clock.trust is never: set it to auto first")
 	}
 	a.clock.Confirm()
 	v := a.clock.Verdict()
-	if err := a.clock.write(ctx, clockBelieved, map[string]any{"shows": stamp(v.Wall), "by": by}); err != nil {
+	if err := storeClock(ctx, a, clock.Event{Kind: clock.Believed, Verdict: v, By: by}); err != nil {
 		return v, fmt.Errorf("the clock is trusted until the gateway restarts, but that cannot be stored: %w", err)
 	}
 	a.clockMoved()
@@ -166,14 +119,14 @@ func (a *Agent) clockMoved() {
 	a.Bookings.ClockMoved()
 }
 
-// health is what a heartbeat says of the clock.
-func (k *timekeeper) health() HealthClock {
-	v := k.Verdict()
-	return HealthClock{v.Wall.UTC(), v.Trust == Trusted, v.Why(k.mode), int64(v.Jump.Round(time.Second).Seconds())}
-}
-
 // moment is now, as far as it can be known.
 func (a *Agent) moment() auth.Moment {
 	now := time.Now()
 	return auth.Moment{Boot: a.Events.Boot(), Up: now.Sub(a.began.at), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
+}
+
+// healthClock is what a heartbeat says of the clock.
+func healthClock(a *Agent) HealthClock {
+	v := a.clock.Verdict()
+	return HealthClock{v.Wall.UTC(), v.Trust == Trusted, v.Why(a.config.Clock.Trust), int64(v.Jump.Round(time.Second).Seconds())}
 }

@@ -63,7 +63,7 @@ func (a *Agent) Health() Health {
 	h := Health{UptimeS: int64(time.Since(a.began.at).Seconds()), Version: a.options.Version, NotStarted: a.options.NotStarted,
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(a.options.DataDir), TemperatureC: processorTemperature(),
-		Clock:          a.clock.health(),
+		Clock:          healthClock(a),
 		CloudConnected: a.Cloud.Connected(), CloudContested: a.Cloud.Contested(), StoreRepair: healthRepair(a.Store().Repair())}
 	for _, s := range a.spaces() {
 		for _, d := range s.devices {

@@ -260,7 +260,7 @@ func cloudOptions(a *Agent) cloudlink.Options {
 	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Config: a.config.Cloud,
 		Gateway: a.config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
 		Down: handlers(a), Refuse: a.refuseDown, Contested: (&duplicateID{agent: a}).tell,
-		Witness: func(e cloud.Envelope) { a.clock.witness(e.Time) },
+		Witness: func(e cloud.Envelope) { a.clock.Hear(e.Time) },
 		Up: func() {
 			for _, s := range a.spaces() {
 				s.changed()

@@ -33,7 +33,7 @@ const beingSplit = "its nouns move into packages of their own; each move lowers 
 // allowances are the exceptions by "folder.Type: methods", "folder.Type: fields"
 // and "folder: lines". A number may fall and never rise.
 var allowances = map[string]allowance{
-	"agent.Agent: methods":          {80, beingSplit},
+	"agent.Agent: methods":          {78, beingSplit},
 	"agent.Agent: fields":           {25, beingSplit},
 	"agent: lines":                  {3773, beingSplit},
 	"agent/api.Server: methods":     {33, beingSplit},
