@@ -2,16 +2,28 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"roomgate": released}) }
+// waiting is how many tests run at a time for each processor, unless -parallel
+// says otherwise: most of them wait for a gateway, which waits for its devices.
+const waiting = 3
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(waiting*runtime.NumCPU())); err != nil {
+		panic(err)
+	}
+	testscript.Main(m, map[string]func(){"roomgate": released})
+}
 
 // released is the program, which may stand for another release than it is.
 func released() {
