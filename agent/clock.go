@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
@@ -28,7 +29,7 @@ func openClock(a *Agent, m clock.Machine) error {
 		return err
 	}
 	c := clock.New(clock.Options{Mode: a.config.Clock.Trust, Memory: kept, Machine: m})
-	a.clock = &clock.Keeper{Clock: c, Log: a.log, Store: func(ctx context.Context, e clock.Event) error { return storeClock(ctx, a, e) }}
+	a.clock = &clock.Keeper{Clock: c, Log: a.log, Moved: loop.NewSignal(), Store: func(ctx context.Context, e clock.Event) error { return storeClock(ctx, a, e) }}
 	return nil
 }
 
@@ -115,6 +116,7 @@ func (a *Agent) MoveClock(ahead time.Duration, jumps bool) error {
 // clockMoved lets all that goes by the clock look at it: also those who follow
 // the log, though nothing new is in it.
 func (a *Agent) clockMoved() {
+	loop.Signal(a.clock.Moved).Wake()
 	a.Events.Grow()
 	a.Bookings.ClockMoved()
 }

@@ -34,6 +34,9 @@ type Keeper struct {
 	// Store stores the Memory of the clock and, in the same transaction, what became
 	// of it.
 	Store func(ctx context.Context, e Event) error
+	// Moved has one when somebody has moved the clock: it is looked at at once. Nil:
+	// nobody can.
+	Moved chan struct{}
 }
 
 // Run looks at the clock again and again until ctx ends. It always returns nil:
@@ -46,6 +49,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
+		case <-k.Moved:
 		}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastStore)
