@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/claim"
 	"roomgate/agent/whole"
 )
@@ -28,7 +27,7 @@ const (
 
 // screen keeps the attached screen in step with the gateway's claim.
 type screen struct {
-	agent *agent.Agent
+	claim *claim.Book
 	path  string
 	log   *slog.Logger
 }
@@ -38,8 +37,8 @@ type screen struct {
 func (s screen) run(ctx context.Context) error {
 	shown := "?" // by who ran before
 	for ctx.Err() == nil {
-		changed := s.agent.Claim.Changed()
-		if text := screenText(s.agent.Claim.Status()); text != shown {
+		changed := s.claim.Changed()
+		if text := screenText(s.claim.Status()); text != shown {
 			if err := s.show(text); err != nil {
 				s.log.Warn("the claim code cannot be put on the attached screen: see roomgate claim", "error", err)
 			} else {

@@ -10,26 +10,55 @@ import (
 	"testing/synctest"
 	"time"
 
-	"roomgate/agent/agenttest"
+	"roomgate/agent/auth"
 	"roomgate/agent/claim"
+	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
+	"roomgate/store"
 )
+
+// openClaim is the claim of a gateway that nobody has claimed, at a cloud that
+// cannot be reached.
+func openClaim(t *testing.T) *claim.Book {
+	t.Helper()
+	db, _, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), store.Options{Schema: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	keys, err := auth.NewKeys(auth.NewSecret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, quiet, started := clock.New(clock.Options{Mode: clock.Always}), slog.New(slog.DiscardHandler), time.Now()
+	b, err := claim.Open(claim.Options{DB: db, Clock: now, Keys: keys, Log: quiet, ID: "demo",
+		Events: eventlog.Open(eventlog.Options{DB: db, Clock: now, Rows: 100, Flush: time.Second, Log: quiet}),
+		Cloud:  config.Cloud{URL: "mqtt://127.0.0.1:1", ClaimURL: "https://rooms.example.com/claim"},
+		Moment: func() auth.Moment {
+			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}
+		},
+		Online: func() bool { return false }, Page: func() string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 func TestAttachedScreenKeepsInStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := agenttest.Start(t, agenttest.Options{Settings: []config.Setting{
-			{Key: "cloud.url", Value: "mqtt://127.0.0.1:1"}, {Key: "cloud.claim_url", Value: "https://rooms.example.com/claim"}}})
+		b := openClaim(t)
 		path := filepath.Join(t.TempDir(), screenFile)
 		if err := os.WriteFile(path, []byte("of the run before"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- screen{b.Agent, path, slog.New(slog.DiscardHandler)}.run(ctx) }()
+		go func() { ended <- screen{b, path, slog.New(slog.DiscardHandler)}.run(ctx) }()
 		for _, later := range []time.Duration{0, 30 * time.Minute} { // another code is shown then
 			time.Sleep(later + screenPoll + time.Second)
 			shown, err := os.ReadFile(path)
-			code := b.Claim.Status().Code
+			code := b.Status().Code
 			if err != nil || !strings.HasPrefix(string(shown), cleared) || !strings.Contains(string(shown), "\nclaim code "+code+"\n") || !strings.Contains(string(shown), "▀") {
 				t.Errorf("with the code %s it shows\n%s", code, shown)
 			}
@@ -44,7 +73,6 @@ func TestAttachedScreenKeepsInStep(t *testing.T) {
 		if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
 			t.Errorf("at the end it leaves %v", left)
 		}
-		b.Stop()
 	})
 }
 

@@ -105,7 +105,7 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 		loop{"control socket", func(ctx context.Context) error { return server.Serve(ctx, control, server.Control()) }},
 		loop{"systemd", g.notify})
 	if socketDir != g.config.Data { // a service, whose runtime directory the screen's getty reads
-		g.loops = append(g.loops, loop{"attached screen", screen{g.agent, filepath.Join(socketDir, screenFile), g.log}.run})
+		g.loops = append(g.loops, loop{"attached screen", screen{g.agent.Claim, filepath.Join(socketDir, screenFile), g.log}.run})
 	}
 	g.say("control socket %s", control.Addr())
 	return nil
