@@ -51,7 +51,7 @@ func (d *runningDemo) call(t *testing.T, method, path, contentType string, body 
 // TestDemoReachesThisMachine, if it is told to: by webhooks and by calendars,
 // without TLS too, and by neither else.
 func TestDemoReachesThisMachine(t *testing.T) {
-	t.Setenv("ROOMGATE_SYSTEM_KEY", demoKey)
+	t.Parallel()
 	var told atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		told.Add(1)
@@ -137,8 +137,6 @@ func TestPicturesLeaveTheProcessWhole(t *testing.T) {
 	if raced {
 		t.Skip("not with the race detector, which needs memory of its own: make faults has it")
 	}
-	t.Setenv("ROOMGATE_SYSTEM_KEY", demoKey)
-	t.Setenv("GOMEMLIMIT", "160MiB") // as the unit has it
 	d := startDemo(t)
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewYCbCr(image.Rect(0, 0, 3840, 2160), image.YCbCrSubsampleRatio444), nil); err != nil {
@@ -191,8 +189,6 @@ func TestCalendarsLeaveTheProcessWhole(t *testing.T) {
 	if raced || testing.Short() {
 		t.Skip("not with the race detector, which needs memory of its own, nor in a short run: make faults has it")
 	}
-	t.Setenv("ROOMGATE_SYSTEM_KEY", demoKey)
-	t.Setenv("GOMEMLIMIT", "160MiB") // as the unit has it
 	var body bytes.Buffer
 	body.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n")
 	now := time.Now().UTC()

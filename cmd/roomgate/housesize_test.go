@@ -46,6 +46,7 @@ var allowances = map[string]allowance{
 
 // TestSizes keeps every type and package at one noun.
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	figures := measure(t, sources(t))
 	for name, n := range figures {
 		if problem := oversize(name, n); problem != "" {

@@ -93,11 +93,11 @@ type runningDemo struct {
 	pid   int
 }
 
-// startDemo starts a demo for a test of its own.
+// startDemo starts a demo for a test of its own, under the limit of its unit.
 func startDemo(t *testing.T, more ...string) *runningDemo {
 	t.Helper()
 	d := &runningDemo{dir: t.TempDir(), ports: map[string]string{}}
-	d.env = append(os.Environ(), "TMPDIR="+d.dir, "XDG_RUNTIME_DIR=", "GORACE=atexit_sleep_ms=0")
+	d.env = append(os.Environ(), "TMPDIR="+d.dir, "XDG_RUNTIME_DIR=", "GORACE=atexit_sleep_ms=0", "GOMEMLIMIT=160MiB", "ROOMGATE_SYSTEM_KEY="+demoKey)
 	d.start(t, more...)
 	return d
 }

@@ -138,6 +138,7 @@ func atBroker(t *testing.T, address, user string, hear func(topic string), filte
 // TestAGuestSpeaksForNobody: a bolt that is stuck was not closed because another
 // user of the room broker says so. Without lists, as configurations were.
 func TestAGuestSpeaksForNobody(t *testing.T) {
+	t.Parallel()
 	c, err := config.Parse("test.yaml", []byte(guests), all.All())
 	if err != nil {
 		t.Fatal(err)
