@@ -132,7 +132,7 @@ func (b *Book) Send(ctx context.Context, r message.Request, key string) (Info, e
 	if err := b.o.Events.Commit(ctx, b.Stage(d)); err != nil {
 		return Info{}, err
 	}
-	return b.info(d.stored)
+	return b.accepted(d.stored)
 }
 
 // Get returns one message. One that is forgotten, or never was, is refused as
@@ -193,11 +193,18 @@ func (b *Book) read(id string) (s storedMessage, err error) {
 }
 
 // info says how a message fares.
-func (b *Book) info(s storedMessage) (info Info, err error) {
-	info = Info{Message: s.Message, Channels: Channels{Push: s.Push}}
+func (b *Book) info(s storedMessage) (Info, error) {
+	info, err := b.accepted(s)
 	if e := b.index.find(s.ID); e.id != "" && s.Push.Open() {
 		info.Channels.Push.Attempts, info.Channels.Push.Reason = e.tries, e.reason
 	}
+	return info, err
+}
+
+// accepted is a message as it is stored. Who sends one is answered with that,
+// however quick the push gateway is.
+func (b *Book) accepted(s storedMessage) (info Info, err error) {
+	info = Info{Message: s.Message, Channels: Channels{Push: s.Push}}
 	info.Channels.Cloud, err = b.cloudChannel(s.Sequence)
 	return info, err
 }
