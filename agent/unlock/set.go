@@ -114,6 +114,9 @@ func (b *Book) write(tx *store.Tx, c change, by string) error {
 	}
 	details := what.details()
 	details["by"] = by
+	if c.door.Lock == nil { // it goes, or has gone
+		return b.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: what.SpaceID, Device: eventlog.SpaceDevice, Details: details})
+	}
 	return b.o.Events.Push(tx, c.door.Lock.Event(kind, "", time.Now(), details))
 }
 

@@ -75,7 +75,24 @@ func (m *managing) check(doors []Door) error {
 			return err
 		}
 	}
+	m.endElsewhere(doors)
 	return nil
+}
+
+// endElsewhere ends those of mine whose door goes: they would open it again when
+// it comes back.
+func (m *managing) endElsewhere(doors []Door) {
+	for space, all := range m.next {
+		if slices.ContainsFunc(doors, func(d Door) bool { return d.spaceID() == space }) {
+			continue
+		}
+		for _, one := range all.all {
+			if m.mine[one.key()] {
+				m.next[space] = m.next[space].with(one, nil)
+				m.changes = append(m.changes, change{old: one})
+			}
+		}
+	}
 }
 
 // checkDoor checks the codes of one door.

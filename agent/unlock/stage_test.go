@@ -116,3 +116,26 @@ func TestStageHoldsTheCodes(t *testing.T) {
 		r.opens("222222")
 	})
 }
+
+// A code that the cloud manages ends with its door: it does not open the door that
+// comes back.
+func TestManagedCodesEndWithTheirDoor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startRig(t)
+		r.code(Request{Name: "own", Code: "111111"})
+		mine, err := r.manage(nil, spec("a", "222222"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, ids, err := r.Stage(nil, mine, nil, "cloud")
+		if err == nil {
+			err = r.log.Commit(t.Context(), s)
+		}
+		if err != nil || len(ids) != 0 {
+			t.Fatalf("%q, %v", ids, err)
+		}
+		r.restart()
+		r.refused("222222", "no such code")
+		r.opens("111111")
+	})
+}
