@@ -47,7 +47,7 @@ var of = Manifest{Version: "test", Schema: 1, GatewayID: "one", Created: time.Un
 func sealed(t testing.TB, body []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := seal(&b, passphrase, 1)
+	w, err := Seal(&b, passphrase, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestWhatIsRefused(t *testing.T) {
 	elsewhere := bytes.ReplaceAll(good, []byte(SecretName), []byte("../../a/b/c/d"))
 	huge := bytes.Replace(good, []byte(`"size": 32`), []byte(`"size": 99999999999`), 1)
 	var other bytes.Buffer
-	w, _ := seal(&other, passphrase, 1)
+	w, _ := Seal(&other, passphrase, 1)
 	_, _ = w.Write([]byte("hello"))
 	_ = w.Close()
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestWhatIsRefused(t *testing.T) {
 	if _, err := open(greedy, passphrase, ""); !errors.Is(err, ErrNotBackup) {
 		t.Errorf("one that wants a gigabyte: %v", err)
 	}
-	if _, err := Seal(io.Discard, "too short"); err == nil {
+	if _, err := Seal(io.Discard, "too short", WorkFactor); err == nil {
 		t.Error("a short passphrase is taken")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -197,4 +197,20 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A backup as it is usually sealed says so in its header, and opens.
+func TestUsualWork(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w, err := Seal(&b, passphrase, WorkFactor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil || !strings.Contains(b.String(), " 16\n") {
+		t.Errorf("%v: %q", err, b.String()[:min(b.Len(), 120)])
+	}
+	if _, err := Unseal(&b, passphrase); err != nil {
+		t.Error(err)
+	}
 }

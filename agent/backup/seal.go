@@ -15,10 +15,10 @@ const (
 	// MinPassphrase is the shortest passphrase that a backup is sealed with,
 	// in bytes.
 	MinPassphrase = 12
-	// workFactor is scrypt's: 2^16 takes 64 MiB for a moment, which the
+	// WorkFactor is the usual one of scrypt: 2^16 takes 64 MiB for a moment, which the
 	// smallest board still has beside a running gateway. age's own 2^18 takes
 	// 256 MiB.
-	workFactor = 16
+	WorkFactor = 16
 	// maxWorkFactor is what is accepted: 2^18 is what the age tool writes. A
 	// file that asks for more could ask for all the memory there is.
 	maxWorkFactor = 18
@@ -27,13 +27,9 @@ const (
 // magic is how every age file begins.
 const magic = "age-encryption.org/v1\n"
 
-// Seal returns a writer whose contents only the passphrase opens. Close ends
-// the file.
-func Seal(w io.Writer, passphrase string) (io.WriteCloser, error) {
-	return seal(w, passphrase, workFactor)
-}
-
-func seal(w io.Writer, passphrase string, factor int) (io.WriteCloser, error) {
+// Seal returns a writer whose contents only the passphrase opens. Guessing one
+// takes 2^factor steps of scrypt. Close ends the file.
+func Seal(w io.Writer, passphrase string, factor int) (io.WriteCloser, error) {
 	if len(passphrase) < MinPassphrase {
 		return nil, fmt.Errorf("the passphrase has %d characters: choose at least %d", len(passphrase), MinPassphrase)
 	}

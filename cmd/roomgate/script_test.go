@@ -25,10 +25,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"roomgate": released})
 }
 
-// released is the program, which may stand for another release than it is.
+// released is the program, which may stand for another release than it is, and
+// seals backups as quickly as it is told.
 func released() {
 	if v := os.Getenv("TEST_VERSION"); v != "" {
 		version = v
+	}
+	if v, err := strconv.Atoi(os.Getenv("TEST_WORK_FACTOR")); err == nil {
+		workFactor = v
 	}
 	main()
 }
@@ -55,6 +59,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("TMPDIR", env.WorkDir)
 	env.Setenv("XDG_RUNTIME_DIR", "")
 	env.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1") // else each command takes a second
+	env.Setenv("TEST_WORK_FACTOR", "10")                      // else each backup takes seconds under the race detector
 	env.Setenv("FREE", "--listen 127.0.0.1:0 --broker 127.0.0.1:0 --cloud-listen 127.0.0.1:0")
 	return nil
 }
