@@ -64,14 +64,17 @@ func setUp(env *testscript.Env) error {
 	return nil
 }
 
-// until runs a command until its output matches: until PATTERN COMMAND...
+// until runs a command until its output matches, less and less often: until
+// PATTERN COMMAND...
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until PATTERN COMMAND...")
 	}
 	pattern := regexp.MustCompile("(?m)" + args[0])
 	var out []byte
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
+	pause := 30 * time.Millisecond
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(pause) {
+		pause = min(pause*5/4, 400*time.Millisecond)
 		cmd := exec.Command("sh", append([]string{"-c", `exec "$@"`, "sh"}, args[1:]...)...)
 		cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
 		if out, _ = cmd.CombinedOutput(); pattern.Match(out) {
