@@ -15,12 +15,12 @@ import (
 	"roomgate/cloud"
 )
 
-const (
-	// cloudPatience is how long a broker may take to be reached.
-	cloudPatience = 10 * time.Second
-	// cloudLook is how long is listened to what a broker keeps of gateways.
-	cloudLook = time.Second
-)
+// cloudPatience is how long a broker may take to be reached; tests of commands
+// have less of it.
+var cloudPatience = 10 * time.Second
+
+// cloudLook is how long is listened to what a broker keeps of gateways.
+const cloudLook = time.Second
 
 // cloudFlags are those of a command that talks to gateways by way of the
 // cloud's broker.

@@ -25,14 +25,17 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"roomgate": released})
 }
 
-// released is the program, which may stand for another release than it is, and
-// seals backups as quickly as it is told.
+// released is the program. It may stand for another release than it is, and do
+// with less work and patience than people need.
 func released() {
 	if v := os.Getenv("TEST_VERSION"); v != "" {
 		version = v
 	}
 	if v, err := strconv.Atoi(os.Getenv("TEST_WORK_FACTOR")); err == nil {
 		workFactor = v
+	}
+	if v, err := time.ParseDuration(os.Getenv("TEST_CLOUD_PATIENCE")); err == nil {
+		cloudPatience = v
 	}
 	main()
 }
@@ -60,6 +63,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("XDG_RUNTIME_DIR", "")
 	env.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1") // else each command takes a second
 	env.Setenv("TEST_WORK_FACTOR", "10")                      // else each backup takes seconds under the race detector
+	env.Setenv("TEST_CLOUD_PATIENCE", "5s")                   // a script waits for a broker that has ended
 	env.Setenv("FREE", "--listen 127.0.0.1:0 --broker 127.0.0.1:0 --cloud-listen 127.0.0.1:0")
 	return nil
 }
