@@ -37,10 +37,6 @@ import (
 	"roomgate/store"
 )
 
-// finishTimeout bounds how long the last of something may wait for the disk or the
-// network.
-const finishTimeout = 5 * time.Second
-
 // Database is the name of the database in the data folder.
 const Database = "roomgate.db"
 
@@ -112,7 +108,7 @@ type Agent struct {
 	rebuilt   loop.Broadcast       // the site was replaced
 	builders  loop.Turn            // holds a token while somebody changes the site
 	additions map[string]*addition // belongs to who has that turn
-	file      *config.Config       // the same; of it spaces and users may be newer than config's
+	file      *config.Config       // also belongs to who has that turn; its spaces and users may be newer than config's
 	keys      *auth.Keys           // made of the device secret
 	mail      *mail.Queue
 

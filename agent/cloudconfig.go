@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"roomgate/agent/access"
 	"roomgate/agent/device"
@@ -159,21 +160,14 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 		}
 	}
 	c.kept.Revision, c.kept.Message, c.kept.Again = d.Revision, e.ID, false
-	err := a.Events.Commit(ctx, eventlog.Stage{Write: func(tx *store.Tx) error {
-		for _, write := range c.store {
-			if err := write(tx); err != nil {
-				return err
-			}
-		}
+	stages := append(c.stages, eventlog.Stage{Write: func(tx *store.Tx) error {
 		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
 			return err
 		}
 		return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(e.ID))
-	}, Show: func() {
-		for _, show := range c.show {
-			show()
-		}
-	}, Release: c.release})
+	}})
+	c.stages = nil // Commit releases them
+	err := a.Events.Commit(ctx, stages...)
 	if err != nil {
 		return err
 	}
@@ -182,7 +176,7 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 }
 
 // configuring is a configuration of the cloud that is checked and not yet made:
-// each part adds what is to be written, shown and let go.
+// each part adds its stages.
 type configuring struct {
 	agent *Agent
 	ctx   context.Context
@@ -191,22 +185,21 @@ type configuring struct {
 	by    string
 	next  *site // as it will be
 
-	store []func(*store.Tx) error
-	show  []func()
-	let   []func() // go, the last first
+	stages []eventlog.Stage
 }
 
+// release lets go of what was checked and is not made, the last first.
 func (c *configuring) release() {
-	for i := len(c.let) - 1; i >= 0; i-- {
-		c.let[i]()
+	for _, s := range slices.Backward(c.stages) {
+		if s.Release != nil {
+			s.Release()
+		}
 	}
-	c.let = nil
+	c.stages = nil
 }
 
 // add adds what a noun makes of its part.
-func (c *configuring) add(s eventlog.Stage) {
-	c.store, c.show, c.let = append(c.store, s.Write), append(c.show, s.Show), append(c.let, s.Release)
-}
+func (c *configuring) add(s eventlog.Stage) { c.stages = append(c.stages, s) }
 
 // in names the item of a part in a refusal.
 func in(part string, i int, err error) error {

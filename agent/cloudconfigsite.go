@@ -50,7 +50,7 @@ func (c *configuring) site() error {
 		return err
 	}
 	c.next = r.next
-	c.store, c.show, c.let = append(c.store, r.store), append(c.show, r.show), append(c.let, r.release)
+	c.add(r.stage())
 	return nil
 }
 
@@ -108,9 +108,7 @@ func (c *configuring) permissions() error {
 		if set.Permissions == nil && was.Permissions == nil {
 			continue
 		}
-		stage := d.Stage(set, c.by)
-		c.store = append(c.store, stage.Write)
-		c.show = append(c.show, stage.Show)
+		c.add(d.Stage(set, c.by))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -93,7 +94,7 @@ func (a *Agent) SetSensor(ctx context.Context, id, sub string, options json.RawM
 	}
 	sub = drivers.Canonical(sub)
 	if subs := drivers.SubDevices(d.Type); !slices.Contains(subs, sub) {
-		return device.Info{}, refuse(Invalid, "sub_device", "is not known: a %s has %s", d.Type, listed(subs))
+		return device.Info{}, refuse(Invalid, "sub_device", "is not known: a %s has %s", d.Type, problem.List(subs))
 	}
 	p, err := withSensor(d, old, sub, options)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"roomgate/agent/access"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -16,7 +17,7 @@ func (a *Agent) Permits(p access.Principal, spaceID, deviceType, sub, action str
 	sub = drivers.Canonical(sub)
 	for _, one := range d.Live().Permissions() {
 		if one.Action == action && one.SubDevice == sub && !slices.ContainsFunc(one.Allow, p.Is) {
-			return refuse(Forbidden, "action", "is not permitted to you at this device: it is for %s", listed(append([]string{access.KindSystem}, one.Allow...)))
+			return refuse(Forbidden, "action", "is not permitted to you at this device: it is for %s", problem.List(append([]string{access.KindSystem}, one.Allow...)))
 		}
 	}
 	return nil

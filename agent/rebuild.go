@@ -204,6 +204,11 @@ func (r *rebuild) show() {
 
 func (r *rebuild) release() { r.rooms.Release() }
 
+// stage is the change as a part of a larger one.
+func (r *rebuild) stage() eventlog.Stage {
+	return eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}
+}
+
 // changeSite checks, stores and shows edits of the additions. The caller has the
 // turn of the site.
 func (a *Agent) changeSite(ctx context.Context, edits map[string]*addition, by string) error {
@@ -211,7 +216,7 @@ func (a *Agent) changeSite(ctx context.Context, edits map[string]*addition, by s
 	if err != nil {
 		return err
 	}
-	if err := a.Events.Commit(ctx, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}); err != nil {
+	if err := a.Events.Commit(ctx, r.stage()); err != nil {
 		return err
 	}
 	return a.Bookings.NoteNewSpaces(ctx)

@@ -30,8 +30,7 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	defer r.release()
-	err = a.Events.Commit(ctx, eventlog.Stage{Write: r.store, Show: r.show, Release: r.release}, a.Access.StagePeople(people),
+	err = a.Events.Commit(ctx, r.stage(), a.Access.StagePeople(people),
 		eventlog.Stage{Show: func() { a.file = c }})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/loop"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/agent/unlock"
 	"roomgate/drivers"
@@ -77,7 +78,7 @@ func (s *space) device(deviceType string) (*device.Device, error) {
 	for i, d := range s.devices {
 		have[i] = d.Type
 	}
-	return nil, refuse(NotFound, "device_type", "is not a device of this meeting space, which has %s", listed(have))
+	return nil, refuse(NotFound, "device_type", "is not a device of this meeting space, which has %s", problem.List(have))
 }
 
 // SpaceID finds a space by its id or, ignoring case, by its name.
@@ -123,14 +124,6 @@ func (s *space) infos() []device.Info {
 		infos[i] = d.Info(s.Name)
 	}
 	return infos
-}
-
-// listed joins names as a person would read them.
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // door is the space's lock, if it has one.

@@ -55,7 +55,7 @@ func (c *configuring) update() error {
 		}
 	}
 	c.kept.Update = url
-	c.show = append(c.show, func() { c.agent.updateURL.Store(&url) })
+	c.add(eventlog.Stage{Show: func() { c.agent.updateURL.Store(&url) }})
 	return nil
 }
 

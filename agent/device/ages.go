@@ -111,8 +111,7 @@ func (b *Commands) forgot(c Command) error {
 }
 
 // Mend does what a repair of the database leaves to do before anything is
-// loaded: it sees to it that each command is forgotten some day, and that what
-// was open is closed.
+// loaded: each command is forgotten some day.
 func Mend(tx *store.Tx, r store.Repair) error {
 	doubtful, aged := r.Doubtful(commands.Bucket()), map[string]bool{}
 	for _, ids := range commandAges {

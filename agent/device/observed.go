@@ -40,7 +40,7 @@ func (d *Device) Readings() []Reading { return d.known.Load().at(time.Now()).rea
 func (d *Device) Status(sub string) (Reading, error) {
 	r, ok := d.Reading(drivers.Canonical(sub))
 	if !ok {
-		return Reading{}, problem.New(problem.NotFound, "sub_device", "is not known: %s has %s", d.Type, list(drivers.SubDevices(d.Type)))
+		return Reading{}, problem.New(problem.NotFound, "sub_device", "is not known: %s has %s", d.Type, problem.List(drivers.SubDevices(d.Type)))
 	}
 	return r, nil
 }

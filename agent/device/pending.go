@@ -61,13 +61,13 @@ func (d *Device) Parse(c Command) (drivers.Args, error) {
 	}
 	action, known, ok := description.Action(c.SubDevice, c.Action)
 	if !known {
-		return nil, problem.New(problem.NotFound, "sub_device", "is not known: %s has %s", d.Type, list(drivers.SubDevices(d.Type)))
+		return nil, problem.New(problem.NotFound, "sub_device", "is not known: %s has %s", d.Type, problem.List(drivers.SubDevices(d.Type)))
 	}
 	if names := actionNames(*description, c.SubDevice); !ok && len(names) == 0 {
 		return nil, problem.New(problem.Invalid, "action", "is not known: this device only tells, and takes no orders")
 	}
 	if !ok {
-		return nil, problem.New(problem.Invalid, "action", "is not known: want one of %s", list(actionNames(*description, c.SubDevice)))
+		return nil, problem.New(problem.Invalid, "action", "is not known: want one of %s", problem.List(actionNames(*description, c.SubDevice)))
 	}
 	return action.Parse(c.Value)
 }

@@ -36,11 +36,11 @@ func (d *Device) CheckPermissions(all []Permission) error {
 		p := &all[i]
 		p.SubDevice = drivers.Canonical(p.SubDevice)
 		if p.SubDevice != "" && !slices.Contains(drivers.SubDevices(d.Type), p.SubDevice) {
-			return problem.New(problem.Invalid, "permissions", "has the sub-device %q: a %s has %s", clipped(p.SubDevice, 40), d.Type, list(drivers.SubDevices(d.Type)))
+			return problem.New(problem.Invalid, "permissions", "has the sub-device %q: a %s has %s", clipped(p.SubDevice, 40), d.Type, problem.List(drivers.SubDevices(d.Type)))
 		}
 		if known := d.description.Load(); known != nil {
 			if names := actionNames(*known, p.SubDevice); !slices.Contains(names, p.Action) {
-				return problem.New(problem.Invalid, "permissions", "has the action %q: want one of %s", clipped(p.Action, 40), list(names))
+				return problem.New(problem.Invalid, "permissions", "has the action %q: want one of %s", clipped(p.Action, 40), problem.List(names))
 			}
 		}
 		for _, who := range p.Allow {

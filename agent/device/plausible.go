@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -19,7 +20,7 @@ func plausible(deviceType, sub, value string) error {
 		return nil
 	}
 	if values := valuesOf(deviceType, sub); !slices.Contains(values, value) {
-		return fmt.Errorf("%w: the device answered %q, which is none of %s", drivers.ErrNoValue, value, list(values))
+		return fmt.Errorf("%w: the device answered %q, which is none of %s", drivers.ErrNoValue, value, problem.List(values))
 	}
 	return nil
 }

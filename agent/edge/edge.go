@@ -29,10 +29,6 @@ import (
 // maxDevices is how many edge devices a building has at most.
 const maxDevices = 500
 
-// spaceDevice is what events of a space, and of no device in it, name as the
-// device.
-const spaceDevice = "meeting-space"
-
 // The kinds of edge devices.
 const (
 	Display = "display" // shows the page of the meeting space
@@ -184,7 +180,7 @@ func (b *Book) add(ctx context.Context, d storedDevice) error {
 func (b *Book) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
 	details := map[string]any{"edge_device_id": d.ID, "name": d.Name, "kind": d.Kind}
 	maps.Copy(details, more)
-	return b.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: spaceDevice, Details: details})
+	return b.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: eventlog.SpaceDevice, Details: details})
 }
 
 // List returns every edge device, oldest first.

@@ -119,3 +119,11 @@ func As(err error) *Error {
 	}
 	return nil
 }
+
+// List joins names as a person would read them.
+func List(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

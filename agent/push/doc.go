@@ -1,6 +1,6 @@
 // Package push hands messages to a push gateway that speaks the interface of
 // an ntfy server: POST of a JSON object to its root, with a bearer token. It
-// keeps nothing and starts nothing; package agent stores and moves what is
+// keeps nothing and starts nothing; package message/book stores and moves what is
 // sent.
 //
 // # Why
