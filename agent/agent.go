@@ -145,7 +145,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 func (a *Agent) load(ctx context.Context, o Options) error {
 	var err error
 	if err = openClock(a, o.Machine); err != nil {
-		return fmt.Errorf("read what the clock has to be: %w", err)
+		return fmt.Errorf("load the clock: %w", err)
 	}
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
 		Log: a.log, Grown: a.Cloud.Wake})
@@ -155,13 +155,13 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	}
 	a.Bookings = schedule.Open(scheduleOptions(a))
 	if err := mendRepaired(ctx, a); err != nil {
-		return fmt.Errorf("mend what a repair of the database has left: %w", err)
+		return fmt.Errorf("mend the repaired database: %w", err)
 	}
 	if err := a.openAccess(ctx, o); err != nil {
-		return fmt.Errorf("load who may come in: %w", err)
+		return fmt.Errorf("load the keys and users: %w", err)
 	}
 	if a.Claim, err = claim.Open(claimOptions(a)); err != nil {
-		return fmt.Errorf("load whom the gateway belongs to: %w", err)
+		return fmt.Errorf("load the gateway's claim: %w", err)
 	}
 	if a.Edges, err = edge.Open(edgeOptions(a)); err != nil {
 		return fmt.Errorf("load the edge devices: %w", err)

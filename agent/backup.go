@@ -97,7 +97,7 @@ const sequencesPerSecond = 1 << 16
 
 // NewLife is what a gateway becomes that is restored.
 type NewLife struct {
-	NewKey bool // the system key is made anew
+	NewKey bool // the system key is made again
 	// Another says that it is another gateway. The old one may still run, and
 	// tells itself what waits to be told.
 	Another bool
@@ -106,7 +106,7 @@ type NewLife struct {
 // Rekey prepares the database in dir, which comes from a backup, for its new
 // life. Tokens that were issued end. The numbers of messages go on above all
 // that another copy may have given out, because the cloud takes what it has
-// seen before for old. A system key that is made anew is returned.
+// seen before for old. A system key that is made again is returned.
 // What is sealed with the device secret, which must come along, and the keys
 // of integrations stay what they are.
 func Rekey(ctx context.Context, dir string, life NewLife) (key string, err error) {

@@ -49,7 +49,7 @@ type downRule struct {
 	Enabled *bool `json:"enabled"` // true without
 }
 
-// downPermission says who may give an order to a device.
+// downPermission says who may give a command to a device.
 type downPermission struct {
 	DeviceID string `json:"device_id"`
 	device.Permission

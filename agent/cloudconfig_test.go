@@ -253,7 +253,7 @@ func TestRefusedConfigurationIsAnsweredOnce(t *testing.T) {
 			t.Errorf("after a restart: %q", got)
 		}
 		if got := r.deliver(cloud.Envelope{ID: "m3", Source: "backend", Type: "roomgate.config", Data: json.RawMessage(`{"revision":7,"devices":5}`)}, false); !strings.HasPrefix(got, "rejected") {
-			t.Errorf("sent anew, not kept: %q", got)
+			t.Errorf("sent again, not kept: %q", got)
 		}
 		if got := r.configure("m3", 7, `"devices":[]`); got != "done" {
 			t.Errorf("put right: %q", got)

@@ -27,7 +27,7 @@ func (d *duplicateID) tell(ctx context.Context, times int) {
 	log.Error("another gateway probably uses the id of this one: the cloud's broker closes connection after connection; give one of the two another gateway.id",
 		"gateway", id, "connections", times)
 	if err := d.agent.NoteUpdate(ctx, "gatewayContested", map[string]any{"gateway_id": id, "count": times}); err != nil {
-		log.Warn("cannot store yet that another gateway has this id", "error", err)
+		log.Warn("cannot store yet the event of a duplicate id", "error", err)
 		return
 	}
 	d.told = time.Now()

@@ -221,10 +221,10 @@ func TestReleasedAndClaimedAgain(t *testing.T) {
 		}
 		keep := backend.Claim{OrganizationID: acme, Organization: "Acme Ltd"}
 		if r := c.bring("m3", g.Code, keep); r.State != device.Done {
-			t.Errorf("anew: %+v", r)
+			t.Errorf("again: %+v", r)
 		}
 		if got := c.loggedIn(); len(got) != 0 {
-			t.Errorf("without a login of its own it logs in anew as %q", got)
+			t.Errorf("without a login of its own it logs in again as %q", got)
 		}
 		if o, _ := c.Access.Organization(acme); o.Name != "Acme" {
 			t.Errorf("what the organization is called here: %q", o.Name)

@@ -42,7 +42,7 @@ func TestReload(t *testing.T) {
 			t.Errorf("its new light is %+v", got)
 		}
 		if r.site.Load().device("light-1") != light {
-			t.Error("a light that stayed was opened anew")
+			t.Error("a light that stayed was opened again")
 		}
 		if r.find(newRoom) == nil || len(r.Access.Users()) != 2 {
 			t.Errorf("what the cloud manages is gone, users %+v", r.Access.Users())

@@ -65,7 +65,7 @@ func (l *Link) Run(ctx context.Context) error {
 			return nil
 		}
 		if errors.Is(err, errRenewed) {
-			l.o.Log.Info("cloud link logs in anew", "broker", l.address)
+			l.o.Log.Info("cloud link logs in again", "broker", l.address)
 			try = -1
 			continue
 		}

@@ -33,7 +33,7 @@ type LinkOptions struct {
 	// Will is registered at each connection, and published by the broker if
 	// the connection is lost. Birth is published once all subscriptions are
 	// acknowledged, Farewell before the link ends as asked. Each is called
-	// anew per connection; nil: none.
+	// again for each connection; nil: none.
 	Will, Birth, Farewell func() Message
 	// Subscribe are topic filters, at QoS 1. One that is refused ends the
 	// connection.

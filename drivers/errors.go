@@ -9,7 +9,7 @@ var (
 	// cannot be one. It is as definite as ErrOffline: the value before is over.
 	ErrNoValue = errors.New("no value")
 	// ErrNotConfirmed: the order was given, the read-back did not follow.
-	ErrNotConfirmed = errors.New("device did not follow the order")
+	ErrNotConfirmed = errors.New("device did not follow the command")
 	// ErrUnsupported: the device has no such action or sub-device.
 	ErrUnsupported = errors.New("device does not take this action")
 	// ErrNoLine: the board has no line, channel or bus of that name.

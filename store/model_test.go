@@ -113,7 +113,7 @@ func (m *model) compare(tx *Tx) error {
 }
 
 // TestModel does random transactions to a database and to maps: one call may hold several steps and fail at the end,
-// alone or next to a neighbour that succeeds; sometimes the database is opened anew.
+// alone or next to a neighbour that succeeds; sometimes the database is opened again.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

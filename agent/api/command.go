@@ -67,9 +67,9 @@ func orderError(err error, o device.Command) error {
 	e := agent.AsError(err)
 	switch {
 	case e.Code == agent.Conflict && e.Field == "id":
-		return invalid(headerIdempotencyKey, "was used before for another order: choose a new one")
+		return invalid(headerIdempotencyKey, "was used before for another command: choose a new one")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &agent.Error{Code: agent.Unavailable, Message: "the order could not be stored in time, nothing was done: try again"}
+		return &agent.Error{Code: agent.Unavailable, Message: "the command could not be stored in time, nothing was done: try again"}
 	}
 	return knownType(err, o.DeviceType)
 }

@@ -102,7 +102,7 @@ func TestActionRefusals(t *testing.T) {
 			checkProblem(t, c.name, got, c.status, map[int]string{404: "not_found", 422: "invalid"}[c.status], c.field)
 		}
 		told := b.ask("POST", "/devices/"+aurora+"/action", `{"device_type":"o3-sensor","sub_device":"occupancy","action":"on"}`)
-		if p := checkProblem(t, "what takes no orders", told, 422, "invalid", "action"); !strings.HasSuffix(p.Detail, "takes no orders") {
+		if p := checkProblem(t, "what takes no commands", told, 422, "invalid", "action"); !strings.HasSuffix(p.Detail, "takes no commands") {
 			t.Errorf("%q", p.Detail)
 		}
 		if after := b.ask("POST", "/devices/"+aurora+"/status", `{"device_type":"all"}`).body; after != before {

@@ -108,7 +108,7 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 		return false, err
 	}
 	if *space != "" && *space != d.SpaceID {
-		return false, &agent.Error{Code: agent.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it anew"}
+		return false, &agent.Error{Code: agent.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it again"}
 	}
 	*space = d.SpaceID
 	if _, err := s.agent.Edges.Beat(b.id, b.uptimeS, b.version); err != nil {

@@ -48,7 +48,7 @@ func (b *building) registered(space, more string) (id, key string) {
 }
 
 // ofHost is what an answer says of the machine that the test runs on, and what is
-// made up anew.
+// made up again.
 var ofHost = regexp.MustCompile(`("addresses": )\[[^]]*\]|("(?:device_id|api_key)": )"[^"]*"`)
 
 func TestEdgeDeviceClaimsItsSpace(t *testing.T) {
@@ -152,7 +152,7 @@ func TestEdgeDevicesBeat(t *testing.T) {
 		}
 		again := b.register(aurora, `,"serial":"B1"`)
 		for body, want := range map[string]int{
-			`{"device_id":"` + board + `"}`:                                       404, // registered anew
+			`{"device_id":"` + board + `"}`:                                       404, // registered again
 			`{"device_id":"` + again + `"}`:                                       200,
 			`{"device_id":"` + again + `","meeting_space_id":"` + borealis + `"}`: 409,
 			`{"device_id":"` + again + `","uptime_s":-1}`:                         422,

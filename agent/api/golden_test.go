@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // changing is what differs from run to run, ids and secrets, and what drivers
-// may word anew.
+// may word again.
 var changing = regexp.MustCompile(`"(command_id|secret|prefix|id|summary)": "(?:[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}|rg[^"]*|whsec_[^"]*|[^"]* [^"]*)"`)
 
 // golden compares JSON with testdata/NAME.json. Times are virtual, and so

@@ -30,7 +30,7 @@ var kinds = map[agent.Code]kind{
 	agent.Forbidden:    {http.StatusForbidden, "This caller may not do that"},
 	agent.Expired:      {http.StatusGatewayTimeout, "It waited longer than it was valid"},
 	agent.Unavailable:  {http.StatusServiceUnavailable, "What is needed for it is not available now"},
-	agent.NotFollowed:  {http.StatusBadGateway, "The device did not follow the order"},
+	agent.NotFollowed:  {http.StatusBadGateway, "The device did not follow the command"},
 	agent.Full:         {http.StatusInsufficientStorage, "The gateway's storage is full"},
 	agent.Stale:        {http.StatusPreconditionFailed, "It has changed since it was read"},
 	agent.NotNow:       {http.StatusConflict, "Its state or the time does not allow that"},

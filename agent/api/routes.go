@@ -62,7 +62,7 @@ func literalRoutes() []route {
 		{"POST", "/meetingspace/{meeting_space_id}/availability", permitSpacesWrite, storeAvailability, "Store meeting space availability"},
 
 		{"POST", "/meetingspace/{meeting_space_id}/calendar", permitSpacesWrite, linkCalendar, "Create external calendar"},
-		{"GET", "/meetingspace/{meeting_space_id}/calendar", permitSpaces, calendarLink, "How the external calendar is"},
+		{"GET", "/meetingspace/{meeting_space_id}/calendar", permitSpaces, calendarLink, "Get the external calendar"},
 		{"DELETE", "/meetingspace/{meeting_space_id}/calendar", permitSpacesWrite, unlinkCalendar, "End the link to an external calendar"},
 		{"POST", "/meetingspace/{meeting_space_id}/calendar/feed", permitSpacesWrite, newFeed, "Make a calendar feed of a meeting space"},
 		{"DELETE", "/meetingspace/{meeting_space_id}/calendar/feed", permitSpacesWrite, revokeFeed, "Revoke the calendar feed"},
@@ -86,7 +86,7 @@ func literalRoutes() []route {
 		{"DELETE", "/api/v1/webhooks/{webhook_id}", permitWebhooksWrite, deleteWebhook, "Delete a webhook"},
 		{"POST", "/api/v1/webhooks/{webhook_id}/test", permitWebhooksWrite, testWebhook, "Deliver a test now"},
 		{"POST", "/api/v1/webhooks/{webhook_id}/rotate-secret", permitWebhooksWrite, rotateSecret, "Give a webhook another secret"},
-		{"GET", "/api/v1/webhooks/{webhook_id}/deliveries", permitWebhooks, listDeliveries, "What a webhook was told"},
+		{"GET", "/api/v1/webhooks/{webhook_id}/deliveries", permitWebhooks, listDeliveries, "List webhook deliveries"},
 		{"POST", "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", permitWebhooksWrite, redeliver, "Deliver again"},
 
 		{"GET", "/rules", permitRules, listRules, "List rules"},
@@ -95,24 +95,24 @@ func literalRoutes() []route {
 		{"PATCH", "/rules/{rule_id}", permitRulesWrite, updateRule, "Update a rule"},
 		{"DELETE", "/rules/{rule_id}", permitRulesWrite, deleteRule, "Delete a rule"},
 		{"POST", "/rules/{rule_id}/test", permitRules, testRule, "Explain what a rule would do, without acting"},
-		{"GET", "/rules/{rule_id}/log", permitRules, ruleLog, "The last runs of a rule"},
+		{"GET", "/rules/{rule_id}/log", permitRules, ruleLog, "List the last runs of a rule"},
 
 		{"GET", "/messages", permitMessages, listMessages, "List messages"},
 		{"POST", "/messages", permitMessagesWrite, sendMessage, "Send message to a mobile device"},
 		{"GET", "/messages/{message_id}", permitMessages, getMessage, "Get a message"},
 
-		{"GET", "/gateway", permitSystem, gateway, "How the gateway is"},
+		{"GET", "/gateway", permitSystem, gateway, "Get gateway status"},
 		{"GET", "/gateway/devices", permitSystem, gatewayDevices, "List devices with their readings"},
 		{"GET", "/gateway/spaces", permitSystem, gatewaySpaces, "List meeting spaces with their devices"},
 		{"GET", "/gateway/keys", permitSystem, listKeys, "List API keys"},
 		{"POST", "/gateway/keys", permitSystem, createKey, "Create an API key"},
 		{"DELETE", "/gateway/keys/{key_id}", permitSystem, revokeKey, "Revoke an API key"},
 
-		{"GET", "/claim", permitAll, gatewayClaim, "Whom the gateway belongs to, or its claim code"},
+		{"GET", "/claim", permitAll, gatewayClaim, "Get the gateway's claim, or its claim code"},
 		{"DELETE", "/claim", permitSystem, releaseClaim, "End the claim of the gateway"},
 
-		{"GET", "/healthz", permitAll, healthz, "Whether the process works"},
-		{"GET", "/readyz", permitAll, readyz, "Whether the gateway is ready"},
+		{"GET", "/healthz", permitAll, healthz, "Check that the process works"},
+		{"GET", "/readyz", permitAll, readyz, "Check that the gateway is ready"},
 		{"GET", "/metrics", permitSystem, metrics, "Figures for Prometheus"},
 		{"GET", "/openapi.yaml", permitAll, openapiFile, "This description"},
 		{"GET", "/asyncapi.yaml", permitAll, asyncapiFile, "The messages between gateway and cloud"},

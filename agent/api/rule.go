@@ -168,7 +168,7 @@ func (s *Server) mayRule(who *principal, r rules.Rule) error {
 		case !act.To.Nobody() && !who.May(auth.MessagesWrite):
 			lacks = "tells somebody something: this credential has no permission " + string(permitMessagesWrite)
 		case act.To.Nobody() && !who.May(auth.DevicesWrite):
-			lacks = "gives an order: this credential has no permission " + string(permitWrite)
+			lacks = "gives a command: this credential has no permission " + string(permitWrite)
 		}
 		if lacks != "" {
 			return &agent.Error{Code: agent.Forbidden, Field: field, Message: lacks}

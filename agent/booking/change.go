@@ -120,11 +120,11 @@ func (b Booking) CheckIn(r Rules, now time.Time) (Booking, error) {
 	case b.State == CheckedIn:
 		return b, nil
 	case !b.Live():
-		return b, notNow("the booking is %s: book the room anew", b.State)
+		return b, notNow("the booking is %s: book the room again", b.State)
 	case now.Before(b.Start.Add(-r.Opens)):
 		return b, notNow("it is too early: check-in opens at %s", r.clock(b.Start.Add(-r.Opens)))
 	case !now.Before(b.End):
-		return b, notNow("the meeting was over at %s: book the room anew", r.clock(b.End))
+		return b, notNow("the meeting was over at %s: book the room again", r.clock(b.End))
 	}
 	b.State, b.CheckedInAt = CheckedIn, stampOf(now)
 	return b.touched(now), nil
@@ -141,7 +141,7 @@ func (b Booking) Extend(until time.Time, r Rules, now time.Time) (Booking, error
 	case !until.After(b.End):
 		return b, invalid("end_time", "is not after the present end, %s", r.clock(b.End))
 	case !until.After(now):
-		return b, invalid("end_time", "is past: book the room anew")
+		return b, invalid("end_time", "is past: book the room again")
 	}
 	c := b
 	c.End = stampOf(until)

@@ -96,7 +96,7 @@ func TestCheckIn(t *testing.T) {
 		{"when it opens", at(9, 50), ""},
 		{"at the start", at(10, 0), ""},
 		{"late, not released yet", at(10, 30), ""},
-		{"at the end", at(11, 0), "the meeting was over at Mon 2 Mar 11:00: book the room anew"},
+		{"at the end", at(11, 0), "the meeting was over at Mon 2 Mar 11:00: book the room again"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := meeting(Booked).CheckIn(r, c.now)
@@ -115,7 +115,7 @@ func TestCheckIn(t *testing.T) {
 	}
 	for _, s := range over {
 		_, err := meeting(s).CheckIn(r, at(10, 0))
-		text(t, err, "the booking is "+string(s)+": book the room anew")
+		text(t, err, "the booking is "+string(s)+": book the room again")
 	}
 	_, err := meeting(Booked).CheckIn(rulesIn(zone(t, "Asia/Kathmandu")), at(0, 0))
 	text(t, err, "it is too early: check-in opens at Mon 2 Mar 15:35")
@@ -137,7 +137,7 @@ func TestExtend(t *testing.T) {
 		{"checked in early", meeting(CheckedIn), at(11, 15), at(9, 56), ""},
 		{"not begun", meeting(Booked), at(11, 15), at(9, 0), "the meeting has not begun: change the end of the booking instead"},
 		{"to the same end", meeting(CheckedIn), at(11, 0), at(10, 50), "end_time is not after the present end, Mon 2 Mar 11:00"},
-		{"over long ago", meeting(CheckedIn), at(11, 15), at(12, 0), "end_time is past: book the room anew"},
+		{"over long ago", meeting(CheckedIn), at(11, 15), at(12, 0), "end_time is past: book the room again"},
 		{"past closing", meeting(CheckedIn), at(18, 15), at(10, 50), "end_time is outside the opening hours: the space closes at Mon 2 Mar 18:00"},
 		{"only what is added is judged", late, at(9, 30), at(8, 55), ""},
 		{"too long", meeting(CheckedIn), at(34, 15), at(10, 50), "end_time makes it 24 h 15 min long: at most 24 h"},

@@ -132,7 +132,7 @@ func TestStepsWhenTheClockIsSet(t *testing.T) {
 	d.want(t, Start, Warn, Release)
 }
 
-// What was moved by a message begins anew.
+// What was moved by a message begins again.
 func TestStepsOfAMovedMeeting(t *testing.T) {
 	d := &day{b: meeting(Booked)}
 	d.tick(Default(), at(10, 9))

@@ -24,7 +24,7 @@ import (
 //     edit that did not know of it;
 //  3. the later revision;
 //  4. an edit against having been displaced: if it is still in the way it is
-//     displaced anew, and if it was moved out of the way it stays;
+//     displaced again, and if it was moved out of the way it stays;
 //  5. the later start: a meeting that was moved to later stands against its
 //     release at the time at which nobody came;
 //  6. being over against being booked;

@@ -69,7 +69,7 @@ func (c *Clock) Verdict() Verdict {
 }
 
 // Confirm takes the word of a person that the wall clock is right, until it is
-// stepped again or the machine is started anew.
+// stepped again or the machine is started again.
 func (c *Clock) Confirm() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

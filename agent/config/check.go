@@ -136,7 +136,7 @@ func (r *reader) broker(b Broker) {
 	case h.Commands && !h.Publish:
 		r.refuse("broker.home_assistant.commands", "is true and nothing is published: set publish")
 	case h.Doors && !h.Commands:
-		r.refuse("broker.home_assistant.doors", "is true and orders are not taken: set commands")
+		r.refuse("broker.home_assistant.doors", "is true and commands are not taken: set commands")
 	case !idPattern.MatchString(h.Prefix):
 		r.refuse("broker.home_assistant.prefix", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(h.Prefix))
 	}

@@ -64,7 +64,7 @@ func (d *Device) Parse(c Command) (drivers.Args, error) {
 		return nil, problem.New(problem.NotFound, "sub_device", "is not known: %s has %s", d.Type, problem.List(drivers.SubDevices(d.Type)))
 	}
 	if names := actionNames(*description, c.SubDevice); !ok && len(names) == 0 {
-		return nil, problem.New(problem.Invalid, "action", "is not known: this device only tells, and takes no orders")
+		return nil, problem.New(problem.Invalid, "action", "is not known: this device only reports, and takes no commands")
 	}
 	if !ok {
 		return nil, problem.New(problem.Invalid, "action", "is not known: want one of %s", problem.List(actionNames(*description, c.SubDevice)))
@@ -89,7 +89,7 @@ func actionNames(d drivers.Description, sub string) []string {
 // enqueue stores the command as accepted and only then lets the device at it.
 func (d *Device) enqueue(ctx context.Context, p *Pending) error {
 	if len(d.lane) == cap(d.lane) {
-		return problem.New(problem.Unavailable, "", "%d orders wait for this device already: try again later", laneLength)
+		return problem.New(problem.Unavailable, "", "%d commands wait for this device already: try again later", laneLength)
 	}
 	if err := d.events.Update(ctx, func(tx *store.Tx) error { return d.commands.storeAccepted(tx, p) }); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (d *Device) enqueue(ctx context.Context, p *Pending) error {
 			d.turnAway()
 		}
 	default: // others were faster: it is accepted, and now has to be failed
-		d.finish(p, nil, problem.New(problem.Unavailable, "", "too many orders wait for this device: try again later"))
+		d.finish(p, nil, problem.New(problem.Unavailable, "", "too many commands wait for this device: try again later"))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func leaveSecret(dir string, log *slog.Logger) error {
 	case err != nil:
 		return fmt.Errorf("leave the device secret of other hardware: %w", err)
 	}
-	log.Warn("this card comes from other hardware, so the gateway gets a new identity: people sign in again, unlock codes, secrets of webhooks and devices added at run time are to be made anew. "+
+	log.Warn("this card comes from other hardware, so the gateway gets a new identity: people sign in again, unlock codes, secrets of webhooks and devices added at run time have to be made again. "+
 		"If the card was moved and not copied: stop the gateway, move the file before over the file, and start it",
 		"file", path, "before", path+".before")
 	folder, err := os.Open(dir)

@@ -42,7 +42,7 @@ func TestACopiedCardGetsANewIdentity(t *testing.T) {
 		t.Error("the secret before is gone")
 	}
 	if got := start("board-b"); !bytes.Equal(got, copied) || said.Len() > 0 {
-		t.Errorf("it is made anew again: %s", &said)
+		t.Errorf("it is made a second time: %s", &said)
 	}
 	if err := os.Rename(filepath.Join(dir, File+".before"), filepath.Join(dir, File)); err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
 		}
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, fail(name, file+": "+err.Error(), "write the certificate anew as PEM")
+			return nil, fail(name, file+": "+err.Error(), "write the certificate again, as PEM")
 		}
 		return c, Finding{}
 	}

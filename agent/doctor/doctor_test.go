@@ -24,7 +24,7 @@ import (
 	"roomgate/drivers/all"
 )
 
-var anew = flag.Bool("update", false, "write the golden files anew")
+var again = flag.Bool("update", false, "write the golden files again")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -122,7 +122,7 @@ func golden(t *testing.T, name string, found []Finding) {
 	}
 	got = regexp.MustCompile(`(amd64|arm64|arm)\)`).ReplaceAll(append(got, '\n'), []byte("ARCH)"))
 	path := filepath.Join("testdata", name+".json")
-	if *anew {
+	if *again {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}

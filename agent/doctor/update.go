@@ -25,7 +25,7 @@ func updates(_ context.Context, x *examination) []Finding {
 	seen := strings.Join(s.Lines(), "; ")
 	switch {
 	case s.Damaged != "":
-		return one(warn(name, seen, "install a release again with roomgate update BUNDLE: that writes the note anew"))
+		return one(warn(name, seen, "install a release again with roomgate update BUNDLE: that writes the note again"))
 	case len(s.NotStarted) > 0:
 		return one(warn(name, seen, "install its bundle once more, or a newer one, signed with a key that the package or update.keys names: roomgate update BUNDLE"))
 	case s.Fetch != nil && s.Fetch.Problem != "":

@@ -230,7 +230,7 @@ func (l *login) Next(asked []byte, more bool) ([]byte, error) {
 	case "password":
 		return []byte(l.password), nil
 	}
-	return nil, errors.New("it asks for something that LOGIN has not")
+	return nil, errors.New("it asks for something that LOGIN does not have")
 }
 
 // literal is how a host without a name greets (RFC 5321 section 4.1.3).

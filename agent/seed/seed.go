@@ -124,7 +124,7 @@ func finish(done string) error {
 	return overwrite(done, nil)
 }
 
-// overwrite blanks a file where it lies and then writes it anew, as long as it
+// overwrite blanks a file where it lies and then writes it again, as long as it
 // was. The header is there only when the blanks are on the disk.
 func overwrite(path string, text []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

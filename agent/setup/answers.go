@@ -49,7 +49,7 @@ func (a *Answers) SetCell(key string, value Cell) {
 	put(n, parts[len(parts)-1], value.node())
 }
 
-// From begins the answers anew with what a text says; what was set is laid
+// From begins the answers again with what a text says; what was set is laid
 // over it. Its own keys have no place in the table.
 func (a *Answers) From(base []byte) error {
 	n, err := tree(base)

@@ -30,7 +30,7 @@ const (
 	codeTooEarly   = "too early for its booking"
 	codeNoBooking  = "its booking is over"
 	codeDisabled   = "the meeting space is disabled"
-	codeForeign    = "made with another secret: set it anew"
+	codeForeign    = "made with another secret: set it again"
 	codeNotFit     = "the door cannot be opened now"
 	codeShortOrFar = "not 4 to 10 digits"
 )

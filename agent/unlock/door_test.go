@@ -275,7 +275,7 @@ func TestSecretIsLost(t *testing.T) {
 		}
 		c = r.code(Request{Name: "a"})
 		if why := r.State(c); why != "" {
-			t.Errorf("set anew it is %q", why)
+			t.Errorf("set again it is %q", why)
 		}
 	})
 }

@@ -73,7 +73,7 @@ func TestKeypadIsNotHurried(t *testing.T) {
 	})
 }
 
-// Who guesses gains no try when the lock is configured anew, and codes go on
+// Who guesses gains no try when the lock is configured again, and codes go on
 // opening it.
 func TestTriesOutliveTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestDownloadGoesOn(t *testing.T) {
 	})
 }
 
-// What cannot go on, or is another bundle by then, begins anew.
+// What cannot go on, or is another bundle by then, begins again.
 func TestDownloadBeginsAnew(t *testing.T) {
 	for name, now := range map[string]string{"it has no name": "", "it has changed": `"2"`} {
 		t.Run(name, func(t *testing.T) {

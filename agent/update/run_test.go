@@ -172,7 +172,7 @@ func TestTrialProvesItself(t *testing.T) {
 		g.runsOn(t, 4*time.Minute)
 		h.is(func() { h.ready = nil })
 		g.runsOn(t, 4*time.Minute)
-		h.is(func() { h.online = false }) // counts anew
+		h.is(func() { h.online = false }) // counts again
 		g.runsOn(t, time.Minute)
 		h.is(func() { h.online = true })
 		g.runsOn(t, 4*time.Minute)

@@ -54,7 +54,7 @@ func (b *Backend) isNew(gateway string, row bool, m cloud.Message, e cloud.Envel
 		b.ledgers[gateway] = l
 	}
 	if l.restarted(e.BootID, e.Sequence) {
-		b.o.Log.Warn("gateway has begun its sequence anew", "gateway", gateway, "sequence", e.Sequence)
+		b.o.Log.Warn("gateway begins its sequence again", "gateway", gateway, "sequence", e.Sequence)
 		*l = ledger{}
 	}
 	l.saw(e.Sequence, time.Now())

@@ -18,7 +18,7 @@ import (
 
 func newCloudCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "command GATEWAY SPACE DEVICE [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...]",
-		Short: "order a device as the cloud does, over MQTT",
+		Short: "command a device as the cloud does, over MQTT",
 		Long: "Sends a command to a gateway by way of the cloud's broker and waits for its\n" +
 			"receipt. A meeting space is named by id or, if the broker knows it, by name.",
 		Example: "  roomgate cloud command demo aurora lock open\n  roomgate cloud command demo aurora light intensity 40 --ttl 5s",

@@ -24,7 +24,7 @@ func newDevice() *cobra.Command {
 	status := &cobra.Command{Use: "status SPACE [DEVICE [SUB-DEVICE]]", Short: "show what devices are and whether they answer",
 		Example: "  roomgate device status aurora\n  roomgate device status aurora o3-sensor temperature",
 		Args:    cobra.RangeArgs(1, 3), RunE: asking(showStatus)}
-	act := &cobra.Command{Use: "action SPACE DEVICE [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...]", Short: "order a device to do something",
+	act := &cobra.Command{Use: "action SPACE DEVICE [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...]", Short: "tell a device to do something",
 		Long: "Orders a device to do something and waits for the proof that it did.\n\"device list --output json\" has the actions and their values.",
 		Example: "  roomgate device action aurora lock open\n  roomgate device action aurora light intensity 40\n" +
 			"  roomgate device action aurora o3-sensor ring-light color '#ff8800'",

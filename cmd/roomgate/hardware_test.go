@@ -35,6 +35,6 @@ func TestHardwareID(t *testing.T) {
 	board := hardwareID(root)
 	write("etc/machine-id", "fedcba9876543210fedcba9876543210\n")
 	if got := hardwareID(root); got != board || got == machine || strings.Contains(got, "a1b2c3d4") {
-		t.Errorf("a board is %q after its system was made anew, %q before", got, board)
+		t.Errorf("a board is %q after its system was made again, %q before", got, board)
 	}
 }

@@ -96,7 +96,7 @@ func newDebian(t *testing.T) *debian {
 	return d
 }
 
-// give puts a bundle onto the stick, and plugs it in anew.
+// give puts a bundle onto the stick, and plugs it in again.
 func (d *debian) give(name string, bundle []byte) {
 	d.Helper()
 	path := filepath.Join(d.images, name)

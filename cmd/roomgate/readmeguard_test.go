@@ -19,7 +19,7 @@ import (
 	"roomgate/drivers/all"
 )
 
-var rewrite = flag.Bool("update", false, "write the list of keys anew")
+var rewrite = flag.Bool("update", false, "write the list of keys again")
 
 // mostRootLines keeps the first page at what somebody reads who does not know
 // yet whether it is for him.

@@ -15,7 +15,7 @@ const reloadTimeout = 10 * time.Second
 // reloadDone is what is said of a reload that was good.
 const reloadDone = "the configuration was reloaded"
 
-// reload reads the configuration anew and lets it take effect, whole or not at
+// reload reads the configuration again and lets it take effect, whole or not at
 // all, and tells systemd and people how it went (sd_notify(3), "RELOADING=1").
 func (g *gateway) reload(ctx context.Context) error {
 	g.tell(daemon.SdNotifyReloading + "\n" + monotonic())

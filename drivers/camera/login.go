@@ -9,7 +9,7 @@ import (
 	"github.com/icholy/digest"
 )
 
-// login returns the way on which requests are authenticated. It is made anew
+// login returns the way on which requests are authenticated. It is made again
 // for each picture: a challenge is never old, and a password file may change.
 func (w *web) login() (http.RoundTripper, error) {
 	plain := bounded{w.transport, w.opts.MaxBytes}

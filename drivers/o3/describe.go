@@ -47,7 +47,7 @@ func buzzerActions() []drivers.Action {
 func ringActions() []drivers.Action {
 	percent := drivers.Param{Name: drivers.ValueName, Kind: drivers.KindInteger, Unit: "%", Max: levelMax}
 	return []drivers.Action{
-		{Name: drivers.ActOn, Summary: "show the color that was last ordered"},
+		{Name: drivers.ActOn, Summary: "show the color that was set last"},
 		{Name: drivers.ActOff, Summary: "switch the ring off"},
 		{Name: drivers.ActColor, Summary: "show a color", Params: []drivers.Param{
 			{Name: drivers.ValueName, Kind: drivers.KindColor},

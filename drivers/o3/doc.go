@@ -30,7 +30,7 @@
 //	timeout        3s: for the report that confirms an order
 //
 // After silence the reports are subscribed again, after twice as long the
-// driver connects anew, after three times the hub is offline. A lost
+// driver connects again, after three times the hub is offline. A lost
 // connection is offline at once; the next is tried after 0.25 to 15 s.
 //
 // # Why

@@ -28,7 +28,7 @@ type Options struct {
 	// Idle is the sound that stands for silence.
 	Idle string `yaml:"idle_sound"`
 	// Silence is how long the hub may report nothing before its topics are
-	// subscribed again; after twice as long the driver connects anew, after
+	// subscribed again; after twice as long the driver connects again, after
 	// three times the hub is offline.
 	Silence time.Duration `yaml:"silence"`
 	// Stale is how old a value may grow.

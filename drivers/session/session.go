@@ -155,7 +155,7 @@ func (s *Session) once(ctx context.Context) (good bool) {
 }
 
 func (s *Session) connect(ctx context.Context, lost context.CancelCauseFunc) (mqtt.Client, error) {
-	var unreachable error // as the client words it anew
+	var unreachable error // as the client words it
 	o := mqtt.NewClientOptions().
 		AddBroker("tcp://peer"). // never looked at: dial knows the address
 		SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (c net.Conn, _ error) {

@@ -64,7 +64,7 @@ func (t *Tablet) beat(page *drivers.Page, garbled bool) {
 	var done []drivers.PageDone
 	for _, o := range page.Beat(time.Now()) {
 		if garbled {
-			done = append(done, drivers.PageDone{ID: o.ID, Error: "the order was not understood"})
+			done = append(done, drivers.PageDone{ID: o.ID, Error: "the command was not understood"})
 		} else {
 			done = append(done, t.obey(o))
 		}
@@ -116,7 +116,7 @@ func (t *Tablet) Message() string {
 	return t.message
 }
 
-// Reloads is how often the page was loaded anew.
+// Reloads is how often the page was loaded again.
 func (t *Tablet) Reloads() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -24,7 +24,7 @@
 // # Values
 //
 // Each card, and each code that # or a pause of 5 s ended, is one
-// drivers.EventCodeEntered. * begins anew; # alone is nothing; more than 16
+// drivers.EventCodeEntered. * begins again; # alone is nothing; more than 16
 // digits are no code. A message of another length or with a wrong parity is
 // dropped: the person tries again. The digits themselves are only in the
 // event's Code. A Wiegand line has no answer and no guard: whoever reaches the

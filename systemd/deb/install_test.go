@@ -277,7 +277,7 @@ func purged(d *debian) {
 		d.t.Errorf("left are %s", got)
 	}
 	d.asked(d.t)
-	d.sh(d.t, install+"1.0.deb") // an older one may begin anew
+	d.sh(d.t, install+"1.0.deb") // an older one may begin again
 	d.status(d.t, "install ok installed 1.0")
 	d.version("1.0")
 }

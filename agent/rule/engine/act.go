@@ -228,7 +228,7 @@ func (e *Engine) afterRestart(h *compiled, i int, result rule.Result, late time.
 	case err == nil:
 		return string(r.State), r.Reason, r.FinishedAt
 	case late > time.Minute || e.o.Clock.Trust() != clock.Trusted || i >= len(h.Actions) || inWords(h.Actions[i]) != result.Action || unlocks(h.Actions[i]):
-		return string(device.ExpiredUnused), "the gateway was restarted before the order was given", time.Now()
+		return string(device.ExpiredUnused), "the gateway was restarted before the command was given", time.Now()
 	}
 	return rule.Accepted, "", at
 }

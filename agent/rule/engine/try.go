@@ -172,7 +172,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 	out.Accepted = true
 	c := commandFor(act, s.ID)
 	if known, ok := d.Reading(drivers.Canonical(c.SubDevice)); ok && known.Offline() {
-		out.Reason = "it is offline now: the order would fail"
+		out.Reason = "it is offline now: the command would fail"
 	}
 	return out
 }

@@ -301,8 +301,8 @@ func (g *Gadget) Verbs(subject string) []sim.Verb {
 	all := []sim.Verb{
 		sim.Always("mute", "it is connected and says nothing", func() { g.Mute(true) }),
 		sim.Always("unmute", "it speaks", func() { g.Mute(false) }),
-		sim.Always("numb", "it does not follow orders", func() { g.Numb(true) }),
-		sim.Always("unnumb", "it follows orders", func() { g.Numb(false) }),
+		sim.Always("numb", "it does not follow commands", func() { g.Numb(true) }),
+		sim.Always("unnumb", "it follows commands", func() { g.Numb(false) }),
 	}
 	fact := ""
 	if slices.Contains(g.Subjects(), subject) {

@@ -265,8 +265,8 @@ func (o *O3) Verbs(subject string) []sim.Verb {
 		sim.Always("babble", "it reports nonsense", func() { o.Babble(true) }),
 		sim.Always("unbabble", "it reports sense", func() { o.Babble(false) }),
 		sim.Always("forget", "it has forgotten who subscribed", o.Forget),
-		sim.Always("numb", "it does not follow orders", func() { o.Numb(true) }),
-		sim.Always("unnumb", "it follows orders", func() { o.Numb(false) }),
+		sim.Always("numb", "it does not follow commands", func() { o.Numb(true) }),
+		sim.Always("unnumb", "it follows commands", func() { o.Numb(false) }),
 	}
 	if slices.Contains(o.Subjects(), subject) {
 		hub = append(hub, silenceVerbs(func(s silence) {
