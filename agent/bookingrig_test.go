@@ -70,19 +70,6 @@ func (r *rig) booking(id string) booking.Booking {
 	return b
 }
 
-// refusal is what a method says, in short: "conflict start_time 09:00-10:00".
-func refusal(err error) string {
-	e := AsError(err)
-	if e == nil {
-		return ""
-	}
-	text := strings.TrimSpace(string(e.Code) + " " + e.Field)
-	if e.Busy != nil {
-		text += " " + e.Busy.Start.Format("15:04") + "-" + e.Busy.End.Format("15:04")
-	}
-	return text
-}
-
 // wantCode wants a refusal of that code and field.
 func wantCode(t *testing.T, what string, err error, code Code, field string) *Error {
 	t.Helper()

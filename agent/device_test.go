@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -26,18 +25,8 @@ func (r *rig) setDevice(id string, s device.Settings) device.Info {
 // What devices have in the store, for tests that need it otherwise than it comes to be.
 var (
 	storedCommands = store.NewTable[device.Stored]("commands")
-	openCommands   = store.NewTable[bool]("open-commands")
-	callerAges     = store.NewQueue[string]("caller-command-ages", 40_000, store.Refuse)
 	cloudAges      = store.NewQueue[string]("command-ages", 40_000, store.Refuse)
 )
-
-// storeAccepted leaves what a crash leaves of a command: it was accepted and has
-// no outcome.
-func storeAccepted(tx *store.Tx, c device.Command) error {
-	_, err := callerAges.Push(tx, c.ID)
-	return errors.Join(err, openCommands.Put(tx, c.ID, true),
-		storedCommands.Put(tx, c.ID, device.Stored{Command: c, Receipt: device.Receipt{CommandID: c.ID, State: device.Accepted}, Lived: 1}))
-}
 
 // The building is ready once every device was observed, or could not be, and its
 // loops move while one is disabled.

@@ -162,16 +162,22 @@ type rows struct {
 func (r *rows) add(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.append(n)
+}
+
+func (r *rows) append(n int) {
 	for range n {
 		seq := uint64(len(r.all) + 1)
 		r.all = append(r.all, Outgoing{seq, Message{Topic: "up/event", Payload: fmt.Append(nil, seq), QoS: 1}})
 	}
 }
 
-// spoil makes a row unfit to be sent, and the next read fail.
-func (r *rows) spoil(seq uint64, err error) {
+// addSpoiled adds rows of which one is unfit to be sent, and lets the next read
+// fail: nobody sees them otherwise.
+func (r *rows) addSpoiled(n int, seq uint64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.append(n)
 	r.all[seq-1].Topic, r.failNext = "a/#", err
 }
 

@@ -281,8 +281,7 @@ func TestUplinkReplaysBesideTheBacklog(t *testing.T) {
 func TestUplinkPassesOverWhatCannotBeSent(t *testing.T) {
 	inBubble(t, func(t *testing.T, ctx context.Context) {
 		p := newPlant(t, UplinkOptions{Acks: AcksBroker})
-		p.box.add(3)
-		p.box.spoil(2, errors.New("disk is slow"))
+		p.box.addSpoiled(3, 2, errors.New("disk is slow"))
 		p.up.Wake()
 		time.Sleep(10 * time.Second)
 		if count, _ := p.sink.seen(); count[1] != 1 || count[2] != 0 || count[3] != 1 {
