@@ -18,7 +18,7 @@ func adminLetters(a *Agent, organizationID, subject, text string) (letters []mai
 }
 
 func noAdmin() error {
-	return refuse(NotFound, "users", "has no admin who could be told: name one")
+	return problem.New(problem.NotFound, "users", "has no admin who could be told: name one")
 }
 
 // stageNotices queues notices to admins, where there is a mail relay, in the

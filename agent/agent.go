@@ -15,6 +15,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/backup"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/cloudlink"
@@ -23,6 +24,7 @@ import (
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/health"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/loop"
 	"roomgate/agent/mail"
@@ -38,7 +40,7 @@ import (
 )
 
 // Database is the name of the database in the data folder.
-const Database = "roomgate.db"
+const Database = backup.DatabaseName
 
 // SecretFile is the name of the device secret in the data folder.
 const SecretFile = devicesecret.File
@@ -95,11 +97,12 @@ type Agent struct {
 	Cloud    *cloudlink.Link
 	Unlock   *unlock.Book // codes of the doors
 	Rules    *engine.Engine
+	Health   *health.Monitor // how the gateway is
+	Managed  *Managed        // what of it the cloud manages
 
 	config  *config.Config
 	options Options // without the system key
 	log     *slog.Logger
-	began   beginning
 
 	db    *store.DB
 	clock *clock.Keeper
@@ -111,24 +114,17 @@ type Agent struct {
 	file      *config.Config       // also belongs to who has that turn; its spaces and users may be newer than config's
 	keys      *auth.Keys           // made of the device secret
 	mail      *mail.Queue
-
-	updateURL atomic.Pointer[string]
-}
-
-// beginning is when this run began, and where the log ended then.
-type beginning struct {
-	at  time.Time
-	seq uint64
 }
 
 // Open loads what is stored and prepares every device. It touches no
 // hardware: that is Run's.
 func Open(ctx context.Context, o Options) (*Agent, error) {
+	started := time.Now()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
-		began: beginning{at: time.Now()}, builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
+		builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Told: o.Told, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -136,13 +132,13 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a.options.SystemKey = ""
 	a.db = db
-	if err := a.load(ctx, o); err != nil {
+	if err := a.load(ctx, o, started); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return a, nil
 }
 
-func (a *Agent) load(ctx context.Context, o Options) error {
+func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	var err error
 	if err = openClock(a, o.Machine); err != nil {
 		return fmt.Errorf("load the clock: %w", err)
@@ -150,14 +146,14 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
 		Log: a.log, Grown: a.Cloud.Wake})
 	a.Commands = device.OpenCommands(commandsOptions(a))
-	if a.began.seq, err = a.Events.Last(); err != nil {
-		return fmt.Errorf("read the log: %w", err)
+	if a.Health, err = health.Open(healthOptions(a, started)); err != nil {
+		return err
 	}
 	a.Bookings = schedule.Open(scheduleOptions(a))
 	if err := mendRepaired(ctx, a); err != nil {
 		return fmt.Errorf("mend the repaired database: %w", err)
 	}
-	if err := a.openAccess(ctx, o); err != nil {
+	if err := openAccess(ctx, a, o); err != nil {
 		return fmt.Errorf("load the keys and users: %w", err)
 	}
 	if a.Claim, err = claim.Open(claimOptions(a)); err != nil {
@@ -189,7 +185,7 @@ func (a *Agent) load(ctx context.Context, o Options) error {
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
 	}
-	if err := a.loadUpdate(); err != nil {
+	if a.Managed, err = openManaged(a); err != nil {
 		return fmt.Errorf("load the cloud's configuration: %w", err)
 	}
 	if err := tellRepaired(ctx, a); err != nil {
@@ -231,7 +227,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.Access.Run(upper) })
 	loops.Go(func() error { return a.clock.Run(upper) })
 	loops.Go(func() error {
-		return a.Cloud.Run(upper, a.beat, func(ctx context.Context) error { return crew(ctx, a, spacesOf, a.sendStates) })
+		return a.Cloud.Run(upper, a.Health.Beat, func(ctx context.Context) error {
+			return crew(ctx, a, spacesOf, func(ctx context.Context, s *space) error { return sendStates(ctx, a, s) })
+		})
 	})
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
 	loops.Go(func() error { return a.Bookings.Run(upper) })
@@ -262,34 +260,6 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // Close lets the database go. Run must have returned.
 func (a *Agent) Close() error { return a.db.Close() }
-
-// Ready is nil once the store is open and sound and every device had its first verdict.
-func (a *Agent) Ready() error {
-	if err := a.Store().Sound(); err != nil {
-		return err
-	}
-	for _, d := range a.site.Load().devices() {
-		if !d.Seen() {
-			return fmt.Errorf("%s has not been observed yet", a.titleOf(d))
-		}
-	}
-	return nil
-}
-
-// Progress is nil while every loop moves. It feeds the watchdog: better a
-// restart than a building that only seems to work.
-func (a *Agent) Progress() error {
-	now := time.Now()
-	if err := a.Store().hangs(now); err != nil {
-		return err
-	}
-	for _, d := range a.site.Load().devices() {
-		if since, stuck := d.Stuck(now); stuck {
-			return fmt.Errorf("the loop of %s has not moved since %s", a.titleOf(d), since.UTC().Format(time.RFC3339))
-		}
-	}
-	return nil
-}
 
 // PageBeat says that the page of a space's room display is alive. It takes the
 // page's answers and returns its open orders.

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
 	"roomgate/store"
@@ -71,12 +72,12 @@ func (r *rig) booking(id string) booking.Booking {
 }
 
 // wantCode wants a refusal of that code and field.
-func wantCode(t *testing.T, what string, err error, code Code, field string) *Error {
+func wantCode(t *testing.T, what string, err error, code problem.Code, field string) *problem.Error {
 	t.Helper()
 	e := AsError(err)
 	if e == nil || e.Code != code || e.Field != field {
 		t.Errorf("%s: %v, want %s of %q", what, err, code, field)
-		return &Error{}
+		return &problem.Error{}
 	}
 	return e
 }

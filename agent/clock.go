@@ -10,16 +10,8 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
+	"roomgate/agent/problem"
 	"roomgate/store"
-)
-
-// Trust is what the gateway's wall clock is worth.
-type Trust = clock.Trust
-
-// A trusted clock is synchronized; an untrusted one may say anything.
-const (
-	Trusted   = clock.Trusted
-	Untrusted = clock.Untrusted
 )
 
 // openClock starts the clock from what is stored.
@@ -55,7 +47,7 @@ func clockMemory(db *store.DB) (kept clock.Memory, err error) {
 func storeClock(ctx context.Context, a *Agent, e clock.Event) error {
 	err := a.db.Update(ctx, func(tx *store.Tx) error {
 		if e.Kind != "" {
-			if err := a.tellGateway(tx, e.Kind, clockDetails(e)); err != nil {
+			if err := a.Health.Tell(tx, e.Kind, clockDetails(e)); err != nil {
 				return err
 			}
 		}
@@ -86,14 +78,14 @@ func (a *Agent) Now() time.Time { return a.clock.Now() }
 // trusted until it is stepped or the machine starts again.
 func (a *Agent) ConfirmClock(ctx context.Context, by string) (clock.Verdict, error) {
 	if a.config.Clock.Trust == clock.Never {
-		return a.clock.Verdict(), refuse(NotNow, "", "clock.trust is never: set it to auto first")
+		return a.clock.Verdict(), problem.New(problem.NotNow, "", "clock.trust is never: set it to auto first")
 	}
 	a.clock.Confirm()
 	v := a.clock.Verdict()
 	if err := storeClock(ctx, a, clock.Event{Kind: clock.Believed, Verdict: v, By: by}); err != nil {
 		return v, fmt.Errorf("the clock is trusted until the gateway restarts, but that cannot be stored: %w", err)
 	}
-	a.clockMoved()
+	clockMoved(a)
 	return v, nil
 }
 
@@ -103,32 +95,27 @@ func (a *Agent) ConfirmClock(ctx context.Context, by string) (clock.Verdict, err
 func (a *Agent) MoveClock(ahead time.Duration, jumps bool) error {
 	switch {
 	case !a.options.Simulated:
-		return refuse(Forbidden, "", "only a simulated building can be moved in time")
+		return problem.New(problem.Forbidden, "", "only a simulated building can be moved in time")
 	case jumps:
 		a.clock.Jump(ahead)
 	default:
 		a.clock.Move(ahead)
 	}
-	a.clockMoved()
+	clockMoved(a)
 	return nil
 }
 
 // clockMoved lets all that goes by the clock look at it: also those who follow
 // the log, though nothing new is in it.
-func (a *Agent) clockMoved() {
+func clockMoved(a *Agent) {
 	loop.Signal(a.clock.Moved).Wake()
 	a.Events.Grow()
 	a.Bookings.ClockMoved()
 }
 
-// moment is now, as far as it can be known.
-func (a *Agent) moment() auth.Moment {
-	now := time.Now()
-	return auth.Moment{Boot: a.Events.Boot(), Up: now.Sub(a.began.at), Milli: now.UnixMilli(), Trusted: a.clock.Trust() == Trusted}
-}
-
-// healthClock is what a heartbeat says of the clock.
-func healthClock(a *Agent) HealthClock {
-	v := a.clock.Verdict()
-	return HealthClock{v.Wall.UTC(), v.Trust == Trusted, v.Why(a.config.Clock.Trust), int64(v.Jump.Round(time.Second).Seconds())}
+// moment tells what now is, as far as it can be known.
+func moment(a *Agent) func() auth.Moment {
+	return func() auth.Moment {
+		return auth.Moment{Boot: a.Events.Boot(), Up: a.Health.Uptime(), Milli: time.Now().UnixMilli(), Trusted: a.clock.Trust() == clock.Trusted}
+	}
 }

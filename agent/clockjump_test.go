@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
@@ -177,7 +178,7 @@ func (r *rig) wantNothingOpened(what, now, later string) {
 		r.t.Fatalf("%s: codes %v, %v", what, codes, err)
 	}
 	for _, c := range codes {
-		if why := r.Unlock.State(c); (why == "") != (c.ID == now && r.clock.Trust() == Trusted) {
+		if why := r.Unlock.State(c); (why == "") != (c.ID == now && r.clock.Trust() == clock.Trusted) {
 			r.t.Errorf("%s: the code %s (later is %s): %q", what, c.Name, later, why)
 		}
 	}
@@ -211,10 +212,10 @@ func TestNothingIsLostByAJump(t *testing.T) {
 					r.wait(70 * time.Minute)
 					r.wantRows("jumped by "+by.String(), before)
 					r.wantNothingOpened("jumped by "+by.String(), now, later)
-					if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != Untrusted || s.Time != stamp(time.Now()) {
+					if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != clock.Untrusted || s.Time != stamp(time.Now()) {
 						t.Errorf("jumped by %v: the sign says %+v, %v, want the time that was lived through, not trusted", by, s, err)
 					}
-					if h := r.Health().Clock; h.Trusted || h.Reason != "jumped" || h.JumpS != int64(by.Seconds()) {
+					if h := r.Health.Report().Clock; h.Trusted || h.Reason != "jumped" || h.JumpS != int64(by.Seconds()) {
 						t.Errorf("jumped by %v: health says %+v", by, h)
 					}
 				}
@@ -291,7 +292,7 @@ func TestNothingIsLostByAJumpAtARestart(t *testing.T) {
 		r.wait(10 * time.Minute)
 		r.wantRows("ten years later", before)
 		r.wantNothingOpened("ten years later", now, later)
-		if trust := r.clock.Trust(); trust != Untrusted {
+		if trust := r.clock.Trust(); trust != clock.Untrusted {
 			t.Errorf("ten years later: %s", trust)
 		}
 	})
@@ -301,7 +302,7 @@ func TestNothingIsLostByAJumpAtARestart(t *testing.T) {
 		r.wait(time.Minute)
 		r.wantRows("back", before)
 		r.wantNothingOpened("back", now, later)
-		if trust := r.clock.Trust(); trust != Trusted {
+		if trust := r.clock.Trust(); trust != clock.Trusted {
 			t.Errorf("back: %s", trust)
 		}
 		r.stop()
@@ -311,7 +312,7 @@ func TestNothingIsLostByAJumpAtARestart(t *testing.T) {
 		if b := r.booking("soon"); b.State != booking.Released && b.State != booking.Ended {
 			t.Errorf("after a weekend: %+v", b)
 		}
-		if trust := r.clock.Trust(); trust != Trusted {
+		if trust := r.clock.Trust(); trust != clock.Trusted {
 			t.Errorf("after a weekend: %s", trust)
 		}
 		r.stop()
@@ -328,7 +329,7 @@ func TestNothingIsLostByAJumpAtARestart(t *testing.T) {
 		r.wait(10 * time.Minute)
 		r.wantRows("ten years earlier", before)
 		r.wantNothingOpened("ten years earlier", now, later)
-		if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != Untrusted || r.Now().Year() != 2009 {
+		if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != clock.Untrusted || r.Now().Year() != 2009 {
 			t.Errorf("ten years earlier: the sign says %+v, %v", s, err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/clock"
+	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -16,11 +17,11 @@ func TestClockOfAnEarlierVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		off       time.Duration
 		untrusted bool
-		want      Trust
+		want      clock.Trust
 	}{
-		"a weekend later":                  {60 * time.Hour, false, Trusted},
-		"ten years later":                  {tenYears, false, Untrusted},
-		"ten years later, by a log of any": {tenYears, true, Trusted},
+		"a weekend later":                  {60 * time.Hour, false, clock.Trusted},
+		"ten years later":                  {tenYears, false, clock.Untrusted},
+		"ten years later, by a log of any": {tenYears, true, clock.Trusted},
 	} {
 		bubble(t, func(t *testing.T) {
 			dir := t.TempDir()
@@ -94,7 +95,7 @@ func TestCloudConfirmsAJump(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: planned})
 		r.wait(time.Second)
 		r.clock.Jump(tenYears)
-		ack := func(at time.Time, retained bool) Trust {
+		ack := func(at time.Time, retained bool) clock.Trust {
 			payload, err := cloud.Envelope{ID: "a", Source: "cloud", Type: cloud.TypeOf("replay"), Time: at, Data: []byte(`{}`)}.Encode()
 			if err != nil {
 				t.Fatal(err)
@@ -105,13 +106,13 @@ func TestCloudConfirmsAJump(t *testing.T) {
 			return r.clock.Trust()
 		}
 		later := time.Now().Add(tenYears)
-		if got := ack(time.Now(), false); got != Untrusted {
+		if got := ack(time.Now(), false); got != clock.Untrusted {
 			t.Errorf("by another time: %s", got)
 		}
-		if got := ack(later, true); got != Untrusted {
+		if got := ack(later, true); got != clock.Untrusted {
 			t.Errorf("by a retained message: %s", got)
 		}
-		if got := ack(later, false); got != Trusted || r.Now().Year() != later.Year() {
+		if got := ack(later, false); got != clock.Trusted || r.Now().Year() != later.Year() {
 			t.Errorf("by the same time: %s, %v", got, r.Now())
 		}
 	})
@@ -125,7 +126,7 @@ func TestConfirmClock(t *testing.T) {
 		r.clock.Jump(tenYears)
 		r.wait(time.Minute)
 		v, err := r.ConfirmClock(t.Context(), "test")
-		if err != nil || v.Trust != Trusted || v.Jump != 0 || r.Now().Year() != 2009 {
+		if err != nil || v.Trust != clock.Trusted || v.Jump != 0 || r.Now().Year() != 2009 {
 			t.Errorf("%+v, %v, %v", v, err, r.Now())
 		}
 		if got := r.gatewayEvents(); got != "clockJumped clockBelieved" {
@@ -135,6 +136,6 @@ func TestConfirmClock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: "gateway: {id: test}\nclock: {trust: never}\nspaces: [{id: " + room + ", name: Aurora}]\n"})
 		_, err := r.ConfirmClock(t.Context(), "test")
-		wantCode(t, "never", err, NotNow, "")
+		wantCode(t, "never", err, problem.NotNow, "")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/unlock"
 	"roomgate/cloud"
@@ -85,45 +86,45 @@ type storedConfig struct {
 // currentConfig is the one row of cloudConfigs.
 const currentConfig = "current"
 
-// takeConfig applies what the cloud manages, whole or not at all, and answers
+// take applies what the cloud manages, whole or not at all, and answers
 // with a receipt. The broker keeps the message, so it comes with each
 // connection: once applied or refused it is not answered again.
-func (a *Agent) takeConfig(ctx context.Context, e cloud.Envelope) error {
+func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	d, err := readConfig(e)
 	if err != nil {
-		return a.refuseConfig(ctx, e, AsError(err))
+		return m.refuse(ctx, e, AsError(err))
 	}
-	if err := a.builders.Lock(ctx); err != nil {
+	if err := m.agent.builders.Lock(ctx); err != nil {
 		return err
 	}
-	defer a.builders.Unlock()
-	have, err := a.storedConfig()
+	defer m.agent.builders.Unlock()
+	have, err := m.agent.storedConfig()
 	switch {
 	case err != nil:
 		return err
 	case d.Revision == have.Revision && e.ID == have.Message && !have.Again:
 		return nil
 	case d.Revision < have.Revision, d.Revision == have.Revision && !have.Again:
-		return a.refuseConfig(ctx, e, refuse(Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
+		return m.refuse(ctx, e, problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
 	}
-	err = a.applyConfig(ctx, e, d, have)
-	if refusal := new(Error); errors.As(err, &refusal) && refusal.Code != Full && refusal.Code != Internal { // it would not be better the second time
-		return a.refuseConfig(ctx, e, refusal)
+	err = m.apply(ctx, e, d, have)
+	if refusal := new(problem.Error); errors.As(err, &refusal) && refusal.Code != problem.Full && refusal.Code != problem.Internal { // it would not be better the second time
+		return m.refuse(ctx, e, refusal)
 	}
 	return err
 }
 
-// refuseConfig answers a configuration that is not applied. One that the broker
+// refuse answers a configuration that is not applied. One that the broker
 // keeps comes with each connection: it is tried again, as the building may have
 // changed, and the same refusal is told once.
-func (a *Agent) refuseConfig(ctx context.Context, e cloud.Envelope, why *Error) error {
+func (m *Managed) refuse(ctx context.Context, e cloud.Envelope, why *problem.Error) error {
 	sum := sha256.Sum256([]byte(e.ID + "\x00" + why.Error() + "\x00" + string(e.Data)))
 	print := hex.EncodeToString(sum[:])
-	have, err := a.storedConfig()
+	have, err := m.agent.storedConfig()
 	if err != nil || e.Retained && have.Refused == print {
 		return err
 	}
-	return refuseMessage(ctx, a.Commands, e, why, func(tx *store.Tx) error {
+	return refuseMessage(ctx, m.agent.Commands, e, why, func(tx *store.Tx) error {
 		have.Refused = print
 		return cloudConfigs.Put(tx, currentConfig, have)
 	})
@@ -135,7 +136,7 @@ func readConfig(e cloud.Envelope) (d downConfig, err error) {
 		return d, AsError(err)
 	}
 	if d.Revision == 0 {
-		return d, refuse(Invalid, "revision", "is missing: want 1 or more")
+		return d, problem.New(problem.Invalid, "revision", "is missing: want 1 or more")
 	}
 	return d, nil
 }
@@ -148,11 +149,11 @@ func (a *Agent) storedConfig() (c storedConfig, err error) {
 	return c, err
 }
 
-// applyConfig checks every part, stores all of them with the receipt in one
+// apply checks every part, stores all of them with the receipt in one
 // transaction, and only then lets them take effect. The caller has the turn of
 // the site.
-func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig, have storedConfig) error {
-	c := &configuring{agent: a, ctx: ctx, down: d, kept: have, by: e.Source}
+func (m *Managed) apply(ctx context.Context, e cloud.Envelope, d downConfig, have storedConfig) error {
+	c := &configuring{agent: m.agent, ctx: ctx, down: d, kept: have, by: e.Source}
 	defer c.release()
 	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.update} {
 		if err := part(); err != nil {
@@ -164,15 +165,15 @@ func (a *Agent) applyConfig(ctx context.Context, e cloud.Envelope, d downConfig,
 		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
 			return err
 		}
-		return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(e.ID))
+		return m.agent.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(e.ID))
 	}})
 	c.stages = nil // Commit releases them
-	err := a.Events.Commit(ctx, stages...)
+	err := m.agent.Events.Commit(ctx, stages...)
 	if err != nil {
 		return err
 	}
-	a.log.Info("a configuration of the cloud was applied", "revision", d.Revision)
-	return a.Bookings.NoteNewSpaces(ctx)
+	m.agent.log.Info("a configuration of the cloud was applied", "revision", d.Revision)
+	return m.agent.Bookings.NoteNewSpaces(ctx)
 }
 
 // configuring is a configuration of the cloud that is checked and not yet made:
@@ -214,7 +215,7 @@ func in(part string, i int, err error) error {
 // place of the item if there is one.
 func under(part string, err error) error {
 	e := *AsError(err)
-	if e.Code == Internal {
+	if e.Code == problem.Internal {
 		return err
 	}
 	e.Field = part + e.Field

@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
 	"roomgate/drivers"
@@ -288,7 +289,7 @@ func TestConfigurationKeepsWhatTheBuildingMade(t *testing.T) {
 		if got := r.configure("m2", 2, taken); !strings.Contains(got, "devices[0].id") {
 			t.Errorf("taken over: %q", got)
 		}
-		r.refuses("the cloud's, removed here", Forbidden, "device_id", r.RemoveDevice(t.Context(), "door-3", "test"))
+		r.refuses("the cloud's, removed here", problem.Forbidden, "device_id", r.RemoveDevice(t.Context(), "door-3", "test"))
 		if got := r.configure("m3", 3, `"devices":[]`); got != "done" {
 			t.Errorf("receipt %q", got)
 		}
@@ -310,7 +311,7 @@ func FuzzConfiguration(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := readConfig(cloud.Envelope{Data: data})
 		if err != nil {
-			if e := AsError(err); e.Code != Invalid {
+			if e := AsError(err); e.Code != problem.Invalid {
 				t.Errorf("%v", err)
 			}
 			return

@@ -68,7 +68,7 @@ func (c *configuring) rules() error {
 }
 
 // loadCloudUsers are the people that the cloud named.
-func (a *Agent) loadCloudUsers(tx *store.Tx) ([]config.Person, error) {
+func loadCloudUsers(a *Agent, tx *store.Tx) ([]config.Person, error) {
 	c, err := cloudConfigs.Get(tx, currentConfig)
 	if errors.Is(err, store.ErrNotFound) {
 		return a.file.Users, nil

@@ -35,21 +35,21 @@ func TestReadyAndProgress(t *testing.T) {
 		b := newBench()
 		b["light-1"].set("vanish")
 		r := startRig(t, rigOptions{bench: b})
-		if err := r.Ready(); err == nil {
+		if err := r.Health.Ready(); err == nil {
 			t.Error("ready before any device was observed")
 		}
 		r.wait(time.Second)
-		if err := r.Ready(); err != nil {
+		if err := r.Health.Ready(); err != nil {
 			t.Errorf("a missing device keeps the building from being ready: %v", err)
 		}
 		r.setDevice("light-2", device.Settings{Enabled: new(bool)})
 		r.wait(time.Hour)
-		if err := r.Progress(); err != nil {
+		if err := r.Health.Progress(); err != nil {
 			t.Errorf("a disabled device counts as stuck: %v", err)
 		}
 		on := true
 		r.setDevice("light-2", device.Settings{Enabled: &on})
-		if err := r.Progress(); err != nil {
+		if err := r.Health.Progress(); err != nil {
 			t.Errorf("right after it was enabled: %v", err)
 		}
 	})

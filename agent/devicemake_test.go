@@ -38,7 +38,7 @@ func TestDeviceMadeWhileTheBuildingRuns(t *testing.T) {
 		if err != nil || info.ID != "hub-2" || info.SpaceName != "Borealis" || !info.Enabled {
 			t.Fatalf("it is %+v, %v", info, err)
 		}
-		if err := r.Ready(); err != nil {
+		if err := r.Health.Ready(); err != nil {
 			t.Errorf("the building is not ready any more: %v", err)
 		}
 		r.wait(3 * time.Second)

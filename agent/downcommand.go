@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -46,10 +47,10 @@ func readExpiry(raw json.RawMessage) (at time.Time, err error) {
 		return at, nil
 	}
 	if raw[0] != '"' || json.Unmarshal(raw, &at) != nil {
-		return time.Time{}, refuse(Invalid, "expires_at", "is not a time like 2026-11-21T09:30:00Z")
+		return time.Time{}, problem.New(problem.Invalid, "expires_at", "is not a time like 2026-11-21T09:30:00Z")
 	}
 	if at.IsZero() || !eventlog.Storable(at) {
-		return time.Time{}, refuse(Invalid, "expires_at", "is out of range: want a year from 1970 to 9999")
+		return time.Time{}, problem.New(problem.Invalid, "expires_at", "is out of range: want a year from 1970 to 9999")
 	}
 	return at, nil
 }
@@ -61,10 +62,10 @@ func readTTL(raw json.RawMessage) (time.Duration, error) {
 	}
 	var seconds *float64
 	if err := json.Unmarshal(raw, &seconds); err != nil || seconds == nil {
-		return 0, refuse(Invalid, "ttl_s", "is not a number of seconds: want 0.001 to %d", int(device.LongestLife.Seconds()))
+		return 0, problem.New(problem.Invalid, "ttl_s", "is not a number of seconds: want 0.001 to %d", int(device.LongestLife.Seconds()))
 	}
 	if *seconds < time.Millisecond.Seconds() || *seconds > device.LongestLife.Seconds() {
-		return 0, refuse(Invalid, "ttl_s", "is out of range: want 0.001 to %d seconds", int(device.LongestLife.Seconds()))
+		return 0, problem.New(problem.Invalid, "ttl_s", "is out of range: want 0.001 to %d seconds", int(device.LongestLife.Seconds()))
 	}
 	return time.Duration(*seconds * float64(time.Second)), nil
 }
@@ -76,7 +77,7 @@ func takeCommand(ctx context.Context, commands *device.Commands, e cloud.Envelop
 		return refuseUnread(ctx, commands, e, AsError(err))
 	}
 	if e.Retained {
-		return commands.Refuse(ctx, c, refuse(Invalid, "", "a retained command is never carried out: publish it without retain"))
+		return commands.Refuse(ctx, c, problem.New(problem.Invalid, "", "a retained command is never carried out: publish it without retain"))
 	}
 	return commands.Take(ctx, c)
 }
@@ -86,11 +87,11 @@ const unread = "unread"
 
 // refuseUnread answers a command that could not be read. Its id is used: the same
 // one has no other outcome, whatever comes with it later.
-func refuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *Error) error {
+func refuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error) error {
 	return commands.Refuse(ctx, device.Command{ID: e.ID, Action: unread, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why)
 }
 
 // refuseMessage answers a message that is no command with a receipt.
-func refuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *Error, also ...func(*store.Tx) error) error {
+func refuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error, also ...func(*store.Tx) error) error {
 	return commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
 }

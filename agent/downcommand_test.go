@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/drivers"
 )
@@ -88,7 +89,7 @@ func states(all []device.Receipt) (out []device.State) {
 func (r *rig) refusedFor(id, field string) {
 	r.t.Helper()
 	all := r.receipts(id)
-	if len(all) != 1 || all[0].State != device.Rejected || all[0].Code != Invalid || !strings.HasPrefix(all[0].Reason, field+" ") {
+	if len(all) != 1 || all[0].State != device.Rejected || all[0].Code != problem.Invalid || !strings.HasPrefix(all[0].Reason, field+" ") {
 		r.t.Errorf("%s: receipts %+v, want one, rejected for %s", id, all, field)
 	}
 }
@@ -355,7 +356,7 @@ func TestCommandAtTheStartOfADeviceThatIsAway(t *testing.T) {
 		r.run()
 		r.wait(time.Second)
 		all := r.receipts("c1")
-		if !slices.Equal(states(all), []device.State{device.Accepted, device.Failed}) || all[1].Code != Unavailable || !strings.Contains(all[1].Reason, "wire cut") {
+		if !slices.Equal(states(all), []device.State{device.Accepted, device.Failed}) || all[1].Code != problem.Unavailable || !strings.Contains(all[1].Reason, "wire cut") {
 			t.Errorf("receipts %+v, want failed as the wire is cut", all)
 		}
 	})

@@ -19,7 +19,7 @@ func handlers(a *Agent) map[string]cloudlink.Handler {
 	return map[string]cloudlink.Handler{
 		"command":  func(ctx context.Context, e cloud.Envelope) error { return takeCommand(ctx, a.Commands, e) },
 		"schedule": func(ctx context.Context, e cloud.Envelope) error { return takeSchedule(ctx, a.Bookings, a.Commands, e) },
-		"config":   a.takeConfig,
+		"config":   func(ctx context.Context, e cloud.Envelope) error { return a.Managed.take(ctx, e) },
 		"claim":    func(ctx context.Context, e cloud.Envelope) error { return a.Claim.Take(ctx, e) },
 	}
 }
@@ -30,10 +30,10 @@ func DownLevels() []string {
 }
 
 // refuseDown answers what the link cannot understand.
-func (a *Agent) refuseDown(ctx context.Context, level string, e cloud.Envelope, err error) error {
+func refuseDown(ctx context.Context, a *Agent, level string, e cloud.Envelope, err error) error {
 	switch level {
 	case "config":
-		return a.refuseConfig(ctx, e, AsError(err))
+		return a.Managed.refuse(ctx, e, AsError(err))
 	case "command":
 		return refuseUnread(ctx, a.Commands, e, AsError(err))
 	}

@@ -8,42 +8,29 @@ import (
 	"roomgate/cloud"
 )
 
-// Code is why an operation was refused or failed, Error says it, and SlowDown to
-// somebody who tried too often.
-type (
-	Code     = problem.Code
-	Error    = problem.Error
-	SlowDown = problem.SlowDown
-)
+// Code and the codes are what the files of the site call by a short name, until
+// they are a package.
+type Code = problem.Code
 
-// The codes of an Error.
 const (
-	Invalid      = problem.Invalid
-	NotFound     = problem.NotFound
-	Conflict     = problem.Conflict
-	Forbidden    = problem.Forbidden
-	Unauthorized = problem.Unauthorized
-	TooMany      = problem.TooMany
-	Expired      = problem.Expired
-	Unavailable  = problem.Unavailable
-	NotFollowed  = problem.NotFollowed
-	Full         = problem.Full
-	Stale        = problem.Stale
-	NotNow       = problem.NotNow
-	Busy         = problem.Busy
-	Internal     = problem.Internal
+	Invalid   = problem.Invalid
+	NotFound  = problem.NotFound
+	Conflict  = problem.Conflict
+	Forbidden = problem.Forbidden
+	Full      = problem.Full
+	NotNow    = problem.NotNow
 )
 
-func refuse(code Code, field, format string, args ...any) *Error {
+func refuse(code Code, field, format string, args ...any) *problem.Error {
 	return problem.New(code, field, format, args...)
 }
 
 // AsError sorts any error into the codes. Causes that a caller must not see
 // become Internal without detail.
-func AsError(err error) *Error {
+func AsError(err error) *problem.Error {
 	var envelope *cloud.EnvelopeError
 	if problem.As(err) == nil && errors.As(err, &envelope) {
-		return &Error{Code: Invalid, Field: envelope.Field, Message: envelope.Problem}
+		return &problem.Error{Code: problem.Invalid, Field: envelope.Field, Message: envelope.Problem}
 	}
 	return device.AsError(err)
 }

@@ -123,7 +123,7 @@ func TestLogIsBoundedAndTheGapIsVisible(t *testing.T) {
 	if err != nil || len(events) != 500 || events[0].Cursor != 201 || next != 700 {
 		t.Errorf("%d events from %d, next %d, %v, want 500 from 201 to 700", len(events), events[0].Cursor, next, err)
 	}
-	h := r.Health()
+	h := r.Health.Report()
 	if h.OutboxDepth != 500 || h.LogOldest != 201 {
 		t.Errorf("health says depth %d, oldest %d, want 500 and 201", h.OutboxDepth, h.LogOldest)
 	}

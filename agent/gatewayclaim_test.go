@@ -20,6 +20,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
@@ -162,7 +163,7 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 			t.Errorf("the same again: %+v", r)
 		}
 		other := backend.Claim{OrganizationID: "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec1", Organization: "Other"}
-		if r := c.bring("m2", code, other); r.State != device.Rejected || r.Code != Conflict || strings.Contains(r.Reason, "Acme") {
+		if r := c.bring("m2", code, other); r.State != device.Rejected || r.Code != problem.Conflict || strings.Contains(r.Reason, "Acme") {
 			t.Errorf("another one: %+v", r)
 		}
 		if told := c.told(); !slices.Contains(told, "gatewayClaimed") {
@@ -216,7 +217,7 @@ func TestReleasedAndClaimedAgain(t *testing.T) {
 		if got := c.loggedIn(); g.Code == used || !slices.Equal(got, []string{"/"}) {
 			t.Errorf("it shows %s after %s and logs in as %q", g.Code, used, got)
 		}
-		if r := c.bring("m2", used, acmeClaim); r.State != device.Rejected || r.Code != Forbidden {
+		if r := c.bring("m2", used, acmeClaim); r.State != device.Rejected || r.Code != problem.Forbidden {
 			t.Errorf("with the used code: %+v", r)
 		}
 		keep := backend.Claim{OrganizationID: acme, Organization: "Acme Ltd"}

@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/mail"
 	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/problem"
 )
 
 func TestAdminsAreTold(t *testing.T) {
@@ -38,11 +39,11 @@ func TestNoCodeWithAFullQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if e := AsError(mailAdmins(t.Context(), r.Agent, "", "one more", "")); e.Code != Unavailable {
+		if e := AsError(mailAdmins(t.Context(), r.Agent, "", "one more", "")); e.Code != problem.Unavailable {
 			t.Errorf("one too many: %v", e)
 		}
 		for _, email := range []string{"mel@example.com", "bob@example.com"} {
-			if e := AsError(r.Access.RequestOTP(t.Context(), email, network)); e.Code != Unavailable {
+			if e := AsError(r.Access.RequestOTP(t.Context(), email, network)); e.Code != problem.Unavailable {
 				t.Errorf("a code with a full queue: %v", e)
 			}
 		}

@@ -11,45 +11,42 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
-	"roomgate/agent/eventlog"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
 	"roomgate/agent/push"
 	"roomgate/agent/schedule"
 )
 
-// notices are the messages to the organizers of bookings about a change. What
-// the cloud has decided, it tells them itself.
-func (a *Agent) notices(r *schedule.Room, gone []booking.Booking) eventlog.Stage {
-	var all []book.Notice
+// bookingNotices are the messages to the organizers of bookings about a change.
+// What the cloud has decided, it tells them itself.
+func bookingNotices(r *schedule.Room, gone []booking.Booking) (all []book.Notice) {
 	for _, b := range gone {
 		all = append(all, book.Notice{Booking: b, SpaceID: r.ID, Space: r.Name(), Zone: r.Rules().Zone})
 	}
-	return a.Messages.Notify(all...)
+	return all
 }
 
-// reader is a user as somebody to send messages to; false for one who may not
+// messageReader is a user as somebody to send messages to; false for one who may not
 // sign in, and for nil.
-func (a *Agent) reader(u *access.User) (book.Reader, bool) {
+func messageReader(people []config.Person, push config.Push, u *access.User) (book.Reader, bool) {
 	if u == nil || !u.Enabled {
 		return book.Reader{}, false
 	}
 	r := book.Reader{ID: u.ID, Email: u.Email, Name: u.Name, OrganizationID: u.OrganizationID}
-	people := a.Access.People()
 	i := slices.IndexFunc(people, func(p config.Person) bool { return p.ID == u.ID })
 	if i < 0 {
 		return r, true
 	}
-	if topic := a.config.Push.TopicOf(people[i]); message.ValidTopic(topic) { // else of somebody whom no file names
+	if topic := push.TopicOf(people[i]); message.ValidTopic(topic) { // else of somebody whom no file names
 		r.Topic = topic
 	}
 	return r, true
 }
 
 // hasTopic says whether a topic is that of somebody in an organization.
-func (a *Agent) hasTopic(organization, topic string) bool {
-	return slices.ContainsFunc(a.Access.People(), func(p config.Person) bool {
-		return p.OrganizationID == organization && p.Enabled && a.config.Push.TopicOf(p) == topic
+func hasTopic(people []config.Person, push config.Push, organization, topic string) bool {
+	return slices.ContainsFunc(people, func(p config.Person) bool {
+		return p.OrganizationID == organization && p.Enabled && push.TopicOf(p) == topic
 	})
 }
 

@@ -3,8 +3,10 @@ package agent
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/booking"
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
@@ -12,9 +14,11 @@ import (
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/health"
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/problem"
 	"roomgate/agent/roomcontrol"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
@@ -68,12 +72,12 @@ func claimOptions(a *Agent) claim.Options {
 	return claim.Options{
 		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log,
 		Cloud: a.config.Cloud, ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
-		Moment: a.moment, Online: a.Cloud.Connected, Page: func() string { return a.Network().page("/claim") },
+		Moment: moment(a), Online: a.Cloud.Connected, Page: func() string { return a.Health.Network().Page("/claim") },
 		Organization: access.NameOrganization,
 		Answer: func(tx *store.Tx, message string) error {
 			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(message))
 		},
-		Refuse: func(ctx context.Context, message cloud.Envelope, why *Error) error {
+		Refuse: func(ctx context.Context, message cloud.Envelope, why *problem.Error) error {
 			return refuseMessage(ctx, a.Commands, message, why)
 		},
 		LoginChanged: a.Cloud.Renew,
@@ -81,21 +85,21 @@ func claimOptions(a *Agent) claim.Options {
 }
 
 // openAccess opens the directory of those who may come in.
-func (a *Agent) openAccess(ctx context.Context, o Options) (err error) {
+func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
 	if a.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
 		return err
 	}
 	a.mail = mail.Open(mailOptions(a))
 	var people []config.Person
 	err = a.db.View(func(tx *store.Tx) (err error) {
-		people, err = a.loadCloudUsers(tx)
+		people, err = loadCloudUsers(a, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	jwt := a.config.Auth.JWT
-	options := access.Options{DB: a.db, Keys: a.keys, Moment: a.moment, Log: a.log,
+	options := access.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Log: a.log,
 		Gateway: a.config.Gateway.ID, Title: cmp.Or(a.config.Gateway.Name, a.config.Gateway.ID), Lifetime: jwt.Lifetime, Rotation: jwt.Rotation,
 		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.mail.Wake}
 	if a.config.SMTP.URL != "" {
@@ -119,7 +123,7 @@ func namedOrganizations(c *config.Config) (ids []string) {
 // putCodeLetter queues the letter with a one-time password. It replaces the one
 // that waits for the same reader.
 func putCodeLetter(a *Agent, tx *store.Tx, c access.CodeLetter) error {
-	return a.mail.PutCode(tx, c.Account, mail.Letter{To: c.To, Subject: c.Subject, Text: c.Text}, c.Decoy, a.moment())
+	return a.mail.PutCode(tx, c.Account, mail.Letter{To: c.To, Subject: c.Subject, Text: c.Text}, c.Decoy, moment(a)())
 }
 
 // mailOptions is what the letters wait with until the relay takes them.
@@ -130,16 +134,23 @@ func mailOptions(a *Agent) mail.Options {
 	if c.URL != "" {
 		settings.Address, settings.Implicit, settings.Plain = c.Server()
 	}
-	return mail.Options{DB: a.db, Keys: a.keys, Moment: a.moment, Settings: settings, Dial: a.options.MailDial, Log: a.log}
+	return mail.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Settings: settings, Dial: a.options.MailDial, Log: a.log}
 }
 
 // messageOptions is what the messages to mobile devices stand on.
 func messageOptions(a *Agent) book.Options {
-	o := book.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Moment: a.moment, Log: a.log,
+	o := book.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Moment: moment(a), Log: a.log,
 		Push: pushGateway(a.config.Push, a.options.Push, a.log), Flush: a.config.Store.Flush, Organizers: a.config.Messages.Organizers,
-		ReaderByID:    func(id string) (book.Reader, bool) { return a.reader(a.Access.User(id)) },
-		ReaderByEmail: func(email string) (book.Reader, bool) { return a.reader(a.Access.UserByEmail(email)) },
-		HasTopic:      a.hasTopic, Booking: a.Bookings.Get,
+		ReaderByID: func(id string) (book.Reader, bool) {
+			return messageReader(a.Access.People(), a.config.Push, a.Access.User(id))
+		},
+		ReaderByEmail: func(email string) (book.Reader, bool) {
+			return messageReader(a.Access.People(), a.config.Push, a.Access.UserByEmail(email))
+		},
+		HasTopic: func(organization, topic string) bool {
+			return hasTopic(a.Access.People(), a.config.Push, organization, topic)
+		},
+		Booking: a.Bookings.Get,
 		Owner: func(spaceID string) (string, error) {
 			s, err := a.space(spaceID)
 			if err != nil {
@@ -175,7 +186,7 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 // edgeOptions are what the edge devices stand on.
 func edgeOptions(a *Agent) edge.Options {
 	return edge.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log, Moment: a.moment,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log, Moment: moment(a),
 		Space: func(id string) error { _, err := a.space(id); return err },
 	}
 }
@@ -206,7 +217,9 @@ func scheduleOptions(a *Agent) schedule.Options {
 			owner, _ := a.OrganizationOf(spaceID) // empty of a space that is gone
 			return owner
 		},
-		Notices: a.notices,
+		Notices: func(r *schedule.Room, gone []booking.Booking) eventlog.Stage {
+			return a.Messages.Notify(bookingNotices(r, gone)...)
+		},
 		Changed: func(spaceID string) {
 			if s := a.find(spaceID); s != nil {
 				s.changed()
@@ -236,7 +249,7 @@ func deviceOptions(a *Agent, s *space, c config.Device) device.Options {
 // unlockOptions are what the codes of the doors stand on.
 func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.log, Moment: a.moment,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.log, Moment: moment(a),
 		Door: func(spaceID string) (unlock.Door, error) {
 			s, err := a.space(spaceID)
 			if err != nil {
@@ -244,7 +257,7 @@ func unlockOptions(a *Agent) unlock.Options {
 			}
 			d, ok := s.door()
 			if !ok {
-				return unlock.Door{}, refuse(NotFound, "meeting_space_id", "is a meeting space without a lock")
+				return unlock.Door{}, problem.New(problem.NotFound, "meeting_space_id", "is a meeting space without a lock")
 			}
 			return d, nil
 		},
@@ -259,7 +272,10 @@ func unlockOptions(a *Agent) unlock.Options {
 func cloudOptions(a *Agent) cloudlink.Options {
 	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Config: a.config.Cloud,
 		Gateway: a.config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
-		Down: handlers(a), Refuse: a.refuseDown, Contested: (&duplicateID{agent: a}).tell,
+		Down: handlers(a), Contested: a.Health.TellContested,
+		Refuse: func(ctx context.Context, level string, e cloud.Envelope, err error) error {
+			return refuseDown(ctx, a, level, e, err)
+		},
 		Witness: func(e cloud.Envelope) { a.clock.Hear(e.Time) },
 		Up: func() {
 			for _, s := range a.spaces() {
@@ -268,10 +284,31 @@ func cloudOptions(a *Agent) cloudlink.Options {
 		}}
 }
 
+// healthOptions are what the health of the gateway stands on.
+func healthOptions(a *Agent, started time.Time) health.Options {
+	return health.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Config: a.config, DataDir: a.options.DataDir,
+		Version: a.options.Version, NotStarted: a.options.NotStarted, Simulated: a.options.Simulated, Started: started,
+		Spaces: func() []health.Space {
+			var all []health.Space
+			for _, s := range a.spaces() {
+				all = append(all, health.Space{Name: s.Name, Room: s.room, Devices: s.devices, Presence: s.presence})
+			}
+			return all
+		},
+		Queues: func() health.Queues {
+			return health.Queues{Mail: health.Waiting(a.mail.Status()).Queue(), Push: health.Waiting(a.Messages.Status()).Queue(), Webhooks: a.Webhooks.Summary()}
+		},
+		Cloud: func() health.Cloud {
+			acked, _ := a.Cloud.Acked()
+			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked}
+		},
+		Send: func(ctx context.Context, r health.Report) { a.Cloud.Send(ctx, "heartbeat", "", false, r) }}
+}
+
 // ruleOptions are what the rules stand on.
 func ruleOptions(a *Agent) engine.Options {
 	return engine.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Commands: a.Commands, Messages: a.Messages,
-		Site: func() *engine.Site { return a.site.Load().ruled }, Booking: a.Bookings.Get, Ready: a.Ready}
+		Site: func() *engine.Site { return a.site.Load().ruled }, Booking: a.Bookings.Get, Ready: a.Health.Ready}
 }
 
 // ruledSite are the meeting spaces as rules see them.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/health"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/message"
 	"roomgate/agent/webhook"
@@ -15,7 +16,7 @@ import (
 func (r *rig) wantMetrics(lines ...string) {
 	r.t.Helper()
 	var b bytes.Buffer
-	r.WriteMetrics(&b)
+	r.Health.WriteMetrics(&b)
 	for _, line := range lines {
 		if !strings.Contains(b.String(), "\n"+line+"\n") {
 			r.t.Errorf("the metrics lack %q", line)
@@ -30,7 +31,7 @@ func (r *rig) wantMetrics(lines ...string) {
 	}
 }
 
-func TestOutwardPush(t *testing.T) {
+func TestQueueOfPush(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startMessageRig(t, rigOptions{}, "")
 		r.fails(401, "")
@@ -38,20 +39,20 @@ func TestOutwardPush(t *testing.T) {
 			r.send(message.To{UserID: "ada"}, "x")
 			r.wait(time.Minute)
 		}
-		q := r.Outward().Push
+		q := r.Health.Queues().Push
 		if !q.Configured || q.Waiting != 3 || q.OldestS < 180 || q.OldestS > 181 || !strings.Contains(q.Failing, "401") {
 			t.Errorf("%+v", q)
 		}
 		r.wantMetrics(`roomgate_outward_waiting{queue="push"} 3`, `roomgate_outward_failing{queue="push"} 1`, `roomgate_outward_configured{queue="mail"} 0`)
 		r.out.Script(nil)
 		r.wait(10 * time.Minute)
-		if q := r.Outward().Push; q != (OutwardQueue{Configured: true}) {
+		if q := r.Health.Queues().Push; q != (health.Queue{Configured: true}) {
 			t.Errorf("afterwards %+v", q)
 		}
 	})
 }
 
-func TestOutwardWebhooks(t *testing.T) {
+func TestQueueOfWebhooks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startHookRig(t)
 		w := r.hook("a", owner, webhook.BookingCreated)
@@ -65,7 +66,7 @@ func TestOutwardWebhooks(t *testing.T) {
 		r.wait(27 * time.Hour)
 		r.book("b2", on(41, 0), on(41, 30))
 		r.wait(30 * time.Second)
-		o := r.Outward().Webhooks
+		o := r.Health.Queues().Webhooks
 		if o.Active != 1 || o.Failing != 1 || o.Disabled != 1 || o.Waiting != 1 || o.OldestS < 30 || o.OldestS > 31 ||
 			len(o.Troubled) != 1 || o.Troubled[0].ID != w.ID || o.Troubled[0].Host != "a.example.com" || o.Troubled[0].Reason == "" {
 			t.Errorf("%+v", o)
@@ -74,20 +75,20 @@ func TestOutwardWebhooks(t *testing.T) {
 	})
 }
 
-func TestOutwardMail(t *testing.T) {
+func TestQueueOfMail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, "", "always", mailtest.Options{Pipe: true})
 		if err := mailAdmins(t.Context(), r.Agent, "", "subject", "text"); err != nil {
 			t.Fatal(err)
 		}
-		if q := r.Outward().Mail; !q.Configured || q.Waiting != 1 || q.OldestS < 0 || q.Failing != "" {
+		if q := r.Health.Queues().Mail; !q.Configured || q.Waiting != 1 || q.OldestS < 0 || q.Failing != "" {
 			t.Errorf("%+v", q)
 		}
 		r.wantMetrics(`roomgate_outward_waiting{queue="mail"} 1`, `roomgate_outward_configured{queue="push"} 0`)
 		r.relay.Close()
 		r.run()
 		r.wait(time.Second)
-		if q := r.Outward().Mail; q.Waiting != 1 || q.OldestS < 1 || !strings.Contains(q.Failing, "mail relay: connect") {
+		if q := r.Health.Queues().Mail; q.Waiting != 1 || q.OldestS < 1 || !strings.Contains(q.Failing, "mail relay: connect") {
 			t.Errorf("with a relay that is gone: %+v", q)
 		}
 	})

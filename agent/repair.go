@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"roomgate/agent/access"
 	"roomgate/agent/device"
+	"roomgate/agent/health"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/unlock"
 	"roomgate/store"
@@ -18,94 +17,6 @@ import (
 // A repaired database may lack rows, or have older ones. What the building does about it follows from what each table is
 // for: no command is carried out twice, no rule acts on what is long over, and the cloud is asked to say again what is
 // its to say. People are told until one of them has looked.
-
-// Keeper is what others may know of the database, and do about it.
-type Keeper struct{ db *store.DB }
-
-// Store returns the keeper of the building's database.
-func (a *Agent) Store() Keeper { return Keeper{a.db} }
-
-// provedFor is how long a building goes on after its database has turned out to be damaged. The loops end at once; one
-// that hangs in a damaged page is ended by the watchdog.
-const provedFor = 20 * time.Second
-
-// Sound is nil unless the database may be damaged.
-func (k Keeper) Sound() error {
-	s := k.db.Suspect()
-	switch {
-	case s.Cause == nil:
-		return nil
-	case s.Proved:
-		return fmt.Errorf("the database is damaged, the gateway starts again and repairs it: %w", s.Cause)
-	}
-	return fmt.Errorf("the database may be damaged and is checked: %w", s.Cause)
-}
-
-// hangs is an error once the process should have ended and did not.
-func (k Keeper) hangs(now time.Time) error {
-	if s := k.db.Suspect(); s.Proved && now.Sub(s.Since) > provedFor {
-		return errors.New("the database is damaged, and the gateway did not end")
-	}
-	return nil
-}
-
-// Repair is what the last repair has found, nil if there was none or somebody has looked at it.
-func (k Keeper) Repair() *store.Repair {
-	var r store.Repair
-	err := k.db.View(func(tx *store.Tx) (err error) { r, err = store.LastRepair(tx); return err })
-	if err != nil || !r.Seen.IsZero() {
-		return nil
-	}
-	return &r
-}
-
-// Confirm notes that somebody has looked at what the last repair has found.
-func (k Keeper) Confirm(ctx context.Context) error {
-	err := k.db.Update(ctx, func(tx *store.Tx) error {
-		r, err := store.LastRepair(tx)
-		if err != nil || !r.Seen.IsZero() {
-			return err
-		}
-		r.Seen = time.Now().UTC()
-		return store.PutRepair(tx, r)
-	})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-// HealthRepair is what a heartbeat says of a repair that nobody has looked at.
-type HealthRepair struct {
-	At       time.Time `json:"at"` // by a clock that may have been wrong
-	SetAside string    `json:"set_aside,omitempty"`
-	Rows     int       `json:"rows"`     // that are as they were
-	Older    int       `json:"older"`    // that come from an earlier state
-	Lost     int       `json:"lost"`     // that cannot be read
-	Unknown  int       `json:"unknown"`  // stretches in which nobody knows whether there were rows
-	Headless bool      `json:"headless"` // the last changes may be missing anywhere
-	Tables   []string  `json:"tables"`   // in which rows may be missing or out of date, as "bookings"
-}
-
-func healthRepair(r *store.Repair) *HealthRepair {
-	if r == nil {
-		return nil
-	}
-	sum := r.Sum()
-	return &HealthRepair{r.At, r.SetAside, sum.Kept + sum.Found, sum.Earlier + sum.Snapshot, sum.Lost, sum.Holes, r.Headless || r.Unlisted, doubtfulTables(r)}
-}
-
-// doubtfulTables names the tables and queues that are not whole, without the kind
-// before their names.
-func doubtfulTables(r *store.Repair) []string {
-	names := []string{}
-	for _, t := range r.Tables {
-		if _, name, _ := strings.Cut(t.Name, ":"); !t.Whole() {
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 // mendRepaired does what a repair leaves to do before anything is loaded, as it changes rows.
 func mendRepaired(ctx context.Context, a *Agent) error {
@@ -135,7 +46,7 @@ func tellRepaired(ctx context.Context, a *Agent) error {
 			return err
 		}
 		r.Told = true
-		return errors.Join(a.tellRepair(tx, r), a.Bookings.Mend(tx, r), store.PutRepair(tx, r))
+		return errors.Join(tellRepair(tx, a.Health, r), a.Bookings.Mend(tx, r), store.PutRepair(tx, r))
 	})
 }
 
@@ -157,15 +68,15 @@ func mendConfig(tx *store.Tx, r store.Repair) error {
 }
 
 // tellRepair writes the event.
-func (a *Agent) tellRepair(tx *store.Tx, r store.Repair) error {
+func tellRepair(tx *store.Tx, m *health.Monitor, r store.Repair) error {
 	tables := map[string]any{}
 	for _, t := range r.Tables {
 		if !t.Whole() {
 			tables[t.Name] = t
 		}
 	}
-	h := healthRepair(&r)
-	return a.tellGateway(tx, "storeRepaired", map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
+	h := health.RepairOf(&r)
+	return m.Tell(tx, "storeRepaired", map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
 		"rows": h.Rows, "older": h.Older, "lost": h.Lost, "unknown": h.Unknown, "headless": h.Headless, "tables": tables})
 }
 

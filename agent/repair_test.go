@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/agent/unlock"
 	"roomgate/store"
 )
@@ -67,7 +68,7 @@ func TestRepairIsToldUntilSomebodyHasLooked(t *testing.T) {
 		if want := 1 + len(r.spaces()); len(told) != want || told[0] != "storeRepaired gateway" && told[0] != "storeRepaired" {
 			t.Errorf("start %d: told %q, want %d", start, told, want)
 		}
-		h := r.Health().StoreRepair
+		h := r.Health.Report().StoreRepair
 		if start < 2 && (h == nil || h.SetAside != Database+".damaged-000001" || h.Rows < 60 || h.Unknown == 0 || !slices.Contains(h.Tables, "bookings")) || start == 2 && h != nil {
 			t.Errorf("start %d: the heartbeat says %+v", start, h)
 		}
@@ -81,7 +82,7 @@ func TestRepairIsToldUntilSomebodyHasLooked(t *testing.T) {
 			t.Errorf("start %d: %d of 80 bookings are there", start, kept)
 		}
 		if start == 1 {
-			if err := r.Store().Confirm(t.Context()); err != nil {
+			if err := r.Health.Database.Confirm(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -133,7 +134,7 @@ func TestNoCommandIsNewAgainAfterARepair(t *testing.T) {
 		refuse bool
 	}{{"known", at.Add(-time.Hour), false}, {"lost", at.Add(-time.Second), true}, {"later", at.Add(time.Second), false}} {
 		_, err := r.Commands.Begin(t.Context(), device.Command{ID: c.id, Space: room, DeviceType: "light", Action: "on", Via: device.ViaMQTT, SentAt: c.sent, TTL: time.Hour})
-		if refused := err != nil; refused != c.refuse || refused && AsError(err).Code != Conflict {
+		if refused := err != nil; refused != c.refuse || refused && AsError(err).Code != problem.Conflict {
 			t.Errorf("%s: %v", c.id, err)
 		}
 	}
@@ -219,10 +220,10 @@ func TestBuildingEndsWhenItsDatabaseIsDamaged(t *testing.T) {
 	harm(t, dir, "booking-of-this-test") // the building is open and writes nothing yet
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(t.Context()) }()
-	for deadline := time.Now().Add(20 * time.Second); r.Store().Sound() == nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); r.Health.Database.Sound() == nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		_ = r.db.View(func(tx *store.Tx) error { _, err := bookingRows.Get(tx, "booking-of-this-test"); return err })
 	}
-	if err := r.Ready(); err == nil {
+	if err := r.Health.Ready(); err == nil {
 		t.Error("it is ready")
 	}
 	select {
@@ -236,7 +237,7 @@ func TestBuildingEndsWhenItsDatabaseIsDamaged(t *testing.T) {
 	_ = r.Close()
 	r = openRig(t, rigOptions{dir: dir})
 	defer r.Close()
-	if r.Store().Repair() == nil || r.Store().Sound() != nil {
-		t.Errorf("repaired: %v, sound: %v", r.Store().Repair(), r.Store().Sound())
+	if r.Health.Database.Repair() == nil || r.Health.Database.Sound() != nil {
+		t.Errorf("repaired: %v, sound: %v", r.Health.Database.Repair(), r.Health.Database.Sound())
 	}
 }

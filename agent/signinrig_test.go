@@ -14,6 +14,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/mail/mailtest"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
@@ -108,7 +109,7 @@ func (r *relayRig) request(t *testing.T, email string) {
 func (r *relayRig) wantRefused(t *testing.T, why, email, code string) {
 	t.Helper()
 	token, user, err := r.Access.VerifyOTP(t.Context(), email, code, network)
-	if e := AsError(err); token != "" || user != (access.User{}) || e == nil || e.Code != Unauthorized || e.Error() != "otp is wrong, used or too old: correct it, or ask for a new one" {
+	if e := AsError(err); token != "" || user != (access.User{}) || e == nil || e.Code != problem.Unauthorized || e.Error() != "otp is wrong, used or too old: correct it, or ask for a new one" {
 		t.Errorf("%s: %q, %v, %v", why, token, user, err)
 	}
 }
@@ -148,7 +149,7 @@ func (r *relayRig) token(t *testing.T, id string) string {
 		t.Fatal(err)
 	}
 	token, err := auth.NewSigner(r.config.Gateway.ID, "roomgate", r.keys, ids).Sign(auth.Token{ID: "signed-in", Kind: access.KindUser, Subject: id,
-		Stamp: r.keys.Stamp(0, r.Access.User(id).Email), Issued: r.moment(), Life: r.config.Auth.JWT.Lifetime})
+		Stamp: r.keys.Stamp(0, r.Access.User(id).Email), Issued: moment(r.Agent)(), Life: r.config.Auth.JWT.Lifetime})
 	if err != nil {
 		t.Fatal(err)
 	}

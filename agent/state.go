@@ -21,11 +21,11 @@ type spaceState struct {
 // sendStates reports a space each time that it has changed, at most once per
 // interval. The message is retained: the cloud sees the last state of every
 // space at once.
-func (a *Agent) sendStates(ctx context.Context, s *space) error {
+func sendStates(ctx context.Context, a *Agent, s *space) error {
 	for {
 		select {
 		case <-ctx.Done():
-			a.takeBackState(ctx, s.ID)
+			takeBackState(ctx, a, s.ID)
 			return nil
 		case <-s.dirty:
 		}
@@ -41,7 +41,7 @@ func (a *Agent) sendStates(ctx context.Context, s *space) error {
 
 // takeBackState clears the retained state of a space that was removed. If the
 // cloud is not there it keeps the last one, with the space gone from the rest.
-func (a *Agent) takeBackState(ctx context.Context, spaceID string) {
+func takeBackState(ctx context.Context, a *Agent, spaceID string) {
 	if a.find(spaceID) != nil || !a.Cloud.Connected() {
 		return
 	}

@@ -233,14 +233,14 @@ func TestNothingIsLostWhileTheCloudIsAway(t *testing.T) {
 					}
 				}
 				if acks == cloud.AcksBackend {
-					if depth := r.Health().OutboxDepth; depth != last {
+					if depth := r.Health.Report().OutboxDepth; depth != last {
 						t.Errorf("outbox depth %d without an ack, want %d", depth, last)
 					}
 					raw, _ := json.Marshal(map[string]uint64{"sequence": last})
 					publish("ack", false, cloud.Envelope{ID: "a1", Source: "backend", Type: "roomgate.ack", Data: raw})
 					r.wait(5 * time.Second)
 				}
-				if depth := r.Health().OutboxDepth; depth != 0 {
+				if depth := r.Health.Report().OutboxDepth; depth != 0 {
 					t.Errorf("outbox depth %d after the ack, want 0", depth)
 				}
 				before := len(h.taken("event"))
@@ -315,13 +315,13 @@ func TestBuildingWorksWithoutItsCloud(t *testing.T) {
 			return nil, fmt.Errorf("no route")
 		}})
 		r.wait(10 * time.Second)
-		if err := r.Ready(); err != nil {
+		if err := r.Health.Ready(); err != nil {
 			t.Error(err)
 		}
 		if receipt, err := r.Commands.Do(t.Context(), lightOn("c1")); err != nil || receipt.State != device.Done {
 			t.Errorf("order without a cloud: %+v, %v", receipt, err)
 		}
-		if h := r.Health(); h.CloudConnected || h.OutboxDepth == 0 || h.DevicesOnline != 3 {
+		if h := r.Health.Report(); h.CloudConnected || h.OutboxDepth == 0 || h.DevicesOnline != 3 {
 			t.Errorf("health %+v", h)
 		}
 		if got := r.status(room, drivers.TypeLight, ""); got.Value != drivers.On {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
@@ -16,7 +15,7 @@ func TestUpdateBusy(t *testing.T) {
 		r.until(on(8, 0))
 		check := func(what, want string) {
 			t.Helper()
-			if got := r.UpdateBusy(); got != want {
+			if got := r.Health.Busy(); got != want {
 				t.Errorf("%s: %q, want %q", what, got, want)
 			}
 		}
@@ -45,30 +44,12 @@ func TestUpdateBusy(t *testing.T) {
 	})
 }
 
-func TestNoteUpdate(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{yaml: planned})
-		if err := r.NoteUpdate(t.Context(), "updateFailed", map[string]any{"version": "1.2.0", "reason": "it hung"}); err != nil {
-			t.Fatal(err)
-		}
-		all, _, err := r.Events.Find(eventlog.Filter{Type: "updateFailed"})
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%v, %v", all, err)
-		}
-		for _, want := range []string{`"eventType":"updateFailed"`, `"device":"gateway"`, `"version":"1.2.0"`, `"reason":"it hung"`} {
-			if !strings.Contains(string(all[0].Record), want) {
-				t.Errorf("%s has no %s", all[0].Record, want)
-			}
-		}
-	})
-}
-
 // What the cloud wants is still wanted after a restart.
 func TestUpdateOfTheCloud(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		o := rigOptions{dir: t.TempDir(), yaml: planned}
 		r := startRig(t, o)
-		if got := r.UpdateURL(); got != "" {
+		if got := r.Managed.UpdateURL(); got != "" {
 			t.Errorf("wanted %q before anything was said", got)
 		}
 		for i, c := range []struct{ parts, receipt, want string }{
@@ -79,17 +60,17 @@ func TestUpdateOfTheCloud(t *testing.T) {
 			if got := r.configure(c.parts, i+1, c.parts); got != c.receipt {
 				t.Errorf("%s: receipt %q", c.parts, got)
 			}
-			if got := r.UpdateURL(); got != c.want {
+			if got := r.Managed.UpdateURL(); got != c.want {
 				t.Errorf("%s: wanted %q", c.parts, got)
 			}
 		}
 		r.stop()
 		r = startRig(t, o)
-		if got := r.UpdateURL(); got != "https://example.org/a" {
+		if got := r.Managed.UpdateURL(); got != "https://example.org/a" {
 			t.Errorf("wanted %q after a restart", got)
 		}
-		if got := r.configure("m9", 9, `"update":{"url":""}`); got != "done" || r.UpdateURL() != "" {
-			t.Errorf("receipt %q, wanted %q", got, r.UpdateURL())
+		if got := r.configure("m9", 9, `"update":{"url":""}`); got != "done" || r.Managed.UpdateURL() != "" {
+			t.Errorf("receipt %q, wanted %q", got, r.Managed.UpdateURL())
 		}
 	})
 }

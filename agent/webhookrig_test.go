@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/agent/webhook/webhooktest"
@@ -67,7 +68,7 @@ func openHookRig(t *testing.T, client *http.Client) *hookRig {
 		t.Fatal(err)
 	}
 	r.rig = &rig{Agent: a, t: t, bench: b, stop: func() {}}
-	if _, err := a.Access.CreateOrganization(t.Context(), another, "Another"); err != nil && AsError(err).Code != Conflict {
+	if _, err := a.Access.CreateOrganization(t.Context(), another, "Another"); err != nil && AsError(err).Code != problem.Conflict {
 		t.Fatal(err)
 	}
 	return r

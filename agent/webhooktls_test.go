@@ -49,7 +49,7 @@ func TestThousandOverTLSDelayNoStatusRead(t *testing.T) {
 		}
 		good.Add(1)
 	})
-	await(t, "the first reading", func() bool { return r.Ready() == nil })
+	await(t, "the first reading", func() bool { return r.Health.Ready() == nil })
 	idle := r.readStatuses(t, func() bool { return false }, 500)
 	w := r.hook("a", owner, webhook.BookingCreated)
 	start := time.Now()

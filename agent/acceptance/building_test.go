@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func inBuilding(t *testing.T, test func(t *testing.T, b *agenttest.Building)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := agenttest.Start(t, agenttest.Options{})
-		agenttest.Await(t, "every device online", func() bool { return b.Health().DevicesOffline == 0 })
+		agenttest.Await(t, "every device online", func() bool { return b.Health.Report().DevicesOffline == 0 })
 		test(t, b)
 		b.Stop()
 	})

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/clock"
+	"roomgate/agent/health"
 )
 
 // Result is how a step, or a device, came out.
@@ -68,19 +69,19 @@ type DeviceReport struct {
 
 // Report is the acceptance report of a meeting space.
 type Report struct {
-	Space      string         `json:"meeting_space"`
-	SpaceID    string         `json:"meeting_space_id"`
-	Timezone   string         `json:"timezone"`
-	Gateway    agent.Identity `json:"gateway"`
-	Version    string         `json:"version"`      // of the gateway
-	Tool       string         `json:"tool_version"` // of the program that wrote this
-	By         string         `json:"by"`           // who signed, empty for nobody
-	StartedAt  time.Time      `json:"started_at"`
-	FinishedAt time.Time      `json:"finished_at"`
-	TimeTrust  agent.Trust    `json:"time_trust"`
-	Verdict    Verdict        `json:"verdict"`
-	Failed     []string       `json:"failed"` // the device types that failed
-	Devices    []DeviceReport `json:"devices"`
+	Space      string          `json:"meeting_space"`
+	SpaceID    string          `json:"meeting_space_id"`
+	Timezone   string          `json:"timezone"`
+	Gateway    health.Identity `json:"gateway"`
+	Version    string          `json:"version"`      // of the gateway
+	Tool       string          `json:"tool_version"` // of the program that wrote this
+	By         string          `json:"by"`           // who signed, empty for nobody
+	StartedAt  time.Time       `json:"started_at"`
+	FinishedAt time.Time       `json:"finished_at"`
+	TimeTrust  clock.Trust     `json:"time_trust"`
+	Verdict    Verdict         `json:"verdict"`
+	Failed     []string        `json:"failed"` // the device types that failed
+	Devices    []DeviceReport  `json:"devices"`
 }
 
 // judge makes the device's result of its steps: the gravest counts.

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/clock"
+	"roomgate/agent/health"
 )
 
 func example() Report {
-	return Report{Space: "Aurora <b>", SpaceID: "7c0b", Timezone: "Europe/Berlin", Gateway: agent.Identity{ID: "house-1", Name: "House"},
-		Version: "1.2.3", Tool: "1.2.4", By: "A. <script>alert(1)</script> Installer", TimeTrust: agent.Trusted,
+	return Report{Space: "Aurora <b>", SpaceID: "7c0b", Timezone: "Europe/Berlin", Gateway: health.Identity{ID: "house-1", Name: "House"},
+		Version: "1.2.3", Tool: "1.2.4", By: "A. <script>alert(1)</script> Installer", TimeTrust: clock.Trusted,
 		StartedAt: time.Date(2026, 3, 1, 23, 30, 0, 0, time.UTC), FinishedAt: time.Date(2026, 3, 1, 23, 45, 0, 0, time.UTC),
 		Devices: []DeviceReport{
 			{ID: "lock-1", Type: "lock", Driver: "lock-relay", Result: Failed, Steps: []Step{
@@ -62,7 +63,7 @@ func TestPage(t *testing.T) {
 // right one's.
 func TestPageOfADemo(t *testing.T) {
 	r := example()
-	r.Gateway.Simulated, r.TimeTrust, r.By = true, agent.Untrusted, ""
+	r.Gateway.Simulated, r.TimeTrust, r.By = true, clock.Untrusted, ""
 	page := html(t, r)
 	for _, want := range []string{"proves nothing about a real room", "untrusted: the times may be wrong", "nobody"} {
 		if !strings.Contains(page, want) {

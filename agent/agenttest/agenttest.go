@@ -108,9 +108,9 @@ func (b *Building) run(t testing.TB) {
 func (b *Building) settle(t testing.TB) {
 	t.Helper()
 	deadline := time.Now().Add(settleTime)
-	for b.Ready() != nil {
+	for b.Health.Ready() != nil {
 		if time.Now().After(deadline) {
-			t.Fatalf("the building is not ready after %v: %v", settleTime, b.Ready())
+			t.Fatalf("the building is not ready after %v: %v", settleTime, b.Health.Ready())
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

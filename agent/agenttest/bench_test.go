@@ -35,7 +35,7 @@ func BenchmarkCommandToLine(b *testing.B) {
 	subscribe(b, client, topics.Up("receipt"), func(m mqtt.Message) { done <- finished(m.Payload()) })
 	echo := startEcho(b, address, client)
 	tx := openTransactions(b)
-	Await(b, "the gateway is connected", func() bool { return building.Health().CloudConnected })
+	Await(b, "the gateway is connected", func() bool { return building.Health.Report().CloudConnected })
 
 	var ours, echoes, writes []time.Duration
 	actions := []string{"open", "close"}

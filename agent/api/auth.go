@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 )
 
 // permission is what an operation needs: one of those that keys and users
@@ -115,7 +116,7 @@ func (o *endpoint) forbidden(p *principal) error {
 	if p.Kind == agent.KindEdge {
 		message = "this is not for edge devices, which beat, read, switch and dim in their meeting space: use the key of an organization"
 	}
-	return &agent.Error{Code: agent.Forbidden, Message: message}
+	return &problem.Error{Code: problem.Forbidden, Message: message}
 }
 
 // entrance finds out who asks, and slows down an address that sends wrong
@@ -205,11 +206,11 @@ func (e *entrance) wrong(c *call, refusal error) error {
 // slowDown tells an address with too many wrong credentials to wait.
 func (e *entrance) slowDown(c *call) error {
 	c.w.Header().Set("Retry-After", retryTries)
-	return &agent.Error{Code: agent.TooMany, Message: "too many wrong credentials from this address: correct yours, then try again"}
+	return &problem.Error{Code: problem.TooMany, Message: "too many wrong credentials from this address: correct yours, then try again"}
 }
 
 func unauthorized(field, message string) error {
-	return &agent.Error{Code: agent.Unauthorized, Field: field, Message: message}
+	return &problem.Error{Code: problem.Unauthorized, Field: field, Message: message}
 }
 
 // clientAddress is whom to count wrong tries against: the address, or for

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // TestManyLargeBodies: displays that send slowly take a bounded part of the
@@ -25,7 +26,7 @@ func TestManyLargeBodies(t *testing.T) {
 			r: &http.Request{Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
 		open = append(open, c)
 		_, err := c.readBody(maxPicture)
-		if room += cap(c.body); agent.AsError(err).Code == agent.Unavailable {
+		if room += cap(c.body); agent.AsError(err).Code == problem.Unavailable {
 			refused++
 			if c.w.Header().Get("Retry-After") == "" {
 				t.Error("it is not said when to try again")

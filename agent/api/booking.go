@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
 
@@ -116,7 +117,7 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 		b, err = s.agent.Bookings.End(ctx, *f.id, o)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		err = &agent.Error{Code: agent.Unavailable, Message: "the request ended before its turn came, nothing was changed: try again"}
+		err = &problem.Error{Code: problem.Unavailable, Message: "the request ended before its turn came, nothing was changed: try again"}
 	}
 	return status, b, err
 }
@@ -145,7 +146,7 @@ func (s *Server) create(ctx context.Context, f bookingFields, o schedule.Caller)
 		return 0, asked, err
 	}
 	if o.Revision != 0 {
-		return 0, asked, &agent.Error{Code: agent.Stale, Field: "If-Match", Message: "cannot hold: there is no such booking yet"}
+		return 0, asked, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: "cannot hold: there is no such booking yet"}
 	}
 	b, created, err := s.agent.Bookings.Create(ctx, asked, o)
 	if o.Key != "" && isUsed(err) && f.start == nil && f.minutes != nil {
@@ -172,7 +173,7 @@ func (s *Server) repeated(ctx context.Context, asked booking.Booking, length tim
 		planned = b.PlannedEnd
 	}
 	if err == nil && planned.Sub(b.Start) != length {
-		err = &agent.Error{Code: agent.Conflict, Field: "id", Message: "was used before"}
+		err = &problem.Error{Code: problem.Conflict, Field: "id", Message: "was used before"}
 	}
 	return b, created, err
 }
@@ -180,7 +181,7 @@ func (s *Server) repeated(ctx context.Context, asked booking.Booking, length tim
 // isUsed says whether a booking was refused because of its id.
 func isUsed(err error) bool {
 	e := agent.AsError(err)
-	return e != nil && e.Code == agent.Conflict && e.Field == "id"
+	return e != nil && e.Code == problem.Conflict && e.Field == "id"
 }
 
 func (s *Server) update(ctx context.Context, f bookingFields, o schedule.Caller) (booking.Booking, error) {

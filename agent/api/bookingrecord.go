@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
 
@@ -77,7 +77,7 @@ func (c *call) options() (o schedule.Caller, err error) {
 		o.Revision, _ = strconv.ParseUint(quoted[1:len(quoted)-1], 10, 64) // what is no number is no revision
 	}
 	if o.Revision == 0 {
-		return o, &agent.Error{Code: agent.Stale, Field: "If-Match", Message: `is not the ETag of a booking: send one like "3", quotes included`}
+		return o, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: `is not the ETag of a booking: send one like "3", quotes included`}
 	}
 	return o, nil
 }

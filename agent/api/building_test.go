@@ -82,7 +82,7 @@ func (b *building) run() {
 		end()
 	}
 	for range 600 {
-		if b.agent.Ready() == nil {
+		if b.agent.Health.Ready() == nil {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 const (
@@ -118,14 +119,14 @@ func (c *call) text(contentType string, body []byte) error {
 // fail answers with a problem, and logs what is our own fault.
 func (c *call) fail(log *slog.Logger, err error) {
 	e := c.wording.refusal(agent.AsError(err))
-	if e.Code == agent.Internal {
+	if e.Code == problem.Internal {
 		log.Error("request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 	}
 	if c.status != 0 { // too late: a stream has begun
 		return
 	}
 	status, body := encodeProblem(e)
-	var slow *agent.SlowDown
+	var slow *problem.SlowDown
 	switch {
 	case status == http.StatusUnauthorized:
 		c.w.Header()["Www-Authenticate"] = challenges
@@ -162,7 +163,7 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:
-			return nil, &agent.Error{Code: malformed, Message: "the body ended early: send the whole of it in time"}
+			return nil, &problem.Error{Code: malformed, Message: "the body ended early: send the whole of it in time"}
 		}
 	}
 }
@@ -176,7 +177,7 @@ func (c *call) grow(limit int) error {
 		if !c.bodies.TryAcquire(more) {
 			c.w.Header().Set("Connection", "close") // instead of reading on
 			c.w.Header().Set("Retry-After", "1")
-			return &agent.Error{Code: agent.Unavailable, Message: "too many large requests are just being read: try again in a second"}
+			return &problem.Error{Code: problem.Unavailable, Message: "too many large requests are just being read: try again in a second"}
 		}
 		c.held += more
 	}
@@ -187,14 +188,14 @@ func (c *call) grow(limit int) error {
 // tooLarge refuses a body, and ends the connection instead of reading on.
 func (c *call) tooLarge(limit int) error {
 	c.w.Header().Set("Connection", "close")
-	return &agent.Error{Code: tooLarge, Message: "the body is larger than " + strconv.Itoa(limit>>10) + " KiB: send less"}
+	return &problem.Error{Code: tooLarge, Message: "the body is larger than " + strconv.Itoa(limit>>10) + " KiB: send less"}
 }
 
 // checkType refuses a body of another type. None is taken as the right one.
 func (c *call) checkType(want []string) error {
 	given := c.r.Header["Content-Type"]
 	if len(c.r.Header["Content-Encoding"]) > 0 {
-		return &agent.Error{Code: unsupportedType, Field: "Content-Encoding", Message: "is not supported: send the body as it is"}
+		return &problem.Error{Code: unsupportedType, Field: "Content-Encoding", Message: "is not supported: send the body as it is"}
 	}
 	if len(given) == 0 {
 		return nil
@@ -206,7 +207,7 @@ func (c *call) checkType(want []string) error {
 			return nil
 		}
 	}
-	return &agent.Error{Code: unsupportedType, Field: "Content-Type", Message: "is not supported: want " + strings.Join(want, " or ")}
+	return &problem.Error{Code: unsupportedType, Field: "Content-Type", Message: "is not supported: want " + strings.Join(want, " or ")}
 }
 
 // decode reads the JSON object in the body into members.

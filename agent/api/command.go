@@ -12,6 +12,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -66,10 +67,10 @@ func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.R
 func orderError(err error, o device.Command) error {
 	e := agent.AsError(err)
 	switch {
-	case e.Code == agent.Conflict && e.Field == "id":
+	case e.Code == problem.Conflict && e.Field == "id":
 		return invalid(headerIdempotencyKey, "was used before for another command: choose a new one")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &agent.Error{Code: agent.Unavailable, Message: "the command could not be stored in time, nothing was done: try again"}
+		return &problem.Error{Code: problem.Unavailable, Message: "the command could not be stored in time, nothing was done: try again"}
 	}
 	return knownType(err, o.DeviceType)
 }

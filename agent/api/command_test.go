@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 )
 
 // order gives an order and returns the receipt.
@@ -115,7 +115,7 @@ func TestFailedActionAnswersWithItsReceipt(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		b.move("aurora", "lock", "jam")
 		got, r := b.order(`{"device_type":"lock","action":"open"}`)
-		if got.StatusCode != 502 || r.State != device.Failed || r.Code != agent.NotFollowed || r.Reason == "" {
+		if got.StatusCode != 502 || r.State != device.Failed || r.Code != problem.NotFollowed || r.Reason == "" {
 			t.Errorf("jammed: %d %s", got.StatusCode, got.body)
 		}
 		b.move("aurora", "o3-sensor", "unplug")

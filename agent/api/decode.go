@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // maxDepth is how deep a request's JSON may be nested.
@@ -29,7 +29,7 @@ func decodeObject(data []byte, members []member) error {
 	}
 	start := space(data, 0)
 	if data[start] != '{' {
-		return &agent.Error{Code: malformed, Message: "the body is not a JSON object"}
+		return &problem.Error{Code: malformed, Message: "the body is not a JSON object"}
 	}
 	return decodeMembers(data[start:], "", members)
 }
@@ -119,16 +119,16 @@ func unique(value []byte, field string) error {
 // checkJSON refuses what is not exactly one JSON value in UTF-8.
 func checkJSON(data []byte) error {
 	if len(data) == space(data, 0) {
-		return &agent.Error{Code: malformed, Message: "the body is empty: send a JSON object"}
+		return &problem.Error{Code: malformed, Message: "the body is empty: send a JSON object"}
 	}
 	if !utf8.Valid(data) {
-		return &agent.Error{Code: malformed, Message: "the body is not UTF-8"}
+		return &problem.Error{Code: malformed, Message: "the body is not UTF-8"}
 	}
 	if !json.Valid(data) {
-		return &agent.Error{Code: malformed, Message: "the body is not JSON" + where(data)}
+		return &problem.Error{Code: malformed, Message: "the body is not JSON" + where(data)}
 	}
 	if depth(data) > maxDepth {
-		return &agent.Error{Code: malformed, Message: "the body is nested deeper than " + strconv.Itoa(maxDepth) + " levels"}
+		return &problem.Error{Code: malformed, Message: "the body is nested deeper than " + strconv.Itoa(maxDepth) + " levels"}
 	}
 	return nil
 }

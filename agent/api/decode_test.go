@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // order is a request with every sort of member.
@@ -47,7 +47,7 @@ func TestDecode(t *testing.T) {
 			}
 			continue
 		}
-		var e *agent.Error
+		var e *problem.Error
 		if !errors.As(err, &e) || e.Field != c.field || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: %#v", c.name, err)
 		}
@@ -55,7 +55,7 @@ func TestDecode(t *testing.T) {
 }
 
 // FuzzDecode: what is taken is what encoding/json understands too, and
-// nothing makes the reader fail otherwise than with an *agent.Error.
+// nothing makes the reader fail otherwise than with an *problem.Error.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"device_type":"lock"}`, `{"device_type":"o3-sensor","sub_device":"temprature"}`,
 		`{"device_type":"\ud83d\ude00","value":[1,{"a":"]"}],"id":7}`, `{"value":{}}`, `[]`, `{"a":{"a":1}}`, ` {} `, "{\"\":0}"} {
@@ -65,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 		var o order
 		err := o.decode(data)
 		if err != nil {
-			var e *agent.Error
+			var e *problem.Error
 			if !errors.As(err, &e) || e.Message == "" {
 				t.Fatalf("error is %#v", err)
 			}

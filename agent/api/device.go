@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -30,7 +31,7 @@ func (s *Server) part(space, deviceType, sub string) (device.Reading, drivers.Su
 			return reading, p, nil
 		}
 	}
-	return reading, none, &agent.Error{Code: agent.Unavailable, Field: "sub_device", Message: "is not described: " + cmp.Or(reading.Reason, d.Summary)}
+	return reading, none, &problem.Error{Code: problem.Unavailable, Field: "sub_device", Message: "is not described: " + cmp.Or(reading.Reason, d.Summary)}
 }
 
 // instructionAnswer is the body of instruction.

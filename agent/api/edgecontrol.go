@@ -6,6 +6,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -113,7 +114,7 @@ func edgeControl(s *Server, c *call) error {
 		return err
 	}
 	receipt, err := s.do(c, o, patience)
-	if e := agent.AsError(err); err != nil && e.Code == agent.Invalid && e.Field == "action" {
+	if e := agent.AsError(err); err != nil && e.Code == problem.Invalid && e.Field == "action" {
 		return invalid("device_type", "is a device that is not switched or dimmed: use the action operation")
 	}
 	if err != nil {

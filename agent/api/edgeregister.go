@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/clock"
 	"roomgate/agent/edge"
+	"roomgate/agent/health"
+	"roomgate/agent/problem"
 )
 
 // edgeBeatEvery is how often an edge device says that it is alive.
@@ -36,9 +39,9 @@ type registered struct {
 	GatewayID   string             `json:"gateway_id"`
 	GatewayName string             `json:"gateway_name"`
 	Space       agent.MeetingSpace `json:"meeting_space"`
-	agent.Network
+	health.Network
 	Time       moment      `json:"time"`
-	TimeTrust  agent.Trust `json:"time_trust"`
+	TimeTrust  clock.Trust `json:"time_trust"`
 	HeartbeatS int64       `json:"heartbeat_s"` // how often it is to say that it is alive
 }
 
@@ -60,8 +63,8 @@ func registerEdge(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	who := s.agent.Identity()
-	answer := registered{DeviceID: d.ID, Key: secret, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Network(),
+	who := s.agent.Health.Identity()
+	answer := registered{DeviceID: d.ID, Key: secret, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Health.Network(),
 		Time: moment(s.agent.Now()), TimeTrust: state.TimeTrust, HeartbeatS: int64(edgeBeatEvery / time.Second)}
 	for _, m := range s.agent.MeetingSpaces() {
 		if m.ID == d.SpaceID {
@@ -108,7 +111,7 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 		return false, err
 	}
 	if *space != "" && *space != d.SpaceID {
-		return false, &agent.Error{Code: agent.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it again"}
+		return false, &problem.Error{Code: problem.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it again"}
 	}
 	*space = d.SpaceID
 	if _, err := s.agent.Edges.Beat(b.id, b.uptimeS, b.version); err != nil {

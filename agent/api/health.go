@@ -6,36 +6,37 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"roomgate/agent"
+	"roomgate/agent/health"
+	"roomgate/agent/problem"
 )
 
 // healthz says whether the process works; a supervisor restarts it if not.
 func healthz(s *Server, c *call) error {
-	if err := s.agent.Progress(); err != nil {
-		return &agent.Error{Code: agent.Unavailable, Message: err.Error()}
+	if err := s.agent.Health.Progress(); err != nil {
+		return &problem.Error{Code: problem.Unavailable, Message: err.Error()}
 	}
 	return c.raw([]byte(`{"status":"ok"}`))
 }
 
 // readyz says whether requests are worth sending.
 func readyz(s *Server, c *call) error {
-	if err := s.agent.Ready(); err != nil {
+	if err := s.agent.Health.Ready(); err != nil {
 		c.w.Header().Set("Retry-After", "1")
-		return &agent.Error{Code: agent.Unavailable, Message: "not ready: " + err.Error()}
+		return &problem.Error{Code: problem.Unavailable, Message: "not ready: " + err.Error()}
 	}
 	return c.raw([]byte(`{"status":"ready"}`))
 }
 
 // gatewayAnswer is the body of gateway.
 type gatewayAnswer struct {
-	agent.Identity
-	agent.Health
-	Outward agent.Outward `json:"outward"`
+	health.Identity
+	health.Report
+	Outward health.Queues `json:"outward"`
 }
 
 // gateway answers with which gateway this is, and how it is.
 func gateway(s *Server, c *call) error {
-	g := gatewayAnswer{s.agent.Identity(), s.agent.Health(), s.agent.Outward()}
+	g := gatewayAnswer{s.agent.Health.Identity(), s.agent.Health.Report(), s.agent.Health.Queues()}
 	if c.v2 {
 		return c.json(http.StatusOK, newTimedGateway(g))
 	}
@@ -58,7 +59,7 @@ func (n *counts) answered(status int) {
 // metrics answers in the Prometheus text format, version 0.0.4.
 func metrics(s *Server, c *call) error {
 	var b bytes.Buffer
-	s.agent.WriteMetrics(&b)
+	s.agent.Health.WriteMetrics(&b)
 	if s.metrics != nil {
 		s.metrics(&b)
 	}

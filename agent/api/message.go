@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
+	"roomgate/agent/problem"
 )
 
 // sendMessage takes a message to somebody's mobile device.
@@ -47,7 +47,7 @@ func (s sight) ownMessageParts(who *principal, r message.Request) error {
 		}
 	}
 	if r.To.BookingID != "" && s.ownBooking(who, r.To.BookingID) != nil {
-		return &agent.Error{Code: agent.NotFound, Field: "to.booking_id", Message: "is not a booking of this building"}
+		return &problem.Error{Code: problem.NotFound, Field: "to.booking_id", Message: "is not a booking of this building"}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -52,10 +52,10 @@ func (s *Server) picture(c *call, deviceType, action string) error {
 	}
 	p, at, ok := d.Picture()
 	if !ok {
-		return &agent.Error{Code: agent.NotFound, Message: "there is no picture yet: give the " + deviceType + " the action " + action}
+		return &problem.Error{Code: problem.NotFound, Message: "there is no picture yet: give the " + deviceType + " the action " + action}
 	}
 	if p.ContentType != "image/png" && p.ContentType != "image/jpeg" { // a browser would run anything else
-		return &agent.Error{Code: agent.NotFound, Message: "the last picture is neither JPEG nor PNG"}
+		return &problem.Error{Code: problem.NotFound, Message: "the last picture is neither JPEG nor PNG"}
 	}
 	c.w.Header().Set("Last-Modified", at.UTC().Format(http.TimeFormat))
 	return c.text(p.ContentType, p.Data)
@@ -114,7 +114,7 @@ func (s *Server) expects(space string, order int64) error {
 	}
 	wanted := func(o drivers.PageOrder) bool { return o.ID == order && o.Action == drivers.ActScreenshot }
 	if !slices.ContainsFunc(open, wanted) {
-		return &agent.Error{Code: agent.NotFound, Field: "order", Message: "is not an open screenshot order: it was answered, or nobody waits any more"}
+		return &problem.Error{Code: problem.NotFound, Field: "order", Message: "is not an open screenshot order: it was answered, or nobody waits any more"}
 	}
 	return nil
 }
@@ -132,13 +132,13 @@ func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 	size, err := drivers.MeasurePicture(body)
 	switch {
 	case errors.Is(err, drivers.ErrPictureLarge):
-		return nil, &agent.Error{Code: tooLarge, Message: "the picture " + err.Error()}
+		return nil, &problem.Error{Code: tooLarge, Message: "the picture " + err.Error()}
 	case err != nil:
-		return nil, &agent.Error{Code: unsupportedType, Message: "the body is neither PNG nor JPEG"}
+		return nil, &problem.Error{Code: unsupportedType, Message: "the body is neither PNG nor JPEG"}
 	}
 	if !s.pictures.TryAcquire(1) {
 		c.w.Header().Set("Retry-After", "1")
-		return nil, &agent.Error{Code: agent.Unavailable, Message: "another picture is just being read: try again in a second"}
+		return nil, &problem.Error{Code: problem.Unavailable, Message: "another picture is just being read: try again in a second"}
 	}
 	defer s.pictures.Release(1)
 	return repack(body, size.ContentType)
@@ -149,7 +149,7 @@ func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 func repack(body []byte, contentType string) (*drivers.Picture, error) {
 	picture, _, err := image.Decode(bytes.NewReader(body))
 	if err != nil {
-		return nil, &agent.Error{Code: unsupportedType, Message: "the body is a picture that is damaged"}
+		return nil, &problem.Error{Code: unsupportedType, Message: "the body is a picture that is damaged"}
 	}
 	var out packed
 	if contentType == "image/png" {
@@ -169,7 +169,7 @@ type packed []byte
 // Write refuses what is too much.
 func (p *packed) Write(b []byte) (int, error) {
 	if len(*p)+len(b) > maxRepacked {
-		return 0, &agent.Error{Code: tooLarge, Message: "the picture is larger than " + strconv.Itoa(maxRepacked>>20) + " MiB once packed: send one with less in it"}
+		return 0, &problem.Error{Code: tooLarge, Message: "the picture is larger than " + strconv.Itoa(maxRepacked>>20) + " MiB once packed: send one with less in it"}
 	}
 	*p = append(*p, b...)
 	return len(b), nil

@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // Codes that only this door knows; the others are the agent's.
 const (
-	malformed        agent.Code = "malformed"              // not HTTP or JSON as it should be
-	methodNotAllowed agent.Code = "method_not_allowed"     // Allow names the right ones
-	tooLarge         agent.Code = "payload_too_large"      // the body
-	unsupportedType  agent.Code = "unsupported_media_type" // the body's type
+	malformed        problem.Code = "malformed"              // not HTTP or JSON as it should be
+	methodNotAllowed problem.Code = "method_not_allowed"     // Allow names the right ones
+	tooLarge         problem.Code = "payload_too_large"      // the body
+	unsupportedType  problem.Code = "unsupported_media_type" // the body's type
 )
 
 // kind is how a code looks over HTTP.
@@ -23,44 +23,44 @@ type kind struct {
 
 // kinds is the one table from codes to HTTP. A failed command answers with its
 // receipt under the same status.
-var kinds = map[agent.Code]kind{
-	agent.Invalid:      {http.StatusUnprocessableEntity, "A value cannot be accepted"},
-	agent.NotFound:     {http.StatusNotFound, "There is no such thing here"},
-	agent.Conflict:     {http.StatusConflict, "It contradicts what is there already"},
-	agent.Forbidden:    {http.StatusForbidden, "This caller may not do that"},
-	agent.Expired:      {http.StatusGatewayTimeout, "It waited longer than it was valid"},
-	agent.Unavailable:  {http.StatusServiceUnavailable, "What is needed for it is not available now"},
-	agent.NotFollowed:  {http.StatusBadGateway, "The device did not follow the command"},
-	agent.Full:         {http.StatusInsufficientStorage, "The gateway's storage is full"},
-	agent.Stale:        {http.StatusPreconditionFailed, "It has changed since it was read"},
-	agent.NotNow:       {http.StatusConflict, "Its state or the time does not allow that"},
-	agent.Internal:     {http.StatusInternalServerError, "The gateway failed"},
-	malformed:          {http.StatusBadRequest, "The request cannot be read"},
-	agent.Unauthorized: {http.StatusUnauthorized, "A valid credential is needed"},
-	methodNotAllowed:   {http.StatusMethodNotAllowed, "This path does not take that method"},
-	tooLarge:           {http.StatusRequestEntityTooLarge, "The body is too large"},
-	unsupportedType:    {http.StatusUnsupportedMediaType, "The body has the wrong type"},
-	agent.TooMany:      {http.StatusTooManyRequests, "Too many requests"},
-	agent.Busy:         {http.StatusServiceUnavailable, "There are too many already"},
+var kinds = map[problem.Code]kind{
+	problem.Invalid:      {http.StatusUnprocessableEntity, "A value cannot be accepted"},
+	problem.NotFound:     {http.StatusNotFound, "There is no such thing here"},
+	problem.Conflict:     {http.StatusConflict, "It contradicts what is there already"},
+	problem.Forbidden:    {http.StatusForbidden, "This caller may not do that"},
+	problem.Expired:      {http.StatusGatewayTimeout, "It waited longer than it was valid"},
+	problem.Unavailable:  {http.StatusServiceUnavailable, "What is needed for it is not available now"},
+	problem.NotFollowed:  {http.StatusBadGateway, "The device did not follow the command"},
+	problem.Full:         {http.StatusInsufficientStorage, "The gateway's storage is full"},
+	problem.Stale:        {http.StatusPreconditionFailed, "It has changed since it was read"},
+	problem.NotNow:       {http.StatusConflict, "Its state or the time does not allow that"},
+	problem.Internal:     {http.StatusInternalServerError, "The gateway failed"},
+	malformed:            {http.StatusBadRequest, "The request cannot be read"},
+	problem.Unauthorized: {http.StatusUnauthorized, "A valid credential is needed"},
+	methodNotAllowed:     {http.StatusMethodNotAllowed, "This path does not take that method"},
+	tooLarge:             {http.StatusRequestEntityTooLarge, "The body is too large"},
+	unsupportedType:      {http.StatusUnsupportedMediaType, "The body has the wrong type"},
+	problem.TooMany:      {http.StatusTooManyRequests, "Too many requests"},
+	problem.Busy:         {http.StatusServiceUnavailable, "There are too many already"},
 }
 
 // kindOf never fails: a code without a row is our own mistake.
-func kindOf(code agent.Code) kind {
+func kindOf(code problem.Code) kind {
 	if k, ok := kinds[code]; ok {
 		return k
 	}
-	return kinds[agent.Internal]
+	return kinds[problem.Internal]
 }
 
 // problemBody is the body of every error (RFC 9457), with three members of ours.
 type problemBody struct {
-	Type     string     `json:"type"`
-	Title    string     `json:"title"`
-	Status   int        `json:"status"`
-	Detail   string     `json:"detail"`
-	Code     agent.Code `json:"code"`               // stable, for programs
-	Field    string     `json:"field,omitempty"`    // the request's field at fault
-	Conflict *interval  `json:"conflict,omitempty"` // the time in the way, never whose it is
+	Type     string       `json:"type"`
+	Title    string       `json:"title"`
+	Status   int          `json:"status"`
+	Detail   string       `json:"detail"`
+	Code     problem.Code `json:"code"`               // stable, for programs
+	Field    string       `json:"field,omitempty"`    // the request's field at fault
+	Conflict *interval    `json:"conflict,omitempty"` // the time in the way, never whose it is
 }
 
 // interval is a time that is taken, half-open.
@@ -72,7 +72,7 @@ type interval struct {
 // problemType is what the type of every problem begins with.
 const problemType = "urn:roomgate:problem:"
 
-func newProblem(e *agent.Error) problemBody {
+func newProblem(e *problem.Error) problemBody {
 	k := kindOf(e.Code)
 	p := problemBody{Type: problemType + string(e.Code), Title: k.title, Status: k.status, Detail: e.Error(), Code: e.Code, Field: e.Field}
 	if e.Busy != nil {
@@ -81,7 +81,7 @@ func newProblem(e *agent.Error) problemBody {
 	return p
 }
 
-func encodeProblem(e *agent.Error) (status int, body []byte) {
+func encodeProblem(e *problem.Error) (status int, body []byte) {
 	p := newProblem(e)
 	body, _ = json.Marshal(p) // texts and times only
 	return p.Status, body
@@ -89,5 +89,5 @@ func encodeProblem(e *agent.Error) (status int, body []byte) {
 
 // invalid refuses the value of a field.
 func invalid(field, message string) error {
-	return &agent.Error{Code: agent.Invalid, Field: field, Message: message}
+	return &problem.Error{Code: problem.Invalid, Field: field, Message: message}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -21,7 +21,7 @@ func (c *call) query(known ...string) (query, error) {
 	}
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return query{}, &agent.Error{Code: malformed, Message: "the query cannot be read: escape it as a URL wants"}
+		return query{}, &problem.Error{Code: malformed, Message: "the query cannot be read: escape it as a URL wants"}
 	}
 	known = c.wording.names(known)
 	for name, given := range values {

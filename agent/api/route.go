@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"roomgate/agent"
 	"roomgate/agent/auth"
+	"roomgate/agent/problem"
 )
 
 // handler carries one operation out. It has answered, or returns why not.
@@ -130,7 +130,7 @@ func (all patterns) missing(c *call, mux *http.ServeMux) error {
 	if err := all.misplaced(c, mux); err != nil {
 		return err
 	}
-	return &agent.Error{Code: agent.NotFound, Message: "there is no such path: see /openapi for those there are"}
+	return &problem.Error{Code: problem.NotFound, Message: "there is no such path: see /openapi for those there are"}
 }
 
 func refuseMethod(c *call, allowed []string) error {
@@ -140,7 +140,7 @@ func refuseMethod(c *call, allowed []string) error {
 	slices.Sort(allowed)
 	list := strings.Join(slices.Compact(allowed), ", ")
 	c.w.Header().Set("Allow", list)
-	return &agent.Error{Code: methodNotAllowed, Message: "the method is not allowed here: use " + list}
+	return &problem.Error{Code: methodNotAllowed, Message: "the method is not allowed here: use " + list}
 }
 
 // extraRoutes makes routes of the handlers that only the control socket has.

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/auth"
 	"roomgate/agent/message"
+	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/rule/engine"
 )
@@ -171,7 +172,7 @@ func (s *Server) mayRule(who *principal, r rules.Rule) error {
 			lacks = "gives a command: this credential has no permission " + string(permitWrite)
 		}
 		if lacks != "" {
-			return &agent.Error{Code: agent.Forbidden, Field: field, Message: lacks}
+			return &problem.Error{Code: problem.Forbidden, Field: field, Message: lacks}
 		}
 		if err := s.mayTell(who, field, act.To); err != nil {
 			return err

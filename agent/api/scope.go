@@ -1,6 +1,9 @@
 package api
 
-import "roomgate/agent"
+import (
+	"roomgate/agent"
+	"roomgate/agent/problem"
+)
 
 // scope refuses what a value in a path names, if it is of an organization that
 // who asks does not see.
@@ -112,7 +115,7 @@ func (s sight) ownFields(who *principal, operation string, f *bookingFields) err
 	if f.id != nil {
 		if _, err := s.agent.Bookings.Get(*f.id); err == nil { // it is changed
 			if s.ownBooking(who, *f.id) != nil {
-				return &agent.Error{Code: agent.Conflict, Field: "id", Message: "was used before for another booking: choose a new one"}
+				return &problem.Error{Code: problem.Conflict, Field: "id", Message: "was used before for another booking: choose a new one"}
 			}
 			return nil
 		}

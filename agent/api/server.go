@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // Options say what a Server serves.
@@ -139,7 +140,7 @@ func (d *door) leave(c *call) {
 		}
 		s.log.Error("request handler panicked", "method", c.r.Method, "path", c.r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
 		if c.status == 0 {
-			c.fail(s.log, &agent.Error{Code: agent.Internal, Message: "internal error, see the gateway's log"})
+			c.fail(s.log, &problem.Error{Code: problem.Internal, Message: "internal error, see the gateway's log"})
 		}
 		s.counts.answered(c.status)
 		return // what the handler still holds of the call is unknown

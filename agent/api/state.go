@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
 
@@ -121,5 +121,5 @@ func acts(c *call) error {
 		return nil
 	}
 	c.w.Header().Set("Allow", http.MethodGet)
-	return &agent.Error{Code: methodNotAllowed, Message: "the method is not allowed here: use GET"}
+	return &problem.Error{Code: methodNotAllowed, Message: "the method is not allowed here: use GET"}
 }

@@ -1,6 +1,9 @@
 package api
 
-import "roomgate/agent"
+import (
+	"roomgate/agent"
+	"roomgate/agent/problem"
+)
 
 // status answers what is known of a device now. It is what room displays ask
 // all day: nothing here waits for a device or a disk, and the answer was
@@ -46,7 +49,7 @@ func statusAll(s *Server, c *call, sub string) error {
 // knownType turns the refusal of a device into that of its type, if the type
 // does not exist at all.
 func knownType(err error, deviceType string, also ...string) error {
-	if e := agent.AsError(err); e.Code == agent.NotFound && e.Field == "device_type" {
+	if e := agent.AsError(err); e.Code == problem.NotFound && e.Field == "device_type" {
 		if wrong := unknownType(deviceType, also...); wrong != nil {
 			return wrong
 		}

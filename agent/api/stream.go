@@ -13,6 +13,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 )
 
 const (
@@ -53,7 +54,7 @@ func (s *streams) stream(c *call, f follow) error {
 	}
 	if !s.waiters.TryAcquire(1) {
 		c.w.Header().Set("Retry-After", "10")
-		return &agent.Error{Code: agent.Busy, Message: "too many streams are open: close some, or poll"}
+		return &problem.Error{Code: problem.Busy, Message: "too many streams are open: close some, or poll"}
 	}
 	defer s.waiters.Release(1)
 	s.open.Add(1)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // v2Prefix is the root of V2.0: the same operations as V1.0's, by the same
@@ -122,7 +122,7 @@ func (all patterns) misplaced(c *call, mux *http.ServeMux) error {
 	if right == nil {
 		return nil
 	}
-	return &agent.Error{Code: agent.NotFound, Message: "there is no such path in V2.0: use " + strings.Join(slices.Compact(right), " or ")}
+	return &problem.Error{Code: problem.NotFound, Message: "there is no such path in V2.0: use " + strings.Join(slices.Compact(right), " or ")}
 }
 
 // wrapped answers with v in the platform's envelope; V2.0 has none.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -102,7 +102,7 @@ func spaceDevices(s *Server, c *call) error {
 func getDevice(s *Server, c *call) error {
 	err := s.device(c, http.StatusOK, c.params[0])
 	if err != nil && c.params[0] == "events" { // V1.0 has them there
-		return &agent.Error{Code: agent.NotFound, Message: "there is no such path in V2.0: use GET " + v2Prefix + "/events"}
+		return &problem.Error{Code: problem.NotFound, Message: "there is no such path in V2.0: use GET " + v2Prefix + "/events"}
 	}
 	return err
 }

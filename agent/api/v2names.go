@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/problem"
 )
 
@@ -76,7 +75,7 @@ func (c *call) worded(err error) error {
 }
 
 // refusal is an error in the words of the version.
-func (w wording) refusal(e *agent.Error) *agent.Error {
+func (w wording) refusal(e *problem.Error) *problem.Error {
 	if w == nil {
 		return e
 	}

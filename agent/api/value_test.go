@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 )
 
 // form is a request with what the other tests' requests lack.
@@ -63,7 +63,7 @@ func TestDecodeValues(t *testing.T) {
 		{`{"who":{"name":"x","old":0}}`, "who.old", "true or false"},
 	} {
 		var f form
-		var e *agent.Error
+		var e *problem.Error
 		if err := f.decode([]byte(c.body)); !errors.As(err, &e) || e.Field != c.field || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: %v", c.body, err)
 		}
@@ -92,7 +92,7 @@ func FuzzTime(f *testing.F) {
 }
 
 // FuzzOperation: an item that is taken names what it is about, and anything
-// else is refused with an *agent.Error.
+// else is refused with an *problem.Error.
 func FuzzOperation(f *testing.F) {
 	for _, seed := range []string{`{"operation":"create","meeting_space_id":"x","start_time":"2026-11-22T10:00:00Z","minutes":30}`,
 		`{"operation":"cancel","id":"x","revision":1}`, `{"operation":"extend","id":"x","end_time":"2026-11-22T10:00:00+01:00"}`,
@@ -107,7 +107,7 @@ func FuzzOperation(f *testing.F) {
 		if err == nil {
 			err = fields.check()
 		}
-		var e *agent.Error
+		var e *problem.Error
 		switch {
 		case err != nil && (!errors.As(err, &e) || e.Message == ""):
 			t.Fatalf("%q: error is %#v", data, err)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/problem"
 	"roomgate/agent/webhook"
 )
 
@@ -222,5 +222,5 @@ func owns(p principal, field, organization string) error {
 	if field == "organization_id" {
 		thing = "an organization"
 	}
-	return &agent.Error{Code: agent.NotFound, Field: field, Message: "is not " + thing + " of this gateway"}
+	return &problem.Error{Code: problem.NotFound, Field: field, Message: "is not " + thing + " of this gateway"}
 }

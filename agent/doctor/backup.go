@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/backup"
 )
 
@@ -23,7 +22,7 @@ func lastBackup(_ context.Context, x *examination) []Finding {
 	if x.Config == nil || x.simulated() {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(x.Config.Data, agent.Database)); err != nil {
+	if _, err := os.Stat(filepath.Join(x.Config.Data, backup.DatabaseName)); err != nil {
 		return nil // there is nothing to back up, or nothing of it can be known
 	}
 	note, ok, err := backup.ReadNote(x.Config.Data)

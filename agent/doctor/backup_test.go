@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 )
@@ -27,7 +26,7 @@ func TestLastBackup(t *testing.T) {
 				t.Errorf("%+v, want %s %q", found, state, seen)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, agent.Database), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, backup.DatabaseName), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		want(Warn, "none was made here yet")

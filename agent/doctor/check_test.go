@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/health"
 )
 
 func (f Finding) is(t *testing.T, what string, state State, words string) {
@@ -72,7 +72,7 @@ func TestWritten(t *testing.T) {
 		state     State
 		words     string
 	}{{60, 1 << 30, OK, "too early"}, {3600, 1 << 20, OK, "24 MiB a day"}, {3600, 1 << 30, Warn, "24 GiB a day"}} {
-		x := &examination{Options: Options{Building: &Building{Health: agent.Health{UptimeS: c.up, StoreWritten: c.bytes}}}}
+		x := &examination{Options: Options{Building: &Building{Report: health.Report{UptimeS: c.up, StoreWritten: c.bytes}}}}
 		x.written().is(t, c.words, c.state, c.words)
 	}
 }
@@ -83,10 +83,10 @@ func TestClock(t *testing.T) {
 	x.time(now, true).is(t, "good", OK, "synchronized")
 	x.time(now, false).is(t, "alone", Warn, "not believed")
 	x.time(time.Unix(100, 0), false).is(t, "1970", Fail, "is past")
-	x.Building = &Building{Health: agent.Health{Clock: agent.HealthClock{Now: now, Trusted: true}}}
+	x.Building = &Building{Report: health.Report{Clock: health.Clock{Now: now, Trusted: true}}}
 	x.time(now, false).is(t, "offline for a day", Warn, "still believed")
 	for jump, words := range map[int64]string{87600 * 3600: "87600 h ahead of", -48 * 3600: "48 h behind"} {
-		x.Building.Clock = agent.HealthClock{Now: now, Reason: "jumped", JumpS: jump}
+		x.Building.Clock = health.Clock{Now: now, Reason: "jumped", JumpS: jump}
 		x.time(now, true).is(t, words, Fail, words)
 	}
 	x.Building = nil

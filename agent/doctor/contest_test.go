@@ -3,11 +3,11 @@ package doctor
 import (
 	"testing"
 
-	"roomgate/agent"
+	"roomgate/agent/health"
 )
 
 func TestContested(t *testing.T) {
-	x := &examination{Options: Options{Building: &Building{Identity: agent.Identity{ID: "berlin-3"}}}}
+	x := &examination{Options: Options{Building: &Building{Identity: health.Identity{ID: "berlin-3"}}}}
 	if found := x.contested(); found != nil {
 		t.Errorf("alone: %v", found)
 	}

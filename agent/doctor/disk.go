@@ -12,7 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"roomgate/agent"
+	"roomgate/agent/backup"
+	"roomgate/agent/health"
 )
 
 const (
@@ -41,7 +42,7 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 		return one(warn(name, fmt.Sprintf("%s is open to everybody (%s), and the database has keys in it", dir, info.Mode()), "chmod 700 "+dir))
 	}
 	seen := "no database yet"
-	if db, err := os.Stat(filepath.Join(dir, agent.Database)); err == nil {
+	if db, err := os.Stat(filepath.Join(dir, backup.DatabaseName)); err == nil {
 		seen = "database of " + size(uint64(db.Size()))
 	}
 	return one(good(name, "%s %s, %s", dir, info.Mode(), seen))
@@ -142,7 +143,7 @@ func (x *examination) fastCommit(m mount) bool {
 // database says what a repair has found, until somebody has looked, and whether it is damaged again.
 func database(_ context.Context, x *examination) []Finding {
 	const name = "database"
-	var r *agent.HealthRepair
+	var r *health.Repair
 	if x.Building != nil {
 		r = x.Building.StoreRepair
 	}

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/health"
 	"roomgate/agent/update"
 )
 
@@ -59,9 +59,9 @@ type Device struct {
 
 // Building is what the running gateway says.
 type Building struct {
-	agent.Identity
-	agent.Health
-	Outward agent.Outward `json:"outward"`
+	health.Identity
+	health.Report
+	Outward health.Queues `json:"outward"`
 	Claim   Claim
 	Devices []Device
 	Update  *update.Status // nil: it takes none, as a demo
@@ -80,6 +80,8 @@ type Options struct {
 	// Building is nil if no gateway answers, and BuildingError says why.
 	Building      *Building
 	BuildingError error
+	// Schema is the version of the tables that this program writes.
+	Schema int
 	// ProcessID is the running gateway's, 0 if it is not known.
 	ProcessID int
 	// Deadline bounds each check; they run side by side.

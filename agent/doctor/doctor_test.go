@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/health"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
 )
@@ -99,8 +99,8 @@ func running() *Building {
 	record := func(name, value, status, reason string) device.Reading {
 		return device.Reading{Record: device.Record{Device: name, Value: value, Status: status}, Reason: reason}
 	}
-	return &Building{Identity: agent.Identity{ID: "example"},
-		Health: agent.Health{UptimeS: 86400, Version: "1.2.3", StoreWritten: 48 << 20},
+	return &Building{Identity: health.Identity{ID: "example"},
+		Report: health.Report{UptimeS: 86400, Version: "1.2.3", StoreWritten: 48 << 20},
 		Devices: []Device{
 			{"Atlas", drivers.TypeLock, true, []device.Reading{record("lock", "closed", device.Online, "")}},
 			{"Atlas", drivers.TypeCamera, true, []device.Reading{record("camera", "", device.Offline, "no route to host")}},

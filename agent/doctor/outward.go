@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/health"
 	"roomgate/agent/mail"
 	"roomgate/agent/push"
 )
@@ -101,7 +101,7 @@ func authorities(file string) (*x509.CertPool, error) {
 }
 
 // waits adds what the running gateway says of a queue.
-func (f Finding) waits(q agent.OutwardQueue, noun, fix string) Finding {
+func (f Finding) waits(q health.Queue, noun, fix string) Finding {
 	f.Seen += fmt.Sprintf("; %s", waiting(q.Waiting, q.OldestS, noun))
 	if q.Failing != "" {
 		f.Seen += "; the gateway cannot hand over: " + q.Failing

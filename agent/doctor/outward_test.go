@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/health"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/push/pushtest"
 	"roomgate/agent/webhook"
@@ -32,7 +32,7 @@ func TestMailRelay(t *testing.T) {
 	}
 	x.Config.SMTP = config.SMTP{URL: "smtp://127.0.0.1:" + port, From: "Rooms <rooms@example.com>", Username: "gateway", PasswordFile: secret}
 	mailRelay(t.Context(), x)[0].is(t, "well", OK, "answers")
-	x.Building = &Building{Outward: agent.Outward{Mail: agent.OutwardQueue{Configured: true, Waiting: 2, OldestS: 61}}}
+	x.Building = &Building{Outward: health.Queues{Mail: health.Queue{Configured: true, Waiting: 2, OldestS: 61}}}
 	mailRelay(t.Context(), x)[0].is(t, "with letters", OK, "2 letters wait, the oldest for 1m1s")
 	x.Building.Outward.Mail.Failing = "mail relay: greeting: it answered 421"
 	mailRelay(t.Context(), x)[0].is(t, "failing", Fail, "421")
@@ -44,7 +44,7 @@ func TestMailRelay(t *testing.T) {
 	if letters := relay.Letters(); len(letters) != 0 {
 		t.Errorf("the doctor has sent %d letters", len(letters))
 	}
-	mailRelay(t.Context(), &examination{Options: Options{Building: &Building{Outward: agent.Outward{Mail: agent.OutwardQueue{Configured: true}}}}})[0].is(t, "without a file", OK, "nothing waits")
+	mailRelay(t.Context(), &examination{Options: Options{Building: &Building{Outward: health.Queues{Mail: health.Queue{Configured: true}}}}})[0].is(t, "without a file", OK, "nothing waits")
 }
 
 func TestPushGateway(t *testing.T) {
@@ -56,7 +56,7 @@ func TestPushGateway(t *testing.T) {
 	}
 	x.Config.Push.URL = server.URL
 	pushGateway(t.Context(), x)[0].is(t, "well", OK, "is well")
-	x.Building = &Building{Outward: agent.Outward{Push: agent.OutwardQueue{Waiting: 1, OldestS: 3600, Failing: "it answered 401"}}}
+	x.Building = &Building{Outward: health.Queues{Push: health.Queue{Waiting: 1, OldestS: 3600, Failing: "it answered 401"}}}
 	pushGateway(t.Context(), x)[0].is(t, "failing", Fail, "1 message waits, the oldest for 1h0m0s; the gateway cannot hand over: it answered 401")
 	x.Building = nil
 	if len(s.Taken()) != 0 {

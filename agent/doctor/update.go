@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/update"
 )
 
@@ -51,7 +50,7 @@ func (x *examination) updateStatus() (update.Status, bool) {
 	if _, err := os.Stat(filepath.Join(x.Config.Data, update.Dir)); err != nil {
 		return update.Status{}, false // none was ever installed, or that is not for us to see
 	}
-	s := update.New(x.Config.Data, "", agent.Schema, nil).Status()
+	s := update.New(x.Config.Data, "", x.Schema, nil).Status()
 	s.Keys = 1 // the gateway knows
 	return s, true
 }

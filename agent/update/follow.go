@@ -46,7 +46,7 @@ type retry struct {
 
 // keepFollowing installs what the cloud wants, as it comes to want it.
 func (u *Runner) keepFollowing(ctx context.Context) {
-	u.forget(u.Gateway.UpdateURL())
+	u.forget(u.Gateway.URL())
 	for {
 		u.follow(ctx)
 		select {
@@ -61,7 +61,7 @@ func (u *Runner) keepFollowing(ctx context.Context) {
 // once: a bundle that is refused stays refused. One that cannot be fetched, or has
 // no room, is tried again, less and less often.
 func (u *Runner) follow(ctx context.Context) {
-	want := u.Gateway.UpdateURL()
+	want := u.Gateway.URL()
 	s := u.State()
 	if u.retry.url != want {
 		u.retry = retry{url: want}

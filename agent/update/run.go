@@ -11,16 +11,13 @@ import (
 )
 
 // Gateway is what an update has to know of the building.
-type Gateway interface {
-	Ready() error
-	Progress() error
-	Online() bool // the cloud is reached
-	// UpdateBusy is why a restart would disturb somebody now, or "".
-	UpdateBusy() string
-	// UpdateURL is where the bundle is that the cloud wants installed, or "".
-	UpdateURL() string
-	// NoteUpdate stores an event about the gateway.
-	NoteUpdate(ctx context.Context, event string, details map[string]any) error
+type Gateway struct {
+	Ready, Progress func() error
+	Online          func() bool   // the cloud is reached
+	Busy            func() string // why a restart would disturb somebody now, or ""
+	URL             func() string // where the bundle is that the cloud wants installed, or ""
+	// Note stores an event about the gateway.
+	Note func(ctx context.Context, event string, details map[string]any) error
 }
 
 // Pace is how long things take.
@@ -88,7 +85,7 @@ func (u *Runner) Run(ctx context.Context) error {
 	defer following.Wait()
 	for {
 		u.tellNews(ctx)
-		if u.State().Next != nil && (u.hurry.Load() || u.Gateway.UpdateBusy() == "") {
+		if u.State().Next != nil && (u.hurry.Load() || u.Gateway.Busy() == "") {
 			u.begin(ctx)
 		}
 		select {
@@ -168,7 +165,7 @@ func (u *Runner) tellNews(ctx context.Context) {
 				details[name] = value
 			}
 		}
-		err := u.Gateway.NoteUpdate(ctx, n.Event, details)
+		err := u.Gateway.Note(ctx, n.Event, details)
 		if err == nil {
 			err = u.Told(1)
 		}

@@ -31,12 +31,12 @@ type house struct {
 	probe        func(context.Context, *Program, Manifest) error // of a new binary
 }
 
-func (h *house) Ready() error       { h.Lock(); defer h.Unlock(); return h.ready }
-func (h *house) Progress() error    { h.Lock(); defer h.Unlock(); return h.moves }
-func (h *house) Online() bool       { h.Lock(); defer h.Unlock(); return h.online }
-func (h *house) UpdateURL() string  { h.Lock(); defer h.Unlock(); return h.url }
-func (h *house) UpdateBusy() string { h.Lock(); defer h.Unlock(); return h.busy }
-func (h *house) NoteUpdate(_ context.Context, event string, details map[string]any) error {
+func (h *house) Ready() error    { h.Lock(); defer h.Unlock(); return h.ready }
+func (h *house) Progress() error { h.Lock(); defer h.Unlock(); return h.moves }
+func (h *house) Online() bool    { h.Lock(); defer h.Unlock(); return h.online }
+func (h *house) URL() string     { h.Lock(); defer h.Unlock(); return h.url }
+func (h *house) Busy() string    { h.Lock(); defer h.Unlock(); return h.busy }
+func (h *house) Note(_ context.Context, event string, details map[string]any) error {
 	h.Lock()
 	defer h.Unlock()
 	h.events = append(h.events, fmt.Sprint(event, " ", cmp.Or(details["version"], any(""))))
@@ -93,7 +93,7 @@ func run(t *testing.T, r *Releases, h *house) *running {
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	g := &running{house: h, ended: make(chan error, 1), stop: stop}
-	g.Runner = NewRunner(r, h, PaceOf(5*time.Minute), slog.New(slog.DiscardHandler), stop)
+	g.Runner = NewRunner(r, Gateway{h.Ready, h.Progress, h.Online, h.Busy, h.URL, h.Note}, PaceOf(5*time.Minute), slog.New(slog.DiscardHandler), stop)
 	g.Fetch, g.Taking.Probe = h.fetch, h.probe
 	go func() { g.ended <- g.Run(ctx) }()
 	return g

@@ -73,7 +73,7 @@ func (u *Runner) Status() Status {
 	s := u.Releases.Status()
 	s.Keys, s.Fetch = len(u.Releases.Keys), u.arrived(u.fetching.Load())
 	if s.Next != "" {
-		s.Waits = u.Gateway.UpdateBusy()
+		s.Waits = u.Gateway.Busy()
 	}
 	return s
 }

@@ -15,8 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
 	"roomgate/agent/acceptance"
+	"roomgate/agent/clock"
+	"roomgate/agent/health"
 	"roomgate/agent/whole"
 	"roomgate/drivers"
 
@@ -75,17 +76,17 @@ func accept(cmd *cobra.Command, c *client, args []string) error {
 // signed.
 func walkRoom(cmd *cobra.Command, c *client, room acceptance.Room, without []string, dir string) (acceptance.Report, error) {
 	var gateway struct {
-		agent.Identity
-		agent.Health
+		health.Identity
+		health.Report
 	}
 	report := acceptance.Report{Space: room.Name, SpaceID: room.ID, Timezone: room.Timezone, Tool: version, StartedAt: now()}
 	if err := c.call(cmd.Context(), http.MethodGet, "/gateway", nil, &gateway); err != nil {
 		return report, err
 	}
 	report.Gateway, report.Version = gateway.Identity, gateway.Version
-	report.TimeTrust = agent.Untrusted
+	report.TimeTrust = clock.Untrusted
 	if gateway.Clock.Trusted {
-		report.TimeTrust = agent.Trusted
+		report.TimeTrust = clock.Trusted
 	}
 	t := walker{newTerminal(cmd)}
 	yes, _ := cmd.Flags().GetBool("yes")

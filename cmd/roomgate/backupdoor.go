@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/backup"
+	"roomgate/agent/problem"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -32,7 +32,7 @@ func (g *gateway) backupDoors() map[string]http.Handler {
 func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 	c, err := g.configuration()
 	if err != nil {
-		problem(w, "the configuration cannot be read: "+err.Error())
+		answerProblem(w, "the configuration cannot be read: "+err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-tar")
@@ -42,7 +42,7 @@ func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 		g.log.Warn("a backup was broken off", "error", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		problem(w, err.Error())
+		answerProblem(w, err.Error())
 	}
 }
 
@@ -66,23 +66,23 @@ func (p *patient) Write(b []byte) (int, error) {
 func (g *gateway) noteBackup(w http.ResponseWriter, r *http.Request) {
 	var n backup.Note
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&n); err != nil {
-		problem(w, "the note of a backup cannot be read: "+err.Error())
+		answerProblem(w, "the note of a backup cannot be read: "+err.Error())
 		return
 	}
 	n.At = time.Now().UTC().Truncate(time.Second)
 	if err := backup.WriteNote(g.config.Data, n); err != nil {
-		problem(w, err.Error())
+		answerProblem(w, err.Error())
 		return
 	}
 	g.log.Info("a backup was made", "bytes", n.Size)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// problem answers what went wrong.
-func problem(w http.ResponseWriter, detail string) {
+// answerProblem answers what went wrong.
+func answerProblem(w http.ResponseWriter, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusInternalServerError)
-	_ = json.NewEncoder(w).Encode(map[string]string{"title": "Internal error", "detail": detail, "code": string(agent.Internal)})
+	_ = json.NewEncoder(w).Encode(map[string]string{"title": "Internal error", "detail": detail, "code": string(problem.Internal)})
 }
 
 // mend finishes or clears a restore that was interrupted. The directory is

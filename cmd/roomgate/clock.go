@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
+	"roomgate/agent/clock"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -37,7 +37,7 @@ func newClock() *cobra.Command {
 // clockAnswer is what a gateway thinks of its clock.
 type clockAnswer struct {
 	Now   time.Time   `json:"now"`
-	Trust agent.Trust `json:"trust"`
+	Trust clock.Trust `json:"trust"`
 }
 
 func confirmClock(cmd *cobra.Command, c *client, _ []string) error {

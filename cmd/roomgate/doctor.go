@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/agent/doctor"
 	"roomgate/agent/update"
@@ -54,7 +55,7 @@ type diagnosis struct {
 
 // diagnose examines everything.
 func diagnose(cmd *cobra.Command) diagnosis {
-	o := doctor.Options{Root: "/", Chips: chips, ConfigFile: configFile(cmd), Deadline: checkTime}
+	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
 	findings := doctor.Examine(cmd.Context(), o)

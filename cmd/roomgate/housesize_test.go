@@ -33,9 +33,9 @@ const beingSplit = "its nouns move into packages of their own; each move lowers 
 // allowances are the exceptions by "folder.Type: methods", "folder.Type: fields"
 // and "folder: lines". A number may fall and never rise.
 var allowances = map[string]allowance{
-	"agent.Agent: methods":          {78, beingSplit},
+	"agent.Agent: methods":          {48, beingSplit},
 	"agent.Agent: fields":           {25, beingSplit},
-	"agent: lines":                  {3773, beingSplit},
+	"agent: lines":                  {3180, beingSplit},
 	"agent/api.Server: methods":     {33, beingSplit},
 	"agent/api: lines":              {0, "one door, a file for each noun"},
 	"cmd/roomgate: lines":           {0, "one program, a file for each command"},

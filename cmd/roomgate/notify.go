@@ -22,7 +22,7 @@ const progressPoll = 10 * time.Second
 // notify tells systemd when the gateway is ready and that it still moves, and
 // people the same. Without systemd it only does the latter.
 func (g *gateway) notify(ctx context.Context) error {
-	for g.agent.Ready() != nil {
+	for g.agent.Health.Ready() != nil {
 		if !sleep(ctx, readyPoll) {
 			return nil
 		}
@@ -56,7 +56,7 @@ func (g *gateway) notify(ctx context.Context) error {
 
 // feed tells the watchdog, if there is one, that the gateway moves, if it does.
 func (g *gateway) feed() {
-	if err := g.agent.Progress(); err != nil {
+	if err := g.agent.Health.Progress(); err != nil {
 		g.log.Error("no progress", "error", err)
 		return
 	}

@@ -71,7 +71,7 @@ func (g *gateway) simClock(words []string) (string, error) {
 	if err := g.agent.MoveClock(time.Until(to).Truncate(time.Second)+time.Second, jumps); err != nil {
 		return "", err
 	}
-	if v := g.agent.Health().Clock; v.JumpS != 0 {
+	if v := g.agent.Health.Report().Clock; v.JumpS != 0 {
 		return fmt.Sprintf("clock: it shows %s, which is not believed until it is confirmed (roomgate clock confirm) or real again",
 			v.Now.In(zone).Format("Mon 2 Jan 2006 15:04")), nil
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -41,7 +41,7 @@ type meeting struct {
 type spaceState struct {
 	Status         booking.Status `json:"status"`
 	Time           time.Time      `json:"time"`
-	TimeTrust      agent.Trust    `json:"time_trust"`
+	TimeTrust      clock.Trust    `json:"time_trust"`
 	Current        *meeting       `json:"current"`
 	Next           *meeting       `json:"next"`
 	AvailableUntil time.Time      `json:"available_until"`
@@ -229,7 +229,7 @@ func age(d time.Duration) string {
 func (r room) wallClock() string {
 	today := r.clock.Today()
 	line := fmt.Sprintf("%s %s, %s", today, r.clock.Time(r.clock.Now), r.Timezone)
-	if r.State.TimeTrust != agent.Trusted {
+	if r.State.TimeTrust != clock.Trusted {
 		line += ", not trusted: no booking is released until it is"
 	}
 	return line

@@ -170,5 +170,5 @@ func confirmStore(cmd *cobra.Command, _ []string) error {
 
 // confirmRepair answers POST /store/confirm.
 func (g *gateway) confirmRepair(w http.ResponseWriter, r *http.Request) {
-	answerDoor(w, struct{}{}, g.agent.Store().Confirm(r.Context()))
+	answerDoor(w, struct{}{}, g.agent.Health.Database.Confirm(r.Context()))
 }

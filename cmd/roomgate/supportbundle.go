@@ -58,7 +58,7 @@ type supportAnswer struct {
 func (g *gateway) giveSupport(w http.ResponseWriter, _ *http.Request) {
 	view, err := g.agent.Support()
 	if err != nil {
-		problem(w, err.Error())
+		answerProblem(w, err.Error())
 		return
 	}
 	answer := supportAnswer{SupportView: view}

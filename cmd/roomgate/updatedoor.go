@@ -36,7 +36,7 @@ func (g *gateway) openUpdates(end func()) error {
 	}
 	releases := update.New(g.config.Data, version, agent.Schema, keys)
 	releases.Release = g.released
-	r := update.NewRunner(releases, g.agent, update.PaceOf(g.config.Update.Trial), g.log, end)
+	r := update.NewRunner(releases, g.updated(), update.PaceOf(g.config.Update.Trial), g.log, end)
 	g.loops = append(g.loops, loop{"updates", r.Run})
 	r.Fetch = fetchBundle(updateClient())
 	r.Taking = update.Install{Probe: g.probe}
@@ -47,6 +47,13 @@ func (g *gateway) openUpdates(end func()) error {
 	}
 	g.figures = func(w io.Writer) { r.Status().WriteMetrics(w) }
 	return nil
+}
+
+// updated is what an update knows of the building.
+func (g *gateway) updated() update.Gateway {
+	h := g.agent.Health
+	return update.Gateway{Ready: h.Ready, Progress: h.Progress, Busy: h.Busy, Note: h.NoteGateway,
+		Online: g.agent.Cloud.Connected, URL: g.agent.Managed.UpdateURL}
 }
 
 // takeUpdate installs the bundle that a request carries.

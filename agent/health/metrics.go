@@ -1,4 +1,4 @@
-package agent
+package health
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 
 // WriteMetrics writes the building's figures in the Prometheus text format
 // (version 0.0.4). Labels are bounded by the configuration.
-func (a *Agent) WriteMetrics(w io.Writer) {
-	h, stats := a.Health(), a.db.Stats()
+func (m *Monitor) WriteMetrics(w io.Writer) {
+	h, stats := m.Report(), m.o.DB.Stats()
 	gauge := func(name, help string, value any) {
 		fmt.Fprintf(w, "# HELP roomgate_%s %s\n# TYPE roomgate_%s gauge\nroomgate_%s %v\n", name, help, name, name, value)
 	}
@@ -17,7 +17,7 @@ func (a *Agent) WriteMetrics(w io.Writer) {
 		fmt.Fprintf(w, "# HELP roomgate_%s %s\n# TYPE roomgate_%s counter\nroomgate_%s %v\n", name, help, name, name, value)
 	}
 	fmt.Fprintf(w, "# HELP roomgate_build_info What is running.\n# TYPE roomgate_build_info gauge\n"+
-		"roomgate_build_info{version=%q,goversion=%q} 1\n", a.options.Version, runtime.Version())
+		"roomgate_build_info{version=%q,goversion=%q} 1\n", m.o.Version, runtime.Version())
 	gauge("uptime_seconds", "Time since the start.", h.UptimeS)
 	gauge("outbox_messages", "Messages that the cloud has not acknowledged.", h.OutboxDepth)
 	gauge("cloud_connected", "1 while the link to the cloud is open.", number(h.CloudConnected))
@@ -27,13 +27,14 @@ func (a *Agent) WriteMetrics(w io.Writer) {
 	gauge("disk_free_bytes", "Free space on the disk of the data folder.", h.DiskFreeBytes)
 	counter("store_written_bytes_total", "Bytes written to the database.", stats.BytesWritten)
 	counter("store_commits_total", "Durable transactions.", stats.Commits)
-	a.Outward().write(w)
+	m.Queues().write(w)
 	gauge("go_goroutines", "Goroutines that exist.", runtime.NumGoroutine())
 	fmt.Fprintf(w, "# HELP roomgate_device_online 1 while a device answers.\n# TYPE roomgate_device_online gauge\n")
-	for _, s := range a.spaces() {
-		known, _ := a.StatusAll(s.ID)
-		for _, r := range known {
-			fmt.Fprintf(w, "roomgate_device_online{meeting_space=%q,device=%q} %d\n", s.Name, r.Device, number(!r.Offline()))
+	for _, s := range m.o.Spaces() {
+		for _, d := range s.Devices {
+			for _, r := range d.Readings() {
+				fmt.Fprintf(w, "roomgate_device_online{meeting_space=%q,device=%q} %d\n", s.Name, r.Device, number(!r.Offline()))
+			}
 		}
 	}
 }

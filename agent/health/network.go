@@ -1,4 +1,4 @@
-package agent
+package health
 
 import (
 	"net"
@@ -23,12 +23,12 @@ type Network struct {
 }
 
 // Network returns where the gateway is reached.
-func (a *Agent) Network() Network {
-	own := interfaceAddresses()
-	n := Network{HTTP: endpoint(a.config.HTTP.Listen, own)}
-	n.HTTP.TLS = a.config.HTTP.TLS.Certificate != ""
-	if b := endpoint(a.config.Broker.Listen, own); a.config.Broker.Listen != "" && len(b.Addresses) > 0 {
-		b.TLS = a.config.Broker.TLS.Certificate != ""
+func (m *Monitor) Network() Network {
+	c, own := m.o.Config, interfaceAddresses()
+	n := Network{HTTP: endpoint(c.HTTP.Listen, own)}
+	n.HTTP.TLS = c.HTTP.TLS.Certificate != ""
+	if b := endpoint(c.Broker.Listen, own); c.Broker.Listen != "" && len(b.Addresses) > 0 {
+		b.TLS = c.Broker.TLS.Certificate != ""
 		n.Broker = &b
 	}
 	return n
@@ -67,9 +67,9 @@ func interfaceAddresses() (all []string) {
 	return slices.Compact(all)
 }
 
-// page is the address of a page of the gateway on the building's network, empty
+// Page is the address of a page of the gateway on the building's network, empty
 // if no other machine reaches it.
-func (n Network) page(path string) string {
+func (n Network) Page(path string) string {
 	at := n.HTTP
 	if len(at.Addresses) == 0 || at.Port == 0 {
 		return ""

@@ -1,4 +1,4 @@
-package agent
+package health
 
 import (
 	"slices"
@@ -33,7 +33,7 @@ func TestPageOfTheGateway(t *testing.T) {
 		{Endpoint{Port: 8081, Addresses: []string{}}, ""},
 		{Endpoint{}, ""},
 	} {
-		if got := (Network{HTTP: c.at}).page("/claim"); got != c.want {
+		if got := (Network{HTTP: c.at}).Page("/claim"); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.at, got, c.want)
 		}
 	}
