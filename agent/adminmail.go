@@ -46,7 +46,7 @@ func queueNotice(a *Agent, tx *store.Tx, n webhook.Notice) error {
 		err = a.mail.Put(tx, letters...)
 	}
 	if problem.As(err) != nil {
-		a.log.Warn("cannot tell the admin by mail that a webhook is in trouble, the event log has it", "error", err)
+		a.options.Log.Warn("cannot tell the admin by mail that a webhook is in trouble, the event log has it", "error", err)
 		return nil
 	}
 	return err

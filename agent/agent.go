@@ -144,7 +144,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 		return fmt.Errorf("load the clock: %w", err)
 	}
 	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
-		Log: a.log, Grown: a.Cloud.Wake})
+		Log: a.options.Log, Grown: a.Cloud.Wake})
 	a.Commands = device.OpenCommands(commandsOptions(a))
 	if a.Health, err = health.Open(healthOptions(a, started)); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 		return fmt.Errorf("load the last readings: %w", err)
 	}
 	if err := a.Commands.CloseInterrupted(ctx); errors.Is(err, store.ErrFull) {
-		a.log.Error("commands that were interrupted cannot be closed, the next start tries again: free space on the disk", "error", err)
+		a.options.Log.Error("commands that were interrupted cannot be closed, the next start tries again: free space on the disk", "error", err)
 	} else if err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
 	}

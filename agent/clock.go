@@ -21,7 +21,7 @@ func openClock(a *Agent, m clock.Machine) error {
 		return err
 	}
 	c := clock.New(clock.Options{Mode: a.config.Clock.Trust, Memory: kept, Machine: m})
-	a.clock = &clock.Keeper{Clock: c, Log: a.log, Moved: loop.NewSignal(), Store: func(ctx context.Context, e clock.Event) error { return storeClock(ctx, a, e) }}
+	a.clock = &clock.Keeper{Clock: c, Log: a.options.Log, Moved: loop.NewSignal(), Store: func(ctx context.Context, e clock.Event) error { return storeClock(ctx, a, e) }}
 	return nil
 }
 

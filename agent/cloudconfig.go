@@ -172,7 +172,7 @@ func (m *Managed) apply(ctx context.Context, e cloud.Envelope, d downConfig, hav
 	if err != nil {
 		return err
 	}
-	m.agent.log.Info("a configuration of the cloud was applied", "revision", d.Revision)
+	m.agent.options.Log.Info("a configuration of the cloud was applied", "revision", d.Revision)
 	return m.agent.Bookings.NoteNewSpaces(ctx)
 }
 

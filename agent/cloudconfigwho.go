@@ -78,7 +78,7 @@ func loadCloudUsers(a *Agent, tx *store.Tx) ([]config.Person, error) {
 	}
 	people, err := a.file.WithUsers(persons(c.Users))
 	if err != nil {
-		a.log.Error("the users that the cloud named do not fit the configuration and are left out", "error", err)
+		a.options.Log.Error("the users that the cloud named do not fit the configuration and are left out", "error", err)
 		return a.file.Users, nil
 	}
 	return people, nil

@@ -34,7 +34,7 @@ func homeAssistantOptions(a *Agent) homeassistant.Options {
 	settings := a.config.Broker.HomeAssistant
 	settings.Publish = settings.Publish && a.config.Broker.Listen != "" // else there is no room broker
 	return homeassistant.Options{
-		Settings: settings, Gateway: a.config.Gateway.ID, Version: a.options.Version, Dial: a.options.Buses.Dial, Log: a.log,
+		Settings: settings, Gateway: a.config.Gateway.ID, Version: a.options.Version, Dial: a.options.Buses.Dial, Log: a.options.Log,
 		Devices: func() []homeassistant.Device { return roomDevices(a.spaces()) }, Replaced: a.rebuilt.Wait, Changed: a.Events.Changed,
 		Status: func(d homeassistant.Device, sub string) (homeassistant.Reading, bool) {
 			r, err := a.Status(d.SpaceID, d.Type, sub)
@@ -70,7 +70,7 @@ func roomDevices(spaces []*space) (all []homeassistant.Device) {
 // claimOptions are what the gateway's claim stands on.
 func claimOptions(a *Agent) claim.Options {
 	return claim.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
 		Cloud: a.config.Cloud, ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
 		Moment: moment(a), Online: a.Cloud.Connected, Page: func() string { return a.Health.Network().Page("/claim") },
 		Organization: access.NameOrganization,
@@ -86,7 +86,7 @@ func claimOptions(a *Agent) claim.Options {
 
 // openAccess opens the directory of those who may come in.
 func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
-	if a.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.log); err != nil {
+	if a.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.options.Log); err != nil {
 		return err
 	}
 	a.mail = mail.Open(mailOptions(a))
@@ -99,7 +99,7 @@ func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
 		return err
 	}
 	jwt := a.config.Auth.JWT
-	options := access.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Log: a.log,
+	options := access.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Log: a.options.Log,
 		Gateway: a.config.Gateway.ID, Title: cmp.Or(a.config.Gateway.Name, a.config.Gateway.ID), Lifetime: jwt.Lifetime, Rotation: jwt.Rotation,
 		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.config), Mailed: a.mail.Wake}
 	if a.config.SMTP.URL != "" {
@@ -134,13 +134,13 @@ func mailOptions(a *Agent) mail.Options {
 	if c.URL != "" {
 		settings.Address, settings.Implicit, settings.Plain = c.Server()
 	}
-	return mail.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Settings: settings, Dial: a.options.MailDial, Log: a.log}
+	return mail.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Settings: settings, Dial: a.options.MailDial, Log: a.options.Log}
 }
 
 // messageOptions is what the messages to mobile devices stand on.
 func messageOptions(a *Agent) book.Options {
-	o := book.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Moment: moment(a), Log: a.log,
-		Push: pushGateway(a.config.Push, a.options.Push, a.log), Flush: a.config.Store.Flush, Organizers: a.config.Messages.Organizers,
+	o := book.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Moment: moment(a), Log: a.options.Log,
+		Push: pushGateway(a.config.Push, a.options.Push, a.options.Log), Flush: a.config.Store.Flush, Organizers: a.config.Messages.Organizers,
 		ReaderByID: func(id string) (book.Reader, bool) {
 			return messageReader(a.Access.People(), a.config.Push, a.Access.User(id))
 		},
@@ -169,7 +169,7 @@ func messageOptions(a *Agent) book.Options {
 
 // webhookOptions are what the webhooks stand on.
 func webhookOptions(a *Agent, o Options) webhook.Options {
-	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log,
+	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
 		Client: o.Webhooks, Policy: a.config.Webhooks.Policy(o.AllowLoopback),
 		MaxDeliveries: webhook.Budget(int64(a.config.Store.MaxSize)), Flush: a.config.Store.Flush,
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
@@ -186,7 +186,7 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 // edgeOptions are what the edge devices stand on.
 func edgeOptions(a *Agent) edge.Options {
 	return edge.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.log, Moment: moment(a),
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log, Moment: moment(a),
 		Space: func(id string) error { _, err := a.space(id); return err },
 	}
 }
@@ -205,7 +205,7 @@ func edgePrincipal(edges *edge.Book, secret string) (access.Principal, bool) {
 
 // scheduleOptions open the schedules of the meeting spaces.
 func scheduleOptions(a *Agent) schedule.Options {
-	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log,
+	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log,
 		Calendars: a.options.Calendars, Policy: a.config.Calendars.Policy(a.options.AllowLoopback),
 		Presence: func(spaceID string) (seen schedule.Presence, blind bool) {
 			if s := a.find(spaceID); s != nil {
@@ -229,27 +229,27 @@ func scheduleOptions(a *Agent) schedule.Options {
 
 // roomControlOptions are what the control of a space by its schedule stands on.
 func roomControlOptions(a *Agent, s *space) roomcontrol.Options {
-	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.log, Room: s.room, Follow: s.Follow,
+	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.room, Follow: s.Follow,
 		Device: func(deviceType string) *device.Device { return s.byType[deviceType] }, Presence: func() string { return s.presence().Value },
 		Do: a.Commands.Do, Changed: s.stirred}
 }
 
 // commandsOptions are what the commands of all devices stand on.
 func commandsOptions(a *Agent) device.CommandsOptions {
-	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, TTL: a.config.Cloud.CommandTTL, Find: a.Device}
+	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.config.Cloud.CommandTTL, Find: a.Device}
 }
 
 // deviceOptions are what one device stands on.
 func deviceOptions(a *Agent, s *space, c config.Device) device.Options {
 	return device.Options{Config: c, SpaceID: s.ID, Events: a.Events, Commands: a.Commands, Buses: a.options.Buses,
-		Log: a.log.With("meeting_space", s.Name, "device", c.ID), Changed: s.lasting.changed,
+		Log: a.options.Log.With("meeting_space", s.Name, "device", c.ID), Changed: s.lasting.changed,
 		Entered: func(typed drivers.Secret) bool { return a.Unlock.Typed(c.ID, typed) }}
 }
 
 // unlockOptions are what the codes of the doors stand on.
 func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.log, Moment: moment(a),
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a),
 		Door: func(spaceID string) (unlock.Door, error) {
 			s, err := a.space(spaceID)
 			if err != nil {
@@ -270,7 +270,7 @@ func unlockOptions(a *Agent) unlock.Options {
 
 // cloudOptions are what the conversation with the cloud stands on.
 func cloudOptions(a *Agent) cloudlink.Options {
-	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Config: a.config.Cloud,
+	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Config: a.config.Cloud,
 		Gateway: a.config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
 		Down: handlers(a), Contested: a.Health.TellContested,
 		Refuse: func(ctx context.Context, level string, e cloud.Envelope, err error) error {
@@ -286,7 +286,7 @@ func cloudOptions(a *Agent) cloudlink.Options {
 
 // healthOptions are what the health of the gateway stands on.
 func healthOptions(a *Agent, started time.Time) health.Options {
-	return health.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Config: a.config, DataDir: a.options.DataDir,
+	return health.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Config: a.config, DataDir: a.options.DataDir,
 		Version: a.options.Version, NotStarted: a.options.NotStarted, Simulated: a.options.Simulated, Started: started,
 		Spaces: func() []health.Space {
 			var all []health.Space
@@ -307,7 +307,7 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 
 // ruleOptions are what the rules stand on.
 func ruleOptions(a *Agent) engine.Options {
-	return engine.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.log, Commands: a.Commands, Messages: a.Messages,
+	return engine.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages,
 		Site: func() *engine.Site { return a.site.Load().ruled }, Booking: a.Bookings.Get, Ready: a.Health.Ready}
 }
 

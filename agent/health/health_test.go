@@ -3,7 +3,6 @@ package health
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -79,15 +78,6 @@ func TestBeat(t *testing.T) {
 		r.must(<-ended)
 		if len(r.sent) != 4 || r.sent[3].UptimeS != r.sent[0].UptimeS+180 {
 			t.Errorf("sent %+v", r.sent)
-		}
-	})
-}
-
-// A building without devices is ready as soon as its store is, and moves.
-func TestReadyAndProgress(t *testing.T) {
-	inRig(t, func(t *testing.T, r *rig) {
-		if err := errors.Join(r.Ready(), r.Progress()); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,9 @@ import (
 
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/schedule"
 	"roomgate/store"
 )
 
@@ -28,6 +31,7 @@ type rig struct {
 	events *eventlog.Log
 	clock  *clock.Clock
 	config *config.Config
+	log    *slog.Logger
 	said   bytes.Buffer
 	// What is answered to the monitor.
 	queues Queues
@@ -44,13 +48,13 @@ func inRig(t *testing.T, f func(t *testing.T, r *rig)) {
 		r.config.HTTP.Listen, r.config.Clock.Trust = "192.0.2.7:8080", clock.Always
 		r.config.Store.Events, r.config.Cloud.Heartbeat = 500, time.Minute
 		dir := t.TempDir()
-		log := slog.New(slog.NewTextHandler(&r.said, nil))
+		r.log = slog.New(slog.NewTextHandler(&r.said, nil))
 		var err error
-		r.db, _, err = store.Open(t.Context(), filepath.Join(dir, "test.db"), store.Options{Names: eventlog.Buckets(), Log: log})
+		r.db, _, err = store.Open(t.Context(), filepath.Join(dir, "test.db"), store.Options{Names: slices.Concat(eventlog.Buckets(), device.Buckets(), schedule.Buckets()), Log: r.log})
 		r.must(err)
-		r.events = eventlog.Open(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: time.Second, Log: log})
+		r.events = eventlog.Open(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: time.Second, Log: r.log})
 		r.fill(3) // of the run before
-		r.Monitor, err = Open(Options{DB: r.db, Events: r.events, Clock: r.clock, Log: log, Config: r.config, DataDir: dir, Version: "1.2.3",
+		r.Monitor, err = Open(Options{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, Config: r.config, DataDir: dir, Version: "1.2.3",
 			Started: time.Now(), Spaces: func() []Space { return nil }, Queues: func() Queues { return r.queues }, Cloud: func() Cloud { return r.cloud },
 			Send: func(_ context.Context, report Report) { r.sent = append(r.sent, report) }})
 		r.must(err)
