@@ -143,26 +143,26 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if err = openClock(a, o.Machine); err != nil {
 		return fmt.Errorf("load the clock: %w", err)
 	}
-	a.Events = eventlog.Open(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
+	a.Events = eventlog.New(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.config.Store.Events, Flush: a.config.Store.Flush,
 		Log: a.options.Log, Grown: a.Cloud.Wake})
-	a.Commands = device.OpenCommands(commandsOptions(a))
-	if a.Health, err = health.Open(healthOptions(a, started)); err != nil {
+	a.Commands = device.NewCommands(commandsOptions(a))
+	if a.Health, err = health.Open(ctx, healthOptions(a, started)); err != nil {
 		return err
 	}
-	a.Bookings = schedule.Open(scheduleOptions(a))
+	a.Bookings = schedule.New(scheduleOptions(a))
 	if err := mendRepaired(ctx, a); err != nil {
 		return fmt.Errorf("mend the repaired database: %w", err)
 	}
 	if err := openAccess(ctx, a, o); err != nil {
 		return fmt.Errorf("load the keys and users: %w", err)
 	}
-	if a.Claim, err = claim.Open(claimOptions(a)); err != nil {
+	if a.Claim, err = claim.Open(ctx, claimOptions(a)); err != nil {
 		return fmt.Errorf("load the gateway's claim: %w", err)
 	}
-	if a.Edges, err = edge.Open(edgeOptions(a)); err != nil {
+	if a.Edges, err = edge.Open(ctx, edgeOptions(a)); err != nil {
 		return fmt.Errorf("load the edge devices: %w", err)
 	}
-	if a.Unlock, err = unlock.Open(unlockOptions(a)); err != nil {
+	if a.Unlock, err = unlock.Open(ctx, unlockOptions(a)); err != nil {
 		return fmt.Errorf("load the unlock codes: %w", err)
 	}
 	if err := a.loadSpaces(); err != nil {
@@ -176,10 +176,10 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if a.Webhooks, err = webhook.Open(ctx, webhookOptions(a, o)); err != nil {
 		return err
 	}
-	if a.Messages, err = book.Open(messageOptions(a)); err != nil {
+	if a.Messages, err = book.Open(ctx, messageOptions(a)); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
-	if a.Rules, err = engine.Open(ruleOptions(a)); err != nil {
+	if a.Rules, err = engine.Open(ctx, ruleOptions(a)); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
@@ -246,7 +246,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	})
 	devices.Go(func() error { return a.Unlock.Run(lower) })
 	devices.Go(func() error { return crew(lower, a, devicesOf, a.runDevice) })
-	devices.Go(func() error { a.Rules.Run(lower); return nil })
+	devices.Go(func() error { return a.Rules.Run(lower) })
 	failed := make(chan error, 1)
 	loops.Go(func() error {
 		defer stop()

@@ -20,9 +20,9 @@ import (
 func forgetWaiting(tx *store.Tx) error {
 	var err error
 	also := func(e error) { err = errors.Join(err, e) }
-	also(mail.ForgetWaiting(tx))
-	also(webhook.ForgetWaiting(tx))
-	also(book.ForgetWaiting(tx))
+	also(mail.Forget(tx))
+	also(webhook.Forget(tx))
+	also(book.Forget(tx))
 	also(engine.Forget(tx))
 	also(cloudlink.AckedCursor.ToEnd(tx))
 	for key, c := range cloudConfigs.All(tx) {

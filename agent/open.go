@@ -89,7 +89,7 @@ func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
 	if a.keys, err = devicesecret.Open(o.DataDir, o.Hardware, a.options.Log); err != nil {
 		return err
 	}
-	a.mail = mail.Open(mailOptions(a))
+	a.mail = mail.New(mailOptions(a))
 	var people []config.Person
 	err = a.db.View(func(tx *store.Tx) (err error) {
 		people, err = loadCloudUsers(a, tx)

@@ -133,7 +133,7 @@ func (r *rebuild) forget(tx *store.Tx) error {
 		if r.next.device(d.ID) != nil {
 			continue
 		}
-		if err := device.Forget(tx, d.ID); err != nil {
+		if err := device.Delete(tx, d.ID); err != nil {
 			return err
 		}
 	}

@@ -191,7 +191,7 @@ func TestStoredRowsAreShownWithoutSecrets(t *testing.T) {
 		unlock.CodeBucket():       map[string]any{"name": "Integration", "hash": "0123456789", "salt": []any{"0123456789"}},
 		planRows.Bucket():         map[string]any{"calendar": "https://example.com/0123456789.ics", "nested": []any{map[string]any{"access_token": "0123456789"}}},
 		access.SecretBuckets()[1]: []map[string]any{{"id": "0123456789"}},
-		claim.Bucket():            map[string]any{"organization": "Acme", "login": "0123456789"},
+		claim.Buckets()[0]:        map[string]any{"organization": "Acme", "login": "0123456789"},
 	} {
 		raw, err := json.Marshal(v)
 		if err != nil {

@@ -19,7 +19,7 @@ var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "
 
 // ShowStored is a row of the database for people to look at: without secrets.
 func ShowStored(bucket string, row []byte) json.RawMessage {
-	if slices.Contains(append(access.SecretBuckets(), mail.Bucket(), claim.Bucket()), bucket) {
+	if slices.Contains(slices.Concat(access.SecretBuckets(), mail.Buckets(), claim.Buckets()), bucket) {
 		return json.RawMessage(`"` + hidden + `"`)
 	}
 	var v any

@@ -65,15 +65,16 @@ func buckets() []string {
 	return slices.Concat(
 		eventlog.Buckets(),
 		access.Buckets(),
-		[]string{claim.Bucket(), edge.Bucket()},
+		claim.Buckets(),
+		edge.Buckets(),
 		device.Buckets(),
 		[]string{clockRow.Bucket()},
 		schedule.Buckets(),
 		[]string{additions.Bucket(), cloudConfigs.Bucket()},
 		unlock.Buckets(),
 		webhook.Buckets(),
-		[]string{mail.Bucket()},
-		[]string{book.Bucket()},
+		mail.Buckets(),
+		book.Buckets(),
 		engine.Buckets(),
 	)
 }

@@ -82,7 +82,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	}
 	at, started := clock.New(clock.Options{Mode: o.trust}), time.Now()
 	r := &rig{t: t, db: db, Close: sync.OnceValue(db.Close), stop: func() {}, letters: store.NewTable[[]byte]("letters"),
-		events: eventlog.Open(eventlog.Options{DB: db, Clock: at, Rows: 100, Log: log})}
+		events: eventlog.New(eventlog.Options{DB: db, Clock: at, Rows: 100, Log: log})}
 	t.Cleanup(func() { _ = r.Close() })
 	moment := func() auth.Moment {
 		now := time.Now()

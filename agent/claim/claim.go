@@ -98,8 +98,8 @@ var table = store.NewTable[storedClaim]("gateway-claim")
 // current is the one row of table, and the place of its login.
 const current = "gateway-claim"
 
-// Bucket names the table in the store.
-func Bucket() string { return table.Bucket() }
+// Buckets names the table in the store.
+func Buckets() []string { return []string{table.Bucket()} }
 
 // Forget ends the claim in a database that becomes another gateway's.
 func Forget(tx *store.Tx) error { return table.Delete(tx, current) }
@@ -139,7 +139,7 @@ type Book struct {
 }
 
 // Open reads whom the gateway belongs to.
-func Open(o Options) (*Book, error) {
+func Open(_ context.Context, o Options) (*Book, error) {
 	b := &Book{o: o}
 	return b, o.DB.View(b.load)
 }

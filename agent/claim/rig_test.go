@@ -73,8 +73,8 @@ func (r *rig) open() {
 	}
 	now := clock.New(clock.Options{Mode: clock.Always})
 	started := time.Now()
-	r.Book, err = Open(Options{DB: r.db, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
-		Events: eventlog.Open(eventlog.Options{DB: r.db, Clock: now, Rows: 100, Flush: time.Second, Log: slog.New(slog.DiscardHandler)}),
+	r.Book, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 100, Flush: time.Second, Log: slog.New(slog.DiscardHandler)}),
 		Cloud:  config.Cloud{URL: "mqtt://cloud"}, ID: "test",
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}

@@ -33,7 +33,7 @@ func openRig(t *testing.T) *rig {
 	t.Cleanup(func() { _ = db.Close() })
 	c := clock.New(clock.Options{Mode: clock.Always})
 	r := &rig{Link: New("test"), t: t}
-	events := eventlog.Open(eventlog.Options{DB: db, Clock: c, Rows: 100, Log: slog.New(slog.DiscardHandler), Grown: r.Wake})
+	events := eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: 100, Log: slog.New(slog.DiscardHandler), Grown: r.Wake})
 	err = r.Open(Options{DB: db, Events: events, Clock: c, Log: slog.New(slog.DiscardHandler), Gateway: "test", Version: "1",
 		Config: config.Cloud{URL: "mqtt://cloud.example.com", Acks: cloud.AcksBackend},
 		Login:  func() (string, string, error) { return "", "", nil },

@@ -47,9 +47,9 @@ type Commands struct {
 	forgotten time.Time
 }
 
-// OpenCommands prepares the commands; CloseInterrupted ends those of the process
+// NewCommands prepares the commands; CloseInterrupted ends those of the process
 // before this one.
-func OpenCommands(o CommandsOptions) *Commands {
+func NewCommands(o CommandsOptions) *Commands {
 	return &Commands{o: o, pending: map[string]*Pending{}}
 }
 

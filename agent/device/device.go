@@ -132,8 +132,8 @@ func (d *Device) Stuck(now time.Time) (since time.Time, ok bool) {
 }
 
 // Run opens the device and serves it until ctx ends. A broken device does not
-// end it.
-func (d *Device) Run(ctx context.Context) {
+// end it: Run returns nil.
+func (d *Device) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if !d.Live().Enabled {
 			d.rest(ctx)
@@ -154,4 +154,5 @@ func (d *Device) Run(ctx context.Context) {
 		d.serve(ctx, driver)
 		d.close(driver)
 	}
+	return nil
 }

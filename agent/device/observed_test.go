@@ -44,7 +44,7 @@ func TestWhatIsKnownOfADevice(t *testing.T) {
 		if light := r.byID("light-1"); light.Before() != drivers.Off || light.Last() != nil {
 			t.Errorf("of the run before: %q, %+v", light.Before(), light.Last())
 		}
-		if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return Forget(tx, "light-1") }); err != nil {
+		if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return Delete(tx, "light-1") }); err != nil {
 			t.Fatal(err)
 		}
 		_ = r.db.View(func(tx *store.Tx) error {

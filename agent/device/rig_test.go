@@ -94,8 +94,8 @@ func openRig(t testing.TB, o rigOptions) *rig {
 		t.Fatal(err)
 	}
 	r.stop = func() { r.close() }
-	r.events = eventlog.Open(eventlog.Options{DB: r.db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: log})
-	r.Commands = OpenCommands(CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: log, TTL: c.Cloud.CommandTTL, Find: r.find})
+	r.events = eventlog.New(eventlog.Options{DB: r.db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: log})
+	r.Commands = NewCommands(CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: log, TTL: c.Cloud.CommandTTL, Find: r.find})
 	err = r.db.View(func(tx *store.Tx) error {
 		for _, s := range c.Spaces {
 			for _, dc := range s.Devices {

@@ -36,8 +36,8 @@ func Buckets() []string {
 // SettingsBucket names the table of what was set of devices.
 func SettingsBucket() string { return settings.Bucket() }
 
-// Forget deletes what is stored of a device, but for its commands.
-func Forget(tx *store.Tx, id string) error {
+// Delete deletes what is stored of a device, but for its commands.
+func Delete(tx *store.Tx, id string) error {
 	return errors.Join(readings.Delete(tx, id), settings.Delete(tx, id))
 }
 

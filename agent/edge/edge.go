@@ -68,8 +68,8 @@ type Device struct {
 // table holds the edge devices by id.
 var table = store.NewTable[storedDevice]("edge-devices")
 
-// Bucket names the table in the store.
-func Bucket() string { return table.Bucket() }
+// Buckets names the table in the store.
+func Buckets() []string { return []string{table.Bucket()} }
 
 // Words are what people have called the edge devices, and their serial numbers.
 func Words(tx *store.Tx) (words []string) {
@@ -94,7 +94,7 @@ type Book struct {
 
 // Open reads the edge devices. Those of a space that is gone stay, and reach
 // nothing.
-func Open(o Options) (*Book, error) {
+func Open(_ context.Context, o Options) (*Book, error) {
 	b := &Book{o: o}
 	b.wrong.Rate = wrongCodes
 	return b, o.DB.View(func(tx *store.Tx) error {

@@ -58,8 +58,8 @@ func (r *rig) open() {
 		r.Fatal(err)
 	}
 	now, log, started := clock.New(clock.Options{Mode: clock.Always}), slog.New(slog.DiscardHandler), time.Now()
-	r.Book, err = Open(Options{DB: r.db, Clock: now, Keys: r.keys, Log: log,
-		Events: eventlog.Open(eventlog.Options{DB: r.db, Clock: now, Rows: 1000, Flush: time.Second, Log: log}),
+	r.Book, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: log,
+		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 1000, Flush: time.Second, Log: log}),
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}
 		},

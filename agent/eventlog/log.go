@@ -42,8 +42,8 @@ type Log struct {
 // rowsOf is the log in the store. The oldest row goes when it is full.
 func rowsOf(most int) store.Queue[Row] { return store.NewQueue[Row]("log", most, store.DropOldest) }
 
-// Open prepares the log; Run moves it.
-func Open(o Options) *Log {
+// New prepares the log; Run moves it.
+func New(o Options) *Log {
 	l := &Log{db: o.DB, clock: o.Clock, boot: newBoot(), rows: rowsOf(o.Rows), log: o.Log, wake: o.Grown}
 	l.recorder = recorder{interval: o.Flush, woken: loop.NewSignal()}
 	return l

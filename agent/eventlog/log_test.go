@@ -25,7 +25,7 @@ func open(t *testing.T, rows int) *Log {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return Open(Options{DB: db, Clock: clock.New(clock.Options{Mode: clock.Always}), Rows: rows, Flush: time.Second,
+	return New(Options{DB: db, Clock: clock.New(clock.Options{Mode: clock.Always}), Rows: rows, Flush: time.Second,
 		Log: slog.New(slog.DiscardHandler)})
 }
 

@@ -66,7 +66,7 @@ type Monitor struct {
 }
 
 // Open looks where the log ends. It asks none of the functions.
-func Open(o Options) (*Monitor, error) {
+func Open(_ context.Context, o Options) (*Monitor, error) {
 	last, err := o.Events.Last()
 	if err != nil {
 		return nil, fmt.Errorf("read the log: %w", err)

@@ -52,9 +52,9 @@ func inRig(t *testing.T, f func(t *testing.T, r *rig)) {
 		var err error
 		r.db, _, err = store.Open(t.Context(), filepath.Join(dir, "test.db"), store.Options{Names: slices.Concat(eventlog.Buckets(), device.Buckets(), schedule.Buckets()), Log: r.log})
 		r.must(err)
-		r.events = eventlog.Open(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: time.Second, Log: r.log})
+		r.events = eventlog.New(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: time.Second, Log: r.log})
 		r.fill(3) // of the run before
-		r.Monitor, err = Open(Options{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, Config: r.config, DataDir: dir, Version: "1.2.3",
+		r.Monitor, err = Open(t.Context(), Options{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, Config: r.config, DataDir: dir, Version: "1.2.3",
 			Started: time.Now(), Spaces: func() []Space { return nil }, Queues: func() Queues { return r.queues }, Cloud: func() Cloud { return r.cloud },
 			Send: func(_ context.Context, report Report) { r.sent = append(r.sent, report) }})
 		r.must(err)

@@ -38,9 +38,9 @@ func (r *rig) addSpaces(presence *string) (bench devicetest.Bench, book *schedul
 	bench = devicetest.NewBench()
 	c, err := config.Parse("test.yaml", []byte(rooms), bench.Kinds())
 	r.must(err)
-	commands := device.OpenCommands(device.CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, TTL: time.Minute})
+	commands := device.NewCommands(device.CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, TTL: time.Minute})
 	seen := func() schedule.Presence { return schedule.Presence{Value: *presence} }
-	book = schedule.Open(schedule.Options{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, Calendars: &http.Client{},
+	book = schedule.New(schedule.Options{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, Calendars: &http.Client{},
 		Presence: func(string) (schedule.Presence, bool) { return seen(), false }, Owner: func(string) string { return "" },
 		Changed: func(string) {}, Notices: func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} }})
 	var all []Space

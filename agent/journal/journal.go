@@ -17,9 +17,9 @@ type Options struct {
 	People bool      // people read Stderr: plain text, whatever the process's own standard error is
 }
 
-// Open returns a log. It opens no connection before the first line. Call Flush
+// New returns a log. It opens no connection before the first line. Call Flush
 // before the program ends.
-func Open(o Options) *slog.Logger {
+func New(o Options) *slog.Logger {
 	var to slog.Handler = slog.NewJSONHandler(o.Stderr, nil)
 	switch isJournal, err := stream.StderrIsJournalStream(); {
 	case o.People:
@@ -30,7 +30,7 @@ func Open(o Options) *slog.Logger {
 	return slog.New(limited(to))
 }
 
-// Flush writes what a log of Open still holds back. It leaves any other log
+// Flush writes what a log of New still holds back. It leaves any other log
 // alone.
 func Flush(log *slog.Logger) {
 	if h, ok := log.Handler().(*limiter); ok {

@@ -185,7 +185,7 @@ func TestOpen(t *testing.T) {
 	t.Setenv("JOURNAL_STREAM", "") // as where the tests are no service
 	for people, want := range map[bool]string{true: `level=WARN msg=offline device="a lock"`, false: `"level":"WARN","msg":"offline","device":"a lock"`} {
 		var out shared
-		log := Open(Options{Stderr: &out, People: people})
+		log := New(Options{Stderr: &out, People: people})
 		log.Warn("offline", "device", "a lock")
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("for people %v: %s", people, &out)

@@ -47,8 +47,8 @@ type sealedLetter struct {
 	Decoy   int    `json:"decoy"` // 1: nobody gets it
 }
 
-// Bucket names what the queue has in the store.
-func Bucket() string { return mails.Bucket() }
+// Buckets names what the queue has in the store.
+func Buckets() []string { return []string{mails.Bucket()} }
 
 // Settings say which relay takes the letters.
 type Settings struct {
@@ -87,8 +87,8 @@ type Queue struct {
 	failing atomic.Pointer[string]
 }
 
-// Open prepares the queue; Run moves it.
-func Open(o Options) *Queue {
+// New prepares the queue; Run moves it.
+func New(o Options) *Queue {
 	return &Queue{db: o.DB, keys: o.Keys, moment: o.Moment, settings: o.Settings, dial: o.Dial, log: o.Log, posted: loop.NewSignal()}
 }
 
@@ -184,9 +184,9 @@ func (q *Queue) Status() Status {
 	return s
 }
 
-// ForgetWaiting drops all letters, for a database that becomes that of another
+// Forget drops all letters, for a database that becomes that of another
 // gateway: they are the old one's to send.
-func ForgetWaiting(tx *store.Tx) error {
+func Forget(tx *store.Tx) error {
 	var err error
 	for place := range mails.All(tx) {
 		err = errors.Join(err, mails.Delete(tx, place))

@@ -84,7 +84,7 @@ func TestAllLettersOrNone(t *testing.T) {
 		if err != nil || r.Status().Waiting != MaxLetters {
 			t.Errorf("%v, %d letters wait", err, r.Status().Waiting)
 		}
-		if err := r.db.Update(t.Context(), ForgetWaiting); err != nil {
+		if err := r.db.Update(t.Context(), Forget); err != nil {
 			t.Fatal(err)
 		}
 		r.wantEmpty()

@@ -62,7 +62,7 @@ func openRig(t *testing.T, dir string, o mailtest.Options) *rig {
 	if err := os.WriteFile(ca, relay.CAPEM, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, _, err := store.Open(t.Context(), filepath.Join(dir, "test.db"), store.Options{Schema: 1, Names: []string{Bucket()}})
+	db, _, err := store.Open(t.Context(), filepath.Join(dir, "test.db"), store.Options{Schema: 1, Names: Buckets()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func openRig(t *testing.T, dir string, o mailtest.Options) *rig {
 		settings.Username = "gateway"
 	}
 	text, started, boot := &logText{}, time.Now(), t.Name()+time.Now().String()
-	q := Open(Options{DB: db, Keys: keys, Settings: settings, Dial: relay.Dial, Log: slog.New(slog.NewTextHandler(text, nil)),
+	q := New(Options{DB: db, Keys: keys, Settings: settings, Dial: relay.Dial, Log: slog.New(slog.NewTextHandler(text, nil)),
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: boot, Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}
 		}})

@@ -126,9 +126,9 @@ func (r *rig) open() {
 		t.Fatal(err)
 	}
 	r.clock = clock.New(clock.Options{Mode: r.config.Clock.Trust, Memory: r.memory})
-	r.events = eventlog.Open(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: r.config.Store.Flush, Log: log})
-	r.commands = device.OpenCommands(device.CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: log, TTL: r.config.Cloud.CommandTTL, Find: r.find})
-	r.Book = schedule.Open(schedule.Options{DB: r.db, Events: r.events, Clock: r.clock, Log: log, Policy: r.config.Calendars.Policy(false),
+	r.events = eventlog.New(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: r.config.Store.Flush, Log: log})
+	r.commands = device.NewCommands(device.CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: log, TTL: r.config.Cloud.CommandTTL, Find: r.find})
+	r.Book = schedule.New(schedule.Options{DB: r.db, Events: r.events, Clock: r.clock, Log: log, Policy: r.config.Calendars.Policy(false),
 		Presence: r.presence, Owner: func(string) string { return "" }, Changed: func(spaceID string) { r.changed[spaceID].Wake() },
 		Notices: func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} }})
 	r.devices, r.changed = nil, map[string]loop.Signal{}

@@ -70,8 +70,8 @@ func newRooms(order []*Room) *rooms {
 	return t
 }
 
-// Open makes a book without rooms; Load reads them, and Run moves them.
-func Open(o Options) *Book {
+// New makes a book without rooms; Load reads them, and Run moves them.
+func New(o Options) *Book {
 	bk := &Book{o: o, started: time.Now(), woken: loop.NewSignal(), calendars: newCalendarClients(o)}
 	bk.rooms.Store(newRooms(nil))
 	return bk

@@ -103,8 +103,8 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	r := &rig{t: t, dir: o.dir, db: db, sensor: o.sensor, stop: func() {}, changes: map[string]int{}}
 	silent := slog.New(slog.DiscardHandler)
 	r.clock = clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory()})
-	r.events = eventlog.Open(eventlog.Options{DB: db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: silent})
-	r.Book = Open(Options{DB: db, Events: r.events, Clock: r.clock, Log: silent, Calendars: &http.Client{Transport: o.calendars},
+	r.events = eventlog.New(eventlog.Options{DB: db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: silent})
+	r.Book = New(Options{DB: db, Events: r.events, Clock: r.clock, Log: silent, Calendars: &http.Client{Transport: o.calendars},
 		Policy: c.Calendars.Policy(false), Presence: o.sensor.presence, Owner: func(string) string { return owner },
 		Notices: r.notice, Changed: r.count})
 	if err := db.View(func(tx *store.Tx) error { return r.Load(tx, c.Spaces) }); err != nil {

@@ -53,8 +53,8 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Open checks the options. Run connects.
-func Open(o Options) (*Cloud, error) {
+// New checks the options. Run connects.
+func New(o Options) (*Cloud, error) {
 	b, err := backend.Open(backend.Options{URL: o.URL, ClientID: "demo-backend", Log: o.Log})
 	if err != nil {
 		return nil, err

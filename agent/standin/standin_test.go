@@ -18,7 +18,7 @@ var now = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 
 func open(t *testing.T) *Cloud {
 	t.Helper()
-	c, err := Open(Options{URL: "mqtt://127.0.0.1:1", Gateway: "demo", Log: slog.New(slog.DiscardHandler)})
+	c, err := New(Options{URL: "mqtt://127.0.0.1:1", Gateway: "demo", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ type Book struct {
 
 // Open reads the codes. Those of a space that is gone stay, and open nothing. One
 // that cannot be read costs nothing else.
-func Open(o Options) (*Book, error) {
+func Open(_ context.Context, o Options) (*Book, error) {
 	b := &Book{o: o, keypads: map[string]*keypad{}}
 	return b, o.DB.View(func(tx *store.Tx) error {
 		stored := map[string][]*storedCode{}

@@ -118,10 +118,10 @@ func (r *rig) open() {
 		r.t.Fatal(err)
 	}
 	r.clock = clock.New(clock.Options{Mode: r.config.Clock.Trust, Memory: r.memory})
-	r.log = eventlog.Open(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: r.config.Store.Flush, Log: silent})
-	r.commands = device.OpenCommands(device.CommandsOptions{DB: r.db, Events: r.log, Clock: r.clock, Log: silent, TTL: r.config.Cloud.CommandTTL,
+	r.log = eventlog.New(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: r.config.Store.Flush, Log: silent})
+	r.commands = device.NewCommands(device.CommandsOptions{DB: r.db, Events: r.log, Clock: r.clock, Log: silent, TTL: r.config.Cloud.CommandTTL,
 		Find: func(string, string) (*device.Device, error) { return r.theLock(), nil }})
-	r.bookings = schedule.Open(schedule.Options{DB: r.db, Events: r.log, Clock: r.clock, Log: silent, Policy: r.config.Calendars.Policy(false),
+	r.bookings = schedule.New(schedule.Options{DB: r.db, Events: r.log, Clock: r.clock, Log: silent, Policy: r.config.Calendars.Policy(false),
 		Presence: func(string) (schedule.Presence, bool) { return schedule.Presence{Value: schedule.Unknown}, false },
 		Owner:    func(string) string { return "" },
 		Notices:  func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} },
@@ -129,7 +129,7 @@ func (r *rig) open() {
 	if err = r.db.View(func(tx *store.Tx) error { return r.bookings.Load(tx, r.config.Spaces) }); err != nil {
 		r.t.Fatal(err)
 	}
-	r.Book, err = Open(Options{DB: r.db, Events: r.log, Clock: r.clock, Keys: keys, Commands: r.commands, Log: silent,
+	r.Book, err = Open(r.t.Context(), Options{DB: r.db, Events: r.log, Clock: r.clock, Keys: keys, Commands: r.commands, Log: silent,
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: r.clock.Trust() == clock.Trusted}
 		},

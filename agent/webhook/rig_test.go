@@ -74,7 +74,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 		mode = clock.Always
 	}
 	c := clock.New(clock.Options{Mode: mode})
-	events := eventlog.Open(eventlog.Options{DB: db, Clock: c, Rows: 100_000, Flush: time.Second, Log: log})
+	events := eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: 100_000, Flush: time.Second, Log: log})
 	r.Dispatcher, err = Open(t.Context(), Options{DB: db, Events: events, Clock: c, Keys: keys, Log: log, Client: r.out.Client(),
 		MaxDeliveries: Budget(store.DefaultMaxSize), Flush: time.Second,
 		Organization: func(id string) error {

@@ -37,9 +37,9 @@ type storedWebhook struct {
 // deliveryKey is where the store has a delivery.
 func deliveryKey(webhookID, id string) string { return webhookID + "/" + id }
 
-// ForgetWaiting makes the stored webhooks those of another gateway: what waits
+// Forget makes the stored webhooks those of another gateway: what waits
 // is the old one's to send, and would come twice, and so would what the log has.
-func ForgetWaiting(tx *store.Tx) error {
+func Forget(tx *store.Tx) error {
 	err := logCursor.ToEnd(tx)
 	for key, d := range deliveries.All(tx) {
 		if d.State == Pending {

@@ -24,7 +24,7 @@ func TestAnotherGatewaySendsNothingOld(t *testing.T) {
 		_, err = r.Test(t.Context(), w.ID)
 		r.must(err)
 		r.book("logged", 41)
-		r.must(r.db.Update(t.Context(), ForgetWaiting))
+		r.must(r.db.Update(t.Context(), Forget))
 		r.must(r.db.View(func(tx *store.Tx) error {
 			if at, _, err := logCursor.Get(tx); err != nil || at != eventlog.End(tx) {
 				t.Errorf("the log is read from %d of %d, %v", at, eventlog.End(tx), err)

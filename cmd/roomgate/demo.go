@@ -57,7 +57,7 @@ func newDemo() *cobra.Command {
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
-	g := &gateway{out: cmd.OutOrStdout(), log: journal.Open(journal.Options{Stderr: cmd.ErrOrStderr(), People: true})}
+	g := &gateway{out: cmd.OutOrStdout(), log: journal.New(journal.Options{Stderr: cmd.ErrOrStderr(), People: true})}
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer journal.Flush(g.log)
 	defer func() { err = errors.Join(err, g.close()) }()
@@ -194,7 +194,7 @@ func (g *gateway) openCloudBroker(listen string) (url string, err error) {
 // openStandIn opens the stand-in cloud at its broker. What nobody has spoken of
 // belongs to the gateway.
 func (g *gateway) openStandIn(url, gateway string) (err error) {
-	g.demo.cloud, err = standin.Open(standin.Options{URL: url, Gateway: gateway, Log: g.log.With("client", "backend")})
+	g.demo.cloud, err = standin.New(standin.Options{URL: url, Gateway: gateway, Log: g.log.With("client", "backend")})
 	if err == nil {
 		g.brokers = append(g.brokers, loop{"backend", g.demo.cloud.Run})
 	}

@@ -13,5 +13,5 @@ import (
 
 // newLog is the log of a command that runs a gateway.
 func newLog(cmd *cobra.Command) *slog.Logger {
-	return journal.Open(journal.Options{Stderr: cmd.ErrOrStderr(), People: show.IsTerminal(os.Stderr)})
+	return journal.New(journal.Options{Stderr: cmd.ErrOrStderr(), People: show.IsTerminal(os.Stderr)})
 }

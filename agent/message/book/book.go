@@ -85,7 +85,7 @@ type Book struct {
 }
 
 // Open reads what was sent and what waits. It reaches nobody; that is Run's.
-func Open(o Options) (*Book, error) {
+func Open(_ context.Context, o Options) (*Book, error) {
 	b := &Book{o: o, turn: loop.NewTurn(), posted: loop.NewSignal(), index: newIndex()}
 	err := o.DB.View(func(tx *store.Tx) error {
 		for _, s := range messages.All(tx) {

@@ -108,7 +108,7 @@ func TestCheckRecipient(t *testing.T) {
 }
 
 // What waits is the old gateway's to send, and its words are known.
-func TestForgetWaiting(t *testing.T) {
+func TestForget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		r := startRig(t, rigOptions{dir: dir})
@@ -122,7 +122,7 @@ func TestForgetWaiting(t *testing.T) {
 		var words []string
 		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
 			words = Words(tx)
-			return ForgetWaiting(tx)
+			return Forget(tx)
 		})
 		if err != nil {
 			t.Fatal(err)

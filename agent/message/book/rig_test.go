@@ -101,13 +101,13 @@ func openRig(t *testing.T, o rigOptions) *rig {
 	if o.rows == 0 {
 		o.rows = 5000
 	}
-	db, _, err := store.Open(t.Context(), filepath.Join(o.dir, "test.db"), store.Options{Schema: 1, Names: append(eventlog.Buckets(), Bucket())})
+	db, _, err := store.Open(t.Context(), filepath.Join(o.dir, "test.db"), store.Options{Schema: 1, Names: append(eventlog.Buckets(), Buckets()...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, db: db, out: &pushtest.Server{Token: pushToken}, text: &logText{}}
 	log, started, c := slog.New(slog.NewTextHandler(r.text, nil)), time.Now(), clock.New(clock.Options{Mode: o.trust})
-	r.log = eventlog.Open(eventlog.Options{DB: db, Clock: c, Rows: o.rows, Flush: time.Second, Log: log})
+	r.log = eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: o.rows, Flush: time.Second, Log: log})
 	options := Options{DB: db, Events: r.log, Clock: c, Log: log, Flush: time.Second, Organizers: true,
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: c.Trust() == clock.Trusted}
@@ -125,7 +125,7 @@ func openRig(t *testing.T, o rigOptions) *rig {
 	if o.cloud {
 		options.Cloud = func() (uint64, bool, error) { return r.acked, r.connected, nil }
 	}
-	if r.Book, err = Open(options); err != nil {
+	if r.Book, err = Open(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
 	r.stop = sync.OnceFunc(func() { _ = db.Close() })

@@ -24,12 +24,12 @@ type storedMessage struct {
 	Print    string          `json:"print,omitempty"`
 }
 
-// Bucket names what the book has in the store.
-func Bucket() string { return messages.Bucket() }
+// Buckets names what the book has in the store.
+func Buckets() []string { return []string{messages.Bucket()} }
 
-// ForgetWaiting gives up what waits for the push gateway, for a database that
+// Forget gives up what waits for the push gateway, for a database that
 // becomes that of another gateway: it is the old one's to send.
-func ForgetWaiting(tx *store.Tx) error {
+func Forget(tx *store.Tx) error {
 	var err error
 	for id, s := range messages.All(tx) {
 		if s.Push.Open() {

@@ -46,13 +46,13 @@ type trigger struct {
 }
 
 // Run asks the rules about whatever is new in the log, and about the time, until
-// ctx ends. It never fails: what cannot be stored is tried again.
+// ctx ends. It returns nil: what cannot be stored is tried again.
 //
 // An event is in the log in the transaction that made it true. What a rule
 // does about it is stored together with how far the log was asked, before
 // anything is done; each command has an id that follows from rule and event. So
 // a restart neither skips an action nor repeats one.
-func (e *Engine) Run(ctx context.Context) {
+func (e *Engine) Run(ctx context.Context) error {
 	for end := time.Now().Add(startLimit); e.o.Ready() != nil && time.Now().Before(end) && ctx.Err() == nil; {
 		loop.Sleep(ctx, 100*time.Millisecond)
 	}
@@ -79,6 +79,7 @@ func (e *Engine) Run(ctx context.Context) {
 	if err := e.save(last, true); err != nil {
 		e.o.Log.Warn("cannot store the last runs of rules", "error", err)
 	}
+	return nil
 }
 
 // turnOnce asks once.

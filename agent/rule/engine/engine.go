@@ -6,6 +6,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
@@ -106,7 +107,7 @@ type history struct {
 
 // Open reads the rules, and how far they were asked. It asks none; that is
 // Run's.
-func Open(o Options) (*Engine, error) {
+func Open(_ context.Context, o Options) (*Engine, error) {
 	e := &Engine{o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
 		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}}}
 	return e, o.DB.View(e.load)

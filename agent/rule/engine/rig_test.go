@@ -106,17 +106,17 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	r := &rig{t: t, o: o, bench: o.bench, push: &pushtest.Server{Token: pushToken}}
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	db, _, err := store.Open(t.Context(), filepath.Join(o.dir, "test.db"), store.Options{Schema: 1, MaxSize: int64(c.Store.MaxSize), Log: log,
-		Names: slices.Concat(eventlog.Buckets(), device.Buckets(), schedule.Buckets(), []string{book.Bucket()}, Buckets())})
+		Names: slices.Concat(eventlog.Buckets(), device.Buckets(), schedule.Buckets(), book.Buckets(), Buckets())})
 	if err != nil {
 		t.Fatal(err)
 	}
 	by := clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory()})
-	events := eventlog.Open(eventlog.Options{DB: db, Clock: by, Rows: c.Store.Events, Flush: c.Store.Flush, Log: log, Grown: func() {
+	events := eventlog.New(eventlog.Options{DB: db, Clock: by, Rows: c.Store.Events, Flush: c.Store.Flush, Log: log, Grown: func() {
 		if r.grown != nil {
 			r.grown()
 		}
 	}})
-	commands := device.OpenCommands(device.CommandsOptions{DB: db, Events: events, Clock: by, Log: log, TTL: c.Cloud.CommandTTL,
+	commands := device.NewCommands(device.CommandsOptions{DB: db, Events: events, Clock: by, Log: log, TTL: c.Cloud.CommandTTL,
 		Find: func(spaceID, deviceType string) (*device.Device, error) {
 			s, err := r.site.space(spaceID)
 			if err != nil {
@@ -124,7 +124,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 			}
 			return s.Device(deviceType)
 		}})
-	r.bookings = schedule.Open(schedule.Options{DB: db, Events: events, Clock: by, Log: log, Changed: func(string) {},
+	r.bookings = schedule.New(schedule.Options{DB: db, Events: events, Clock: by, Log: log, Changed: func(string) {},
 		Presence: func(string) (schedule.Presence, bool) { return schedule.Presence{Value: schedule.Unknown}, false },
 		Owner:    func(string) string { return "" },
 		Notices:  func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} }})
@@ -137,11 +137,11 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	if err = errors.Join(err, commands.CloseInterrupted(t.Context()), r.bookings.NoteNewSpaces(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	messages, err := book.Open(r.messageOptions(book.Options{DB: db, Events: events, Clock: by, Log: log, Flush: c.Store.Flush, Booking: r.bookings.Get}))
+	messages, err := book.Open(t.Context(), r.messageOptions(book.Options{DB: db, Events: events, Clock: by, Log: log, Flush: c.Store.Flush, Booking: r.bookings.Get}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Engine, err = Open(Options{DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages,
+	r.Engine, err = Open(t.Context(), Options{DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages,
 		Site: func() *Site { return r.site }, Booking: r.bookings.Get, Ready: r.ready})
 	if err != nil {
 		t.Fatal(err)
