@@ -89,13 +89,13 @@ type Agent struct {
 	Events   *eventlog.Log
 	Commands *device.Commands
 	Bookings *schedule.Book
-	Messages *book.Book
-	Claim    *claim.Book // whom the gateway belongs to
+	Messages *book.Messages
+	Claim    *claim.Claim // whom the gateway belongs to
 	Access   *access.Directory
 	Webhooks *webhook.Dispatcher
-	Edges    *edge.Book // boards and displays in the rooms
+	Edges    *edge.Devices // boards and displays in the rooms
 	Cloud    *cloudlink.Link
-	Unlock   *unlock.Book // codes of the doors
+	Unlock   *unlock.Codes // codes of the doors
 	Rules    *engine.Engine
 	Health   *health.Monitor // how the gateway is
 	Managed  *Managed        // what of it the cloud manages

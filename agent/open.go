@@ -151,13 +151,7 @@ func messageOptions(a *Agent) book.Options {
 			return hasTopic(a.Access.People(), a.config.Push, organization, topic)
 		},
 		Booking: a.Bookings.Get,
-		Owner: func(spaceID string) (string, error) {
-			s, err := a.space(spaceID)
-			if err != nil {
-				return "", err
-			}
-			return a.ownerOf(s), nil
-		}}
+		Owner:   a.OrganizationOf}
 	if a.config.Cloud.URL != "" {
 		o.Cloud = func() (acked uint64, connected bool, err error) {
 			acked, err = a.Cloud.Acked()
@@ -173,14 +167,8 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 		Client: o.Webhooks, Policy: a.config.Webhooks.Policy(o.AllowLoopback),
 		MaxDeliveries: webhook.Budget(int64(a.config.Store.MaxSize)), Flush: a.config.Store.Flush,
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
-		Owner: func(spaceID string) (organization string, known bool) {
-			s := a.find(spaceID)
-			if s == nil {
-				return "", false
-			}
-			return a.ownerOf(s), true
-		},
-		Notify: func(all []webhook.Notice) eventlog.Stage { return stageNotices(a, all) }}
+		Owner:        a.OrganizationOf,
+		Notify:       func(all []webhook.Notice) eventlog.Stage { return stageNotices(a, all) }}
 }
 
 // edgeOptions are what the edge devices stand on.
@@ -195,7 +183,7 @@ func edgeOptions(a *Agent) edge.Options {
 const KindEdge = "edge"
 
 // edgePrincipal says which edge device has that secret.
-func edgePrincipal(edges *edge.Book, secret string) (access.Principal, bool) {
+func edgePrincipal(edges *edge.Devices, secret string) (access.Principal, bool) {
 	d, ok := edges.ByKey(secret)
 	if !ok {
 		return access.Principal{}, false
@@ -213,10 +201,7 @@ func scheduleOptions(a *Agent) schedule.Options {
 			}
 			return schedule.Presence{Value: schedule.Unknown}, false
 		},
-		Owner: func(spaceID string) string {
-			owner, _ := a.OrganizationOf(spaceID) // empty of a space that is gone
-			return owner
-		},
+		Owner: a.OrganizationOf,
 		Notices: func(r *schedule.Room, gone []booking.Booking) eventlog.Stage {
 			return a.Messages.Notify(bookingNotices(r, gone)...)
 		},

@@ -126,8 +126,8 @@ type shownCode struct {
 	made time.Time // by the monotonic clock
 }
 
-// Book is the gateway's claim and its codes. It may be used by many.
-type Book struct {
+// Claim is whom the gateway belongs to, and the codes by which somebody claims it. It may be used by many.
+type Claim struct {
 	o       Options
 	turn    sync.Mutex // of who changes the claim
 	mu      sync.Mutex // of what follows, never held for long
@@ -139,14 +139,14 @@ type Book struct {
 }
 
 // Open reads whom the gateway belongs to.
-func Open(_ context.Context, o Options) (*Book, error) {
-	b := &Book{o: o}
+func Open(_ context.Context, o Options) (*Claim, error) {
+	b := &Claim{o: o}
 	return b, o.DB.View(b.load)
 }
 
 // load reads the stored claim. What was sealed under another device secret is
 // another machine's: a copied card is not claimed.
-func (b *Book) load(tx *store.Tx) error {
+func (b *Claim) load(tx *store.Tx) error {
 	s, err := table.Get(tx, current)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -168,7 +168,7 @@ func (b *Book) load(tx *store.Tx) error {
 
 // off is why nobody has to claim the gateway, empty if somebody has to: the
 // configuration names a cloud, and no user of this gateway's there.
-func (b *Book) off() string {
+func (b *Claim) off() string {
 	switch c := b.o.Cloud; {
 	case c.URL == "":
 		return "it has no cloud: name one with roomgate setup, or as cloud.url"
@@ -180,7 +180,7 @@ func (b *Book) off() string {
 
 // Status returns how the gateway's claim stands. While it waits, a code that was
 // shown for long enough gives way to a new one.
-func (b *Book) Status() Status {
+func (b *Claim) Status() Status {
 	g := Status{ID: b.o.ID, Name: b.o.Name, Simulated: b.o.Simulated, State: Off, Reason: b.off(), CloudConnected: b.o.Online()}
 	if g.Reason != "" {
 		return g
@@ -199,7 +199,7 @@ func (b *Book) Status() Status {
 }
 
 // Organization is the id of the one that the gateway belongs to, empty for none.
-func (b *Book) Organization() string {
+func (b *Claim) Organization() string {
 	if b.off() != "" {
 		return ""
 	}
@@ -213,10 +213,10 @@ func (b *Book) Organization() string {
 
 // Changed returns a channel that is closed when the claim is another. Take it
 // before asking for the claim, or a change may be missed.
-func (b *Book) Changed() <-chan struct{} { return b.changed.Wait() }
+func (b *Claim) Changed() <-chan struct{} { return b.changed.Wait() }
 
 // code is the one to be shown now. The caller has the lock.
-func (b *Book) code(now time.Time) shownCode {
+func (b *Claim) code(now time.Time) shownCode {
 	b.codes = slices.DeleteFunc(b.codes, func(c shownCode) bool { return now.Sub(c.made) >= codeLife })
 	if n := len(b.codes); n == 0 || now.Sub(b.codes[n-1].made) >= codeShown {
 		b.codes = append(b.codes, shownCode{cloud.NewCode(), now})
@@ -226,7 +226,7 @@ func (b *Book) code(now time.Time) shownCode {
 
 // link is where a phone that scans the code goes: to the cloud's page, or to the
 // gateway's own. Empty if no other machine reaches that.
-func (b *Book) link(code string) string {
+func (b *Claim) link(code string) string {
 	page := b.o.Cloud.ClaimURL
 	if page == "" {
 		page = b.o.Page()
@@ -244,7 +244,7 @@ func (b *Book) link(code string) string {
 
 // Login is with whom the gateway logs in at the cloud: by its claim, or else by
 // its configuration. It fails if the password of that cannot be read.
-func (b *Book) Login() (username, password string, err error) {
+func (b *Claim) Login() (username, password string, err error) {
 	b.mu.Lock()
 	own := b.login
 	b.mu.Unlock()

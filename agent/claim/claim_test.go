@@ -214,11 +214,11 @@ func TestWhoIsToBeClaimed(t *testing.T) {
 			Waiting, page + "?code=CODE&gateway=test", "fleet/secret"},
 		{"a page with a query", config.Cloud{URL: "mqtt://cloud", ClaimURL: page + "?site=3"}, own, Waiting, page + "?code=CODE&gateway=test&site=3", "/"},
 	} {
-		b := &Book{o: Options{Cloud: c.cloud, ID: "test", Online: func() bool { return false }, Page: func() string { return c.page }}}
+		b := &Claim{o: Options{Cloud: c.cloud, ID: "test", Online: func() bool { return false }, Page: func() string { return c.page }}}
 		g := b.Status()
 		if g.State != c.state || strings.ReplaceAll(g.URL, g.Code, "CODE") != c.link && g.Code != "" || (g.State == Off) != (g.Reason != "") || b.Organization() != "" {
 			t.Errorf("%s: %+v", c.name, g)
 		}
-		(&rig{T: t, Book: b}).wantLogin(c.name, c.who)
+		(&rig{T: t, Claim: b}).wantLogin(c.name, c.who)
 	}
 }

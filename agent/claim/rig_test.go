@@ -32,7 +32,7 @@ var acmeClaim = backend.Claim{OrganizationID: acme, Organization: "Acme", Userna
 // asked.
 type rig struct {
 	*testing.T
-	*Book
+	*Claim
 	db   *store.DB
 	path string
 	keys *auth.Keys
@@ -73,7 +73,7 @@ func (r *rig) open() {
 	}
 	now := clock.New(clock.Options{Mode: clock.Always})
 	started := time.Now()
-	r.Book, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+	r.Claim, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 100, Flush: time.Second, Log: slog.New(slog.DiscardHandler)}),
 		Cloud:  config.Cloud{URL: "mqtt://cloud"}, ID: "test",
 		Moment: func() auth.Moment {

@@ -28,7 +28,7 @@ type message struct {
 // Take lets who has the code claim the gateway, once, and answers with a receipt.
 // The code itself is never sent: what it opens was sealed by somebody who has
 // it. An error means that nothing was stored.
-func (b *Book) Take(ctx context.Context, e cloud.Envelope) error {
+func (b *Claim) Take(ctx context.Context, e cloud.Envelope) error {
 	b.turn.Lock()
 	defer b.turn.Unlock()
 	err := b.apply(ctx, e)
@@ -44,7 +44,7 @@ func (b *Book) Take(ctx context.Context, e cloud.Envelope) error {
 
 // apply stores a claim with its receipt, and only then uses it. The caller has
 // the turn.
-func (b *Book) apply(ctx context.Context, e cloud.Envelope) error {
+func (b *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 	if why := b.off(); why != "" {
 		return problem.New(problem.Conflict, "", "this gateway is not to be claimed: %s", why)
 	}
@@ -82,7 +82,7 @@ func (b *Book) apply(ctx context.Context, e cloud.Envelope) error {
 }
 
 // open is what was sealed with a code that is or was just shown.
-func (b *Book) open(data []byte) (m message, err error) {
+func (b *Claim) open(data []byte) (m message, err error) {
 	var outer struct {
 		Sealed []byte `json:"sealed"`
 	}
@@ -99,7 +99,7 @@ func (b *Book) open(data []byte) (m message, err error) {
 	return m, m.check()
 }
 
-func (b *Book) unseal(sealed []byte) ([]byte, error) {
+func (b *Claim) unseal(sealed []byte) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before, now := b.wrong, b.o.Moment()
@@ -142,7 +142,7 @@ func printable(s string, most int) bool {
 	return len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-func (b *Book) seal(m message, id string) (storedClaim, error) {
+func (b *Claim) seal(m message, id string) (storedClaim, error) {
 	raw, err := json.Marshal(m.login)
 	return storedClaim{OrganizationID: m.OrganizationID, Organization: m.Organization, Message: id,
 		ClaimedAt: b.o.Clock.Now().UTC().Truncate(time.Millisecond), Login: b.o.Keys.Seal(current, raw)}, err
@@ -150,7 +150,7 @@ func (b *Book) seal(m message, id string) (storedClaim, error) {
 
 // store writes a claim, its organization, the event and the receipt, and then
 // shows it.
-func (b *Book) store(ctx context.Context, e cloud.Envelope, s storedClaim, show func()) error {
+func (b *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, show func()) error {
 	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := b.o.Organization(tx, s.OrganizationID, s.Organization, s.ClaimedAt); err != nil {
 			return err
@@ -166,12 +166,12 @@ func (b *Book) store(ctx context.Context, e cloud.Envelope, s storedClaim, show 
 }
 
 // tell writes down what happened to the gateway.
-func (b *Book) tell(tx *store.Tx, event string, details map[string]any) error {
+func (b *Claim) tell(tx *store.Tx, event string, details map[string]any) error {
 	return b.o.Events.Tell(tx, eventlog.Record{Type: event, Time: b.o.Clock.Now(), Device: gatewayDevice, Details: details})
 }
 
 // answerAgain answers the message that brought the claim again.
-func (b *Book) answerAgain(ctx context.Context, e cloud.Envelope) error {
+func (b *Claim) answerAgain(ctx context.Context, e cloud.Envelope) error {
 	return b.o.Events.Update(ctx, func(tx *store.Tx) error { return b.o.Answer(tx, e.ID) })
 }
 
@@ -179,7 +179,7 @@ func (b *Book) answerAgain(ctx context.Context, e cloud.Envelope) error {
 // says, and shows a new code. What the organization has here stays, but for the
 // spaces that were its own by the claim alone. by is who wanted it. It fails if
 // that cannot be stored.
-func (b *Book) Release(ctx context.Context, by string) error {
+func (b *Claim) Release(ctx context.Context, by string) error {
 	b.turn.Lock()
 	defer b.turn.Unlock()
 	b.mu.Lock()

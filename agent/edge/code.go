@@ -34,7 +34,7 @@ type openCode struct {
 // NewCode makes a code by which one edge device may register for a space, once
 // and within the time that is returned. An older code of the space ends. It
 // refuses a space that there is not.
-func (b *Book) NewCode(spaceID string) (code string, life time.Duration, err error) {
+func (b *Devices) NewCode(spaceID string) (code string, life time.Duration, err error) {
 	if err := b.o.Space(spaceID); err != nil {
 		return "", 0, err
 	}
@@ -54,16 +54,16 @@ func (b *Book) NewCode(spaceID string) (code string, life time.Duration, err err
 	return code[:codeSize/2] + "-" + code[codeSize/2:], codeLife, nil
 }
 
-func (b *Book) hash(code string) string { return string(b.o.Keys.Hash("edge claim", code)) }
+func (b *Devices) hash(code string) string { return string(b.o.Keys.Hash("edge claim", code)) }
 
 // prune drops codes that are too old, and others. The caller has the lock.
-func (b *Book) prune(also func(openCode) bool) {
+func (b *Devices) prune(also func(openCode) bool) {
 	now := time.Now()
 	b.codes = slices.DeleteFunc(b.codes, func(c openCode) bool { return !now.Before(c.until) || also(c) })
 }
 
 // use takes a code out, which nobody else can use then.
-func (b *Book) use(hash string) (c openCode, ok bool) {
+func (b *Devices) use(hash string) (c openCode, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.prune(func(x openCode) bool {

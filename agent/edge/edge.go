@@ -79,9 +79,9 @@ func Words(tx *store.Tx) (words []string) {
 	return words
 }
 
-// Book is the edge devices and the claim codes that are open. It may be used by
+// Devices are the edge devices and the claim codes that are open. It may be used by
 // many.
-type Book struct {
+type Devices struct {
 	o     Options
 	wrong auth.Limiter[netip.Prefix]
 
@@ -94,8 +94,8 @@ type Book struct {
 
 // Open reads the edge devices. Those of a space that is gone stay, and reach
 // nothing.
-func Open(_ context.Context, o Options) (*Book, error) {
-	b := &Book{o: o}
+func Open(_ context.Context, o Options) (*Devices, error) {
+	b := &Devices{o: o}
 	b.wrong.Rate = wrongCodes
 	return b, o.DB.View(func(tx *store.Tx) error {
 		b.become(maps.Collect(table.All(tx)))
@@ -110,7 +110,7 @@ func Open(_ context.Context, o Options) (*Book, error) {
 // its serial number is registered again, and its former id and key end. The
 // secret of its key is returned once and stored hashed only. It refuses a code
 // that is wrong, used or too old, a device too many, and what is no device.
-func (b *Book) Register(ctx context.Context, typed string, d Device, from netip.Prefix) (_ Device, secret string, _ error) {
+func (b *Devices) Register(ctx context.Context, typed string, d Device, from netip.Prefix) (_ Device, secret string, _ error) {
 	if err := d.check(); err != nil {
 		return d, "", err
 	}
@@ -151,7 +151,7 @@ func (d *Device) check() error {
 }
 
 // add stores a new edge device in the place of the one that it was.
-func (b *Book) add(ctx context.Context, d storedDevice) error {
+func (b *Devices) add(ctx context.Context, d storedDevice) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	next := maps.Clone(b.known)
@@ -177,14 +177,14 @@ func (b *Book) add(ctx context.Context, d storedDevice) error {
 }
 
 // tell writes down what happened to an edge device.
-func (b *Book) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
+func (b *Devices) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
 	details := map[string]any{"edge_device_id": d.ID, "name": d.Name, "kind": d.Kind}
 	maps.Copy(details, more)
 	return b.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: eventlog.SpaceDevice, Details: details})
 }
 
 // List returns every edge device, oldest first.
-func (b *Book) List() []Device {
+func (b *Devices) List() []Device {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := make([]Device, 0, len(b.known))
@@ -196,7 +196,7 @@ func (b *Book) List() []Device {
 }
 
 // Get returns one edge device, or a refusal.
-func (b *Book) Get(id string) (Device, error) {
+func (b *Devices) Get(id string) (Device, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, err := b.get(id)
@@ -204,7 +204,7 @@ func (b *Book) Get(id string) (Device, error) {
 }
 
 // get is Get for who has the lock.
-func (b *Book) get(id string) (storedDevice, error) {
+func (b *Devices) get(id string) (storedDevice, error) {
 	d, ok := b.known[id]
 	if !ok {
 		return d, problem.New(problem.NotFound, "device_id", "is not a registered edge device: register it with a claim code")
@@ -214,7 +214,7 @@ func (b *Book) get(id string) (storedDevice, error) {
 
 // Beat notes that an edge device is alive and what it says of itself: for how
 // many seconds it has been up, and its version.
-func (b *Book) Beat(id string, uptimeS int64, version string) (Device, error) {
+func (b *Devices) Beat(id string, uptimeS int64, version string) (Device, error) {
 	probe := Device{Version: version}
 	if err := probe.check(); err != nil {
 		return probe, err
@@ -234,7 +234,7 @@ func (b *Book) Beat(id string, uptimeS int64, version string) (Device, error) {
 }
 
 // Delete forgets an edge device and its key. by is who wanted it.
-func (b *Book) Delete(ctx context.Context, id, by string) error {
+func (b *Devices) Delete(ctx context.Context, id, by string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, ok := b.known[id]

@@ -25,7 +25,7 @@ func newStoredDevice(d Device, secret string) storedDevice {
 }
 
 // become replaces the edge devices, and with them the keys that are good.
-func (b *Book) become(known map[string]storedDevice) {
+func (b *Devices) become(known map[string]storedDevice) {
 	byKey := map[keyHash]Device{}
 	for _, d := range known {
 		if len(d.Key) == sha256.Size {
@@ -38,7 +38,7 @@ func (b *Book) become(known map[string]storedDevice) {
 
 // ByKey says which edge device has that secret, without what it said of itself.
 // It takes the same time for a wrong secret as for a right one.
-func (b *Book) ByKey(secret string) (Device, bool) {
+func (b *Devices) ByKey(secret string) (Device, bool) {
 	d, ok := (*b.byKey.Load())[sha256.Sum256([]byte(secret))]
 	return d, ok
 }

@@ -26,7 +26,7 @@ var here, elsewhere = netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePref
 // rig is the edge devices on a real store and log, in a building of two spaces.
 type rig struct {
 	*testing.T
-	*Book
+	*Devices
 	db   *store.DB
 	path string
 	keys *auth.Keys
@@ -58,7 +58,7 @@ func (r *rig) open() {
 		r.Fatal(err)
 	}
 	now, log, started := clock.New(clock.Options{Mode: clock.Always}), slog.New(slog.DiscardHandler), time.Now()
-	r.Book, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: log,
+	r.Devices, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: log,
 		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 1000, Flush: time.Second, Log: log}),
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}

@@ -41,7 +41,7 @@ func (r *rig) addSpaces(presence *string) (bench devicetest.Bench, book *schedul
 	commands := device.NewCommands(device.CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, TTL: time.Minute})
 	seen := func() schedule.Presence { return schedule.Presence{Value: *presence} }
 	book = schedule.New(schedule.Options{DB: r.db, Events: r.events, Clock: r.clock, Log: r.log, Calendars: &http.Client{},
-		Presence: func(string) (schedule.Presence, bool) { return seen(), false }, Owner: func(string) string { return "" },
+		Presence: func(string) (schedule.Presence, bool) { return seen(), false }, Owner: func(string) (string, error) { return "", nil },
 		Changed: func(string) {}, Notices: func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} }})
 	var all []Space
 	r.must(r.db.View(func(tx *store.Tx) error { return book.Load(tx, c.Spaces) }))

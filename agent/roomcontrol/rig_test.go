@@ -129,7 +129,7 @@ func (r *rig) open() {
 	r.events = eventlog.New(eventlog.Options{DB: r.db, Clock: r.clock, Rows: r.config.Store.Events, Flush: r.config.Store.Flush, Log: log})
 	r.commands = device.NewCommands(device.CommandsOptions{DB: r.db, Events: r.events, Clock: r.clock, Log: log, TTL: r.config.Cloud.CommandTTL, Find: r.find})
 	r.Book = schedule.New(schedule.Options{DB: r.db, Events: r.events, Clock: r.clock, Log: log, Policy: r.config.Calendars.Policy(false),
-		Presence: r.presence, Owner: func(string) string { return "" }, Changed: func(spaceID string) { r.changed[spaceID].Wake() },
+		Presence: r.presence, Owner: func(string) (string, error) { return "", nil }, Changed: func(spaceID string) { r.changed[spaceID].Wake() },
 		Notices: func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} }})
 	r.devices, r.changed = nil, map[string]loop.Signal{}
 	err = r.db.View(func(tx *store.Tx) error {

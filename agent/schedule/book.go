@@ -35,8 +35,9 @@ type Options struct {
 	// Presence is what is known of people in a meeting space. It is blind while
 	// the sensor has not answered since the start: then nobody can tell yet.
 	Presence func(spaceID string) (seen Presence, blind bool)
-	// Owner is the organization that a meeting space belongs to; empty: none.
-	Owner func(spaceID string) string
+	// Owner is the organization of a meeting space, empty if it has none. It refuses
+	// a space that there is not.
+	Owner func(spaceID string) (organization string, err error)
 	// Notices tells the organizers of bookings that the room released or lost,
 	// unless the cloud has decided that and tells them itself.
 	Notices func(r *Room, gone []booking.Booking) eventlog.Stage

@@ -105,7 +105,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	r.clock = clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory()})
 	r.events = eventlog.New(eventlog.Options{DB: db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: silent})
 	r.Book = New(Options{DB: db, Events: r.events, Clock: r.clock, Log: silent, Calendars: &http.Client{Transport: o.calendars},
-		Policy: c.Calendars.Policy(false), Presence: o.sensor.presence, Owner: func(string) string { return owner },
+		Policy: c.Calendars.Policy(false), Presence: o.sensor.presence, Owner: func(string) (string, error) { return owner, nil },
 		Notices: r.notice, Changed: r.count})
 	if err := db.View(func(tx *store.Tx) error { return r.Load(tx, c.Spaces) }); err != nil {
 		t.Fatal(err)

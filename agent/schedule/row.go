@@ -28,7 +28,8 @@ const (
 // the organization that the booking names, or else to the one that owns the
 // space now: later that may have another owner, or be gone.
 func (r *Room) bookingEvent(e edit, at time.Time) (eventlog.Row, error) {
-	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, r.book.o.Owner(r.ID)), "state": e.State, "source": e.Source,
+	owner, _ := r.book.o.Owner(r.ID) // empty of a space that is gone
+	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, owner), "state": e.State, "source": e.Source,
 		"revision": e.Revision, "start_time": e.Start.Format(eventlog.TimeLayout), "end_time": e.End.Format(eventlog.TimeLayout)}
 	if !e.Private {
 		details["organizer"] = e.Organizer

@@ -129,12 +129,12 @@ func (c *codes) fits() error {
 }
 
 // hash is the hash of a space's code.
-func (b *Book) hash(spaceID string, code drivers.Secret) [sha256.Size]byte {
+func (b *Codes) hash(spaceID string, code drivers.Secret) [sha256.Size]byte {
 	return [sha256.Size]byte(b.o.Keys.Hash("unlock code "+spaceID, string(code)))
 }
 
 // mark tells one device secret from another, and nothing of either.
-func (b *Book) mark() string {
+func (b *Codes) mark() string {
 	return hex.EncodeToString(b.o.Keys.Hash("unlock code", "mark")[:4])
 }
 

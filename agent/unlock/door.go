@@ -36,7 +36,7 @@ const (
 )
 
 // State says why a code does not open its door now; empty: it does.
-func (b *Book) State(c Code) string {
+func (b *Codes) State(c Code) string {
 	door, err := b.o.Door(c.SpaceID)
 	if err != nil {
 		return codeUnknown
@@ -52,7 +52,7 @@ func (b *Book) State(c Code) string {
 // without a time and without a booking always does. What depends on the time
 // does not hold while the clock is not trusted: a clock that says anything
 // could make a code of last year valid.
-func (b *Book) verdict(door Door, c *storedCode, now time.Time) string {
+func (b *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 	switch {
 	case c.Mark != b.mark():
 		return codeForeign
@@ -81,13 +81,13 @@ func (b *Book) verdict(door Door, c *storedCode, now time.Time) string {
 
 // over says whether a code will never hold again, even if the clock is set back
 // as far as a trusted one can be.
-func (b *Book) over(door Door, c *storedCode) bool {
+func (b *Codes) over(door Door, c *storedCode) bool {
 	why := b.verdict(door, c, b.o.Clock.Now().Add(-clock.MaxStep))
 	return why == codeLate || why == codeNoBooking
 }
 
 // use opens the door for a code that is right. That it was used is stored first.
-func (b *Book) use(ctx context.Context, door Door, one *storedCode) error {
+func (b *Codes) use(ctx context.Context, door Door, one *storedCode) error {
 	if !door.Lock.Live().Enabled {
 		return device.ErrDisabled()
 	}
@@ -115,7 +115,7 @@ func staysOpen(lock *device.Device) bool {
 
 // noteUse writes down that a code was used, unless it was deleted or replaced
 // meanwhile.
-func (b *Book) noteUse(ctx context.Context, door Door, one *storedCode) error {
+func (b *Codes) noteUse(ctx context.Context, door Door, one *storedCode) error {
 	b.turn.Lock()
 	defer b.turn.Unlock()
 	all := b.of(door.spaceID())

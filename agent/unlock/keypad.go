@@ -36,7 +36,7 @@ type keypad struct {
 
 // Typed takes what was typed at a lock. It says false if that is no code but, say,
 // a card. It does not wait: what does not fit comes faster than anybody types.
-func (b *Book) Typed(lockID string, typed drivers.Secret) bool {
+func (b *Codes) Typed(lockID string, typed drivers.Secret) bool {
 	if !isDigits(typed) {
 		return false
 	}
@@ -55,7 +55,7 @@ func (b *Book) Typed(lockID string, typed drivers.Secret) bool {
 
 // LockedOut says for how long the keypad of a space's door takes no code after
 // too many wrong ones; 0: it takes them.
-func (b *Book) LockedOut(spaceID string) (time.Duration, error) {
+func (b *Codes) LockedOut(spaceID string) (time.Duration, error) {
 	door, err := b.o.Door(spaceID)
 	if err != nil {
 		return 0, err
@@ -71,7 +71,7 @@ func (b *Book) LockedOut(spaceID string) (time.Duration, error) {
 // LiftLockout lets the keypad of a space's door take codes again at once, and
 // forgets the wrong ones, with who did it in the log. Where there are none to
 // forget it changes nothing.
-func (b *Book) LiftLockout(ctx context.Context, spaceID, by string) error {
+func (b *Codes) LiftLockout(ctx context.Context, spaceID, by string) error {
 	door, err := b.o.Door(spaceID)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (b *Book) LiftLockout(ctx context.Context, spaceID, by string) error {
 }
 
 // answer judges what is typed at a door until ctx ends.
-func (b *Book) answer(ctx context.Context, door Door) error {
+func (b *Codes) answer(ctx context.Context, door Door) error {
 	k := b.keypad(door)
 	k.begin(door.Lock)
 	defer b.sumRefusals(k, true)
@@ -126,7 +126,7 @@ func (k *keypad) begin(lock *device.Device) {
 
 // enter judges one code. Its outcome is stored before it takes effect, so who
 // cuts the power in time gains no try.
-func (b *Book) enter(ctx context.Context, k *keypad, door Door, typed drivers.Secret) {
+func (b *Codes) enter(ctx context.Context, k *keypad, door Door, typed drivers.Secret) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(typed) < minDigits || len(typed) > maxDigits {
@@ -155,7 +155,7 @@ func (b *Book) enter(ctx context.Context, k *keypad, door Door, typed drivers.Se
 
 // countWrong counts a try, and logs if it was the last for now. One that cannot
 // be stored counts too, until the next start.
-func (b *Book) countWrong(ctx context.Context, k *keypad, door Door, spent auth.Budget) {
+func (b *Codes) countWrong(ctx context.Context, k *keypad, door Door, spent auth.Budget) {
 	lock := door.Lock
 	rows := []eventlog.Row{lock.Event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
 	next := spent
@@ -174,7 +174,7 @@ func (b *Book) countWrong(ctx context.Context, k *keypad, door Door, spent auth.
 
 // keypad returns the one at a door, as it was left. It outlives a change of the
 // lock's configuration: who guesses gains no try by one.
-func (b *Book) keypad(door Door) *keypad {
+func (b *Codes) keypad(door Door) *keypad {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	k := b.keypads[door.Lock.ID]
@@ -187,7 +187,7 @@ func (b *Book) keypad(door Door) *keypad {
 
 // readTries reads how many wrong codes a door had. What time has given back
 // until now is known once: from here on this run counts.
-func (b *Book) readTries(door Door) (tries auth.Budget) {
+func (b *Codes) readTries(door Door) (tries auth.Budget) {
 	now := b.o.Moment()
 	err := b.o.DB.View(func(tx *store.Tx) (err error) {
 		tries, err = keypadRows.Get(tx, door.Lock.ID)
@@ -207,6 +207,6 @@ func (b *Book) readTries(door Door) (tries auth.Budget) {
 }
 
 // log names the door.
-func (b *Book) log(door Door) *slog.Logger {
+func (b *Codes) log(door Door) *slog.Logger {
 	return b.o.Log.With("meeting_space", door.Space, "device", door.Lock.ID)
 }

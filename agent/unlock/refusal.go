@@ -59,7 +59,7 @@ func (r *refusals) close() map[refusal]int {
 
 // refuse logs that a code did not open the door, or counts it. The caller
 // holds the keypad's mu.
-func (b *Book) refuse(k *keypad, c *storedCode, why string) {
+func (b *Codes) refuse(k *keypad, c *storedCode, why string) {
 	if !k.refused.take(why, c, time.Now()) {
 		return
 	}
@@ -73,7 +73,7 @@ func (b *Book) refuse(k *keypad, c *storedCode, why string) {
 
 // sumRefusals logs what was only counted, when its window is over, or at the
 // end.
-func (b *Book) sumRefusals(k *keypad, last bool) {
+func (b *Codes) sumRefusals(k *keypad, last bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused.until.IsZero() || !last && time.Now().Before(k.refused.until) {

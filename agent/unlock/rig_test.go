@@ -63,7 +63,7 @@ parts:
 // rig is the codes of a door with a keypad on a real store, log and schedule, with
 // a real lock on simulated lines, in virtual time, which begins at midnight.
 type rig struct {
-	*Book
+	*Codes
 	t        *testing.T
 	world    *sim.World
 	config   *config.Config
@@ -123,13 +123,13 @@ func (r *rig) open() {
 		Find: func(string, string) (*device.Device, error) { return r.theLock(), nil }})
 	r.bookings = schedule.New(schedule.Options{DB: r.db, Events: r.log, Clock: r.clock, Log: silent, Policy: r.config.Calendars.Policy(false),
 		Presence: func(string) (schedule.Presence, bool) { return schedule.Presence{Value: schedule.Unknown}, false },
-		Owner:    func(string) string { return "" },
+		Owner:    func(string) (string, error) { return "", nil },
 		Notices:  func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} },
 		Changed:  func(string) {}})
 	if err = r.db.View(func(tx *store.Tx) error { return r.bookings.Load(tx, r.config.Spaces) }); err != nil {
 		r.t.Fatal(err)
 	}
-	r.Book, err = Open(r.t.Context(), Options{DB: r.db, Events: r.log, Clock: r.clock, Keys: keys, Commands: r.commands, Log: silent,
+	r.Codes, err = Open(r.t.Context(), Options{DB: r.db, Events: r.log, Clock: r.clock, Keys: keys, Commands: r.commands, Log: silent,
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: r.clock.Trust() == clock.Trusted}
 		},

@@ -23,7 +23,7 @@ import (
 // Set makes or replaces a code of a space, with who did it in the log. made are
 // the digits if they were made here: they are shown only now. It refuses a code
 // that the space cannot have beside the others.
-func (b *Book) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
+func (b *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
 	door, err := b.o.Door(spaceID)
 	if err != nil {
 		return c, "", false, err
@@ -61,7 +61,7 @@ func (b *Book) Set(ctx context.Context, spaceID string, r Request, by string) (c
 }
 
 // List returns the codes of a space, oldest first.
-func (b *Book) List(spaceID string) ([]Code, error) {
+func (b *Codes) List(spaceID string) ([]Code, error) {
 	if _, err := b.o.Door(spaceID); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (b *Book) List(spaceID string) ([]Code, error) {
 }
 
 // Delete ends a code at once, with who did it in the log.
-func (b *Book) Delete(ctx context.Context, spaceID, id, by string) error {
+func (b *Codes) Delete(ctx context.Context, spaceID, id, by string) error {
 	door, err := b.o.Door(spaceID)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ type change struct {
 }
 
 // write stores a change of a code and logs it.
-func (b *Book) write(tx *store.Tx, c change, by string) error {
+func (b *Codes) write(tx *store.Tx, c change, by string) error {
 	kind, what := "unlockCodeUpdated", c.one
 	switch {
 	case c.one == nil:
@@ -121,7 +121,7 @@ func (b *Book) write(tx *store.Tx, c change, by string) error {
 }
 
 // newCode is the code that somebody asks for, in the place of old.
-func (b *Book) newCode(door Door, all *codes, old *storedCode, r Request) (one *storedCode, made drivers.Secret, err error) {
+func (b *Codes) newCode(door Door, all *codes, old *storedCode, r Request) (one *storedCode, made drivers.Secret, err error) {
 	now := b.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	one = &storedCode{Code: Code{ID: ulid.Make().String(), SpaceID: door.spaceID(), Created: now}}
 	if old != nil {
@@ -145,7 +145,7 @@ func (b *Book) newCode(door Door, all *codes, old *storedCode, r Request) (one *
 }
 
 // freeCode makes digits that no code of the space has.
-func (b *Book) freeCode(spaceID string, all *codes) drivers.Secret {
+func (b *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 	values := big.NewInt(int64(math.Pow10(madeDigits)))
 	for {
 		n, err := rand.Int(rand.Reader, values)
@@ -161,7 +161,7 @@ func (b *Book) freeCode(spaceID string, all *codes) drivers.Secret {
 
 // check refuses what can be no code of the space, and writes the name and the
 // times as they are kept.
-func (b *Book) check(door Door, r *Request) error {
+func (b *Codes) check(door Door, r *Request) error {
 	r.Name = strings.TrimSpace(r.Name)
 	r.From, r.Until = r.From.UTC().Truncate(time.Millisecond), r.Until.UTC().Truncate(time.Millisecond)
 	switch {
@@ -193,7 +193,7 @@ func (b *Book) check(door Door, r *Request) error {
 
 // makeRoom is the codes of a space, without those that are over if there are too
 // many to add one.
-func (b *Book) makeRoom(door Door) (all *codes, forgotten []*storedCode) {
+func (b *Codes) makeRoom(door Door) (all *codes, forgotten []*storedCode) {
 	all = b.of(door.spaceID())
 	if len(all.all) < maxCodes {
 		return all, nil

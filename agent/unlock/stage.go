@@ -27,9 +27,9 @@ type CodeSpec struct {
 // does not name any more end. ids are those that he has named now. The field of a
 // refusal begins with the place in want, as [2].code. After a refusal nothing is
 // to be released.
-func (b *Book) Stage(want []CodeSpec, mine []string, doors []Door, by string) (s eventlog.Stage, ids []string, err error) {
+func (b *Codes) Stage(want []CodeSpec, mine []string, doors []Door, by string) (s eventlog.Stage, ids []string, err error) {
 	b.turn.Lock()
-	m := managing{book: b, want: want, mine: map[string]bool{}, next: maps.Clone(*b.bySpace.Load())}
+	m := managing{codes: b, want: want, mine: map[string]bool{}, next: maps.Clone(*b.bySpace.Load())}
 	for _, id := range mine {
 		m.mine[id] = true
 	}
@@ -53,7 +53,7 @@ func (b *Book) Stage(want []CodeSpec, mine []string, doors []Door, by string) (s
 
 // managing is a change of several codes that is checked and not yet made.
 type managing struct {
-	book    *Book
+	codes   *Codes
 	want    []CodeSpec
 	mine    map[string]bool
 	next    map[string]*codes // as they will be, by space
@@ -97,7 +97,7 @@ func (m *managing) endElsewhere(doors []Door) {
 
 // checkDoor checks the codes of one door.
 func (m *managing) checkDoor(door Door) error {
-	all := m.book.of(door.spaceID())
+	all := m.codes.of(door.spaceID())
 	gone := map[string]*storedCode{} // that were mine, by key
 	for _, one := range all.all {
 		if m.mine[one.key()] {
@@ -137,14 +137,14 @@ func (m *managing) checkDoor(door Door) error {
 // set is the change that one code makes.
 func (m *managing) set(door Door, all *codes, w CodeSpec) (c change, err error) {
 	r := Request{Name: w.Name, Code: w.Code, From: w.From, Until: w.Until, BookingID: w.BookingID}
-	if err := m.book.check(door, &r); err != nil {
+	if err := m.codes.check(door, &r); err != nil {
 		return c, err
 	}
 	old, _ := all.replaced(r)
 	if old != nil && !m.mine[old.key()] {
 		return c, problem.New(problem.Conflict, "name", "was made in the building: delete it there, or choose another")
 	}
-	one, _, err := m.book.newCode(door, all, old, r)
+	one, _, err := m.codes.newCode(door, all, old, r)
 	return change{door, old, one}, err
 }
 

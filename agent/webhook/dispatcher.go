@@ -59,9 +59,9 @@ type Options struct {
 
 	// Organization refuses an id, by problem.NotFound, that no organization has.
 	Organization func(id string) error
-	// Owner is the organization of a meeting space, empty for none; known is
-	// false if there is no such space.
-	Owner func(spaceID string) (organization string, known bool)
+	// Owner is the organization of a meeting space, empty if it has none. It refuses
+	// a space that there is not.
+	Owner func(spaceID string) (organization string, err error)
 	// Notify is the stage that writes notices to the administrators: the same
 	// transaction stores what they tell of.
 	Notify func([]Notice) eventlog.Stage
@@ -87,7 +87,7 @@ type Dispatcher struct {
 	started time.Time
 
 	organization func(id string) error
-	owner        func(spaceID string) (organization string, known bool)
+	owner        func(spaceID string) (organization string, err error)
 	notify       func([]Notice) eventlog.Stage
 
 	// turn is had by whoever writes webhooks or deliveries, and guards how far

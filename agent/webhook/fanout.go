@@ -173,8 +173,8 @@ func (p *Dispatcher) read(event string, r eventlog.Row) *loggedEvent {
 	}
 	e.Details.SpaceID = r.Space
 	if event == DeviceAlert {
-		owner, known := p.owner(r.Space)
-		if !known {
+		owner, err := p.owner(r.Space)
+		if err != nil {
 			return nil
 		}
 		e.Details.OrganizationID = owner

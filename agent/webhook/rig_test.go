@@ -83,7 +83,12 @@ func openRig(t testing.TB, o rigOptions) *rig {
 			}
 			return nil
 		},
-		Owner: func(spaceID string) (string, bool) { return owner, spaceID == room },
+		Owner: func(spaceID string) (string, error) {
+			if spaceID != room {
+				return "", problem.New(problem.NotFound, "meeting_space_id", "is not a meeting space of this building")
+			}
+			return owner, nil
+		},
 		Notify: func(all []Notice) eventlog.Stage {
 			return eventlog.Stage{Write: func(tx *store.Tx) (err error) {
 				for _, n := range all {

@@ -27,7 +27,7 @@ const (
 
 // screen keeps the attached screen in step with the gateway's claim.
 type screen struct {
-	claim *claim.Book
+	claim *claim.Claim
 	path  string
 	log   *slog.Logger
 }

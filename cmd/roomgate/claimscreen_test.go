@@ -20,7 +20,7 @@ import (
 
 // openClaim is the claim of a gateway that nobody has claimed, at a cloud that
 // cannot be reached.
-func openClaim(t *testing.T) *claim.Book {
+func openClaim(t *testing.T) *claim.Claim {
 	t.Helper()
 	db, _, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), store.Options{Schema: 1})
 	if err != nil {

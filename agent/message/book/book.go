@@ -59,8 +59,8 @@ type Options struct {
 	HasTopic func(organization, topic string) bool
 	// Booking finds a booking of this building.
 	Booking func(id string) (booking.Booking, error)
-	// Owner is the organization of a space, empty if it has none. It refuses a
-	// space that there is not.
+	// Owner is the organization of a meeting space, empty if it has none. It refuses
+	// a space that there is not.
 	Owner func(spaceID string) (organization string, err error)
 }
 
@@ -76,8 +76,8 @@ type Channels struct {
 	Push  message.Channel `json:"push"`
 }
 
-// Book keeps the messages. It may be used by many.
-type Book struct {
+// Messages are those to people's mobile devices. It may be used by many.
+type Messages struct {
 	o      Options
 	turn   loop.Turn   // holds a token while somebody makes a message with a key
 	posted loop.Signal // holds a token when something may be due
@@ -85,8 +85,8 @@ type Book struct {
 }
 
 // Open reads what was sent and what waits. It reaches nobody; that is Run's.
-func Open(_ context.Context, o Options) (*Book, error) {
-	b := &Book{o: o, turn: loop.NewTurn(), posted: loop.NewSignal(), index: newIndex()}
+func Open(_ context.Context, o Options) (*Messages, error) {
+	b := &Messages{o: o, turn: loop.NewTurn(), posted: loop.NewSignal(), index: newIndex()}
 	err := o.DB.View(func(tx *store.Tx) error {
 		for _, s := range messages.All(tx) {
 			b.index.show(s)
@@ -105,7 +105,7 @@ func Open(_ context.Context, o Options) (*Book, error) {
 // its row in the log are stored. The error is a *problem.Error of what is
 // refused: Invalid, NotFound, Forbidden, Conflict for a key of another message,
 // Unavailable without a way to a device, Full while too many wait.
-func (b *Book) Send(ctx context.Context, r message.Request, key string) (Info, error) {
+func (b *Messages) Send(ctx context.Context, r message.Request, key string) (Info, error) {
 	if err := r.Check(); err != nil {
 		return Info{}, err
 	}
@@ -137,7 +137,7 @@ func (b *Book) Send(ctx context.Context, r message.Request, key string) (Info, e
 
 // Get returns one message. One that is forgotten, or never was, is refused as
 // problem.NotFound.
-func (b *Book) Get(id string) (Info, error) {
+func (b *Messages) Get(id string) (Info, error) {
 	if !b.index.has(id) {
 		return Info{}, problem.New(problem.NotFound, "message_id", "is not a message of this gateway, or one that it has forgotten")
 	}
@@ -151,7 +151,7 @@ func (b *Book) Get(id string) (Info, error) {
 // List returns the messages of an organization, or of all if that is empty, the
 // newest first, at most limit (0: 50, at most 200). The cursor that comes back
 // leads to the next page; it is empty on the last.
-func (b *Book) List(organizationID string, limit int, cursor string) (page []Info, next string, err error) {
+func (b *Messages) List(organizationID string, limit int, cursor string) (page []Info, next string, err error) {
 	before := ^uint64(0)
 	if cursor != "" {
 		if before, err = strconv.ParseUint(cursor, 36, 64); err != nil {
@@ -184,7 +184,7 @@ func (b *Book) List(organizationID string, limit int, cursor string) (page []Inf
 }
 
 // read reads a message as it is now.
-func (b *Book) read(id string) (s storedMessage, err error) {
+func (b *Messages) read(id string) (s storedMessage, err error) {
 	s, newer := b.index.newer(id)
 	if !newer {
 		err = b.o.DB.View(func(tx *store.Tx) error { s, err = messages.Get(tx, id); return err })
@@ -193,7 +193,7 @@ func (b *Book) read(id string) (s storedMessage, err error) {
 }
 
 // info says how a message fares.
-func (b *Book) info(s storedMessage) (Info, error) {
+func (b *Messages) info(s storedMessage) (Info, error) {
 	info, err := b.accepted(s)
 	if e := b.index.find(s.ID); e.id != "" && s.Push.Open() {
 		info.Channels.Push.Attempts, info.Channels.Push.Reason = e.tries, e.reason
@@ -203,14 +203,14 @@ func (b *Book) info(s storedMessage) (Info, error) {
 
 // accepted is a message as it is stored. Who sends one is answered with that,
 // however quick the push gateway is.
-func (b *Book) accepted(s storedMessage) (info Info, err error) {
+func (b *Messages) accepted(s storedMessage) (info Info, err error) {
 	info = Info{Message: s.Message, Channels: Channels{Push: s.Push}}
 	info.Channels.Cloud, err = b.cloudChannel(s.Sequence)
 	return info, err
 }
 
 // cloudChannel is how a row of the log fares on its way up.
-func (b *Book) cloudChannel(sequence uint64) (c message.Channel, err error) {
+func (b *Messages) cloudChannel(sequence uint64) (c message.Channel, err error) {
 	if b.o.Cloud == nil {
 		return message.Channel{State: message.Unused, Reason: "there is no cloud: set cloud.url"}, nil
 	}
@@ -242,7 +242,7 @@ type Status struct {
 }
 
 // Status says how what waits for the push gateway fares.
-func (b *Book) Status() Status {
+func (b *Messages) Status() Status {
 	s := b.index.status(b.o.Moment())
 	s.Configured = b.o.Push != nil
 	return s

@@ -25,7 +25,7 @@ func (d *Draft) ID() string { return d.stored.ID }
 
 // Draft makes a message of the building itself, for Stage. It is refused like
 // one of Send.
-func (b *Book) Draft(r message.Request) (*Draft, error) {
+func (b *Messages) Draft(r message.Request) (*Draft, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (b *Book) Draft(r message.Request) (*Draft, error) {
 }
 
 // draft makes a message of a checked request that there is room for.
-func (b *Book) draft(r message.Request, owner string) (*Draft, error) {
+func (b *Messages) draft(r message.Request, owner string) (*Draft, error) {
 	s, err := b.compose(r, owner)
 	if err == nil {
 		err = b.index.room(s.OrganizationID, s.Push.Open())
@@ -46,7 +46,7 @@ func (b *Book) draft(r message.Request, owner string) (*Draft, error) {
 
 // compose makes a message of a checked request. The owner is the organization
 // of who asks, empty: everybody's.
-func (b *Book) compose(r message.Request, owner string) (storedMessage, error) {
+func (b *Messages) compose(r message.Request, owner string) (storedMessage, error) {
 	topic, err := b.address(&r, owner)
 	if err != nil {
 		return storedMessage{}, err
@@ -69,7 +69,7 @@ func (b *Book) compose(r message.Request, owner string) (storedMessage, error) {
 }
 
 // pushChannel is whether a message goes to the push gateway.
-func (b *Book) pushChannel(topic string) message.Channel {
+func (b *Messages) pushChannel(topic string) message.Channel {
 	switch {
 	case b.o.Push == nil:
 		return message.Channel{State: message.Unused, Reason: "there is no push gateway: set push.url"}
@@ -82,7 +82,7 @@ func (b *Book) pushChannel(topic string) message.Channel {
 // Stage stores messages with their rows in the log, in one transaction with
 // what they tell of, and then lets the push gateway have them. Its Write and
 // Show are always there.
-func (b *Book) Stage(drafts ...*Draft) eventlog.Stage {
+func (b *Messages) Stage(drafts ...*Draft) eventlog.Stage {
 	return eventlog.Stage{
 		Write: func(tx *store.Tx) error {
 			for _, d := range drafts {
@@ -104,7 +104,7 @@ func (b *Book) Stage(drafts ...*Draft) eventlog.Stage {
 }
 
 // put stores a message with its row in the log.
-func (b *Book) put(tx *store.Tx, s *storedMessage) error {
+func (b *Messages) put(tx *store.Tx, s *storedMessage) error {
 	data, err := json.Marshal(s.Message)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ type Notice struct {
 // Notify is the stage of the messages to the organizers of bookings: that their
 // time is given back, or that another has the room. It is empty unless
 // Options.Organizers is set.
-func (b *Book) Notify(notices ...Notice) eventlog.Stage {
+func (b *Messages) Notify(notices ...Notice) eventlog.Stage {
 	var drafts []*Draft
 	for _, n := range notices {
 		if !b.o.Organizers || n.Booking.Organizer.Email == "" {
@@ -145,7 +145,7 @@ func (b *Book) Notify(notices ...Notice) eventlog.Stage {
 
 // notice makes the message to the organizer of a booking. Without room for it
 // at the push gateway it goes the other way only.
-func (b *Book) notice(n Notice) (*Draft, error) {
+func (b *Messages) notice(n Notice) (*Draft, error) {
 	r := n.request()
 	if err := r.Check(); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ const (
 
 // pusher hands what waits to the push gateway. What belongs to it needs no lock.
 type pusher struct {
-	*Book
+	*Messages
 	fails  int // of the gateway, in a row
 	due    time.Time
 	events []eventlog.Row // what the log does not have yet
@@ -39,8 +39,8 @@ type pusher struct {
 
 // Run sends what waits until ctx ends. What was not taken by then waits for the
 // next start.
-func (b *Book) Run(ctx context.Context) error {
-	p := &pusher{Book: b}
+func (b *Messages) Run(ctx context.Context) error {
+	p := &pusher{Messages: b}
 	if b.o.Push != nil {
 		defer b.o.Push.Close()
 	}

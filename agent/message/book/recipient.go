@@ -10,7 +10,7 @@ import (
 
 // CheckRecipient refuses whom somebody of an organization may not send
 // anything: people and topics of others. Empty: the building's own.
-func (b *Book) CheckRecipient(organization string, to message.To) error {
+func (b *Messages) CheckRecipient(organization string, to message.To) error {
 	r := message.Request{OrganizationID: organization, To: to}
 	_, err := b.address(&r, organization)
 	return err
@@ -19,7 +19,7 @@ func (b *Book) CheckRecipient(organization string, to message.To) error {
 // address finds out whom a message is for, and where the push gateway reaches
 // him; the topic is empty if nobody knows. Who asks for an organization is told
 // nothing of people of another: to him they are strangers.
-func (b *Book) address(r *message.Request, owner string) (topic string, err error) {
+func (b *Messages) address(r *message.Request, owner string) (topic string, err error) {
 	var reader Reader // zero: a stranger
 	switch to := &r.To; {
 	case to.UserID != "":
@@ -52,7 +52,7 @@ func (r Reader) isOf(organization string) bool {
 }
 
 // reader is the one with the address of a message, zero for a stranger.
-func (b *Book) reader(to *message.To, owner string) Reader {
+func (b *Messages) reader(to *message.To, owner string) Reader {
 	email, err := auth.ParseEmail(to.Email)
 	if err != nil {
 		return Reader{}
@@ -67,7 +67,7 @@ func (b *Book) reader(to *message.To, owner string) Reader {
 }
 
 // addressOrganizer names the organizer of a booking.
-func (b *Book) addressOrganizer(r *message.Request) error {
+func (b *Messages) addressOrganizer(r *message.Request) error {
 	found, err := b.o.Booking(r.To.BookingID)
 	if err != nil {
 		return problem.New(problem.NotFound, "to.booking_id", "is not a booking of this building")
@@ -82,7 +82,7 @@ func (b *Book) addressOrganizer(r *message.Request) error {
 
 // place fills in whose a message is: that of who asks, else of the space that it
 // is about, else of who gets it.
-func (b *Book) place(r *message.Request, to Reader) error {
+func (b *Messages) place(r *message.Request, to Reader) error {
 	if r.SpaceID != "" {
 		owner, err := b.o.Owner(r.SpaceID)
 		if err != nil {

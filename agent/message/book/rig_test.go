@@ -44,7 +44,7 @@ var readers = []Reader{
 
 // rig is a book on a real store and log beside a push gateway.
 type rig struct {
-	*Book
+	*Messages
 	t    *testing.T
 	db   *store.DB
 	log  *eventlog.Log
@@ -125,7 +125,7 @@ func openRig(t *testing.T, o rigOptions) *rig {
 	if o.cloud {
 		options.Cloud = func() (uint64, bool, error) { return r.acked, r.connected, nil }
 	}
-	if r.Book, err = Open(t.Context(), options); err != nil {
+	if r.Messages, err = Open(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
 	r.stop = sync.OnceFunc(func() { _ = db.Close() })

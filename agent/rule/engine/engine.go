@@ -47,7 +47,7 @@ type Options struct {
 	Clock    *clock.Clock
 	Log      *slog.Logger
 	Commands *device.Commands
-	Messages *book.Book
+	Messages *book.Messages
 
 	// Site is the building as it is now.
 	Site func() *Site

@@ -126,7 +126,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 		}})
 	r.bookings = schedule.New(schedule.Options{DB: db, Events: events, Clock: by, Log: log, Changed: func(string) {},
 		Presence: func(string) (schedule.Presence, bool) { return schedule.Presence{Value: schedule.Unknown}, false },
-		Owner:    func(string) string { return "" },
+		Owner:    func(string) (string, error) { return "", nil },
 		Notices:  func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} }})
 	err = db.View(func(tx *store.Tx) error {
 		if err := r.bookings.Load(tx, c.Spaces); err != nil {

@@ -69,9 +69,9 @@ func Words(tx *store.Tx) (words []string) {
 	return words
 }
 
-// Book is the codes of all doors and the keypads that take them. It may be used
+// Codes are those of all doors and the keypads that take them. It may be used
 // by many.
-type Book struct {
+type Codes struct {
 	o Options
 
 	turn    sync.Mutex                        // held by who changes codes
@@ -83,8 +83,8 @@ type Book struct {
 
 // Open reads the codes. Those of a space that is gone stay, and open nothing. One
 // that cannot be read costs nothing else.
-func Open(_ context.Context, o Options) (*Book, error) {
-	b := &Book{o: o, keypads: map[string]*keypad{}}
+func Open(_ context.Context, o Options) (*Codes, error) {
+	b := &Codes{o: o, keypads: map[string]*keypad{}}
 	return b, o.DB.View(func(tx *store.Tx) error {
 		stored := map[string][]*storedCode{}
 		for _, c := range codeRows.All(tx) {
@@ -105,12 +105,12 @@ func Open(_ context.Context, o Options) (*Book, error) {
 }
 
 // Run answers the keypads of all doors until ctx ends.
-func (b *Book) Run(ctx context.Context) error {
+func (b *Codes) Run(ctx context.Context) error {
 	return loop.ForEach(ctx, b.o.Doors, b.answer)
 }
 
 // of is the codes of a space.
-func (b *Book) of(spaceID string) *codes {
+func (b *Codes) of(spaceID string) *codes {
 	if c := (*b.bySpace.Load())[spaceID]; c != nil {
 		return c
 	}
@@ -118,7 +118,7 @@ func (b *Book) of(spaceID string) *codes {
 }
 
 // show makes these the codes of a space. The caller has the turn.
-func (b *Book) show(spaceID string, c *codes) {
+func (b *Codes) show(spaceID string, c *codes) {
 	next := maps.Clone(*b.bySpace.Load())
 	next[spaceID] = c
 	b.bySpace.Store(&next)
