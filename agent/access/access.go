@@ -21,9 +21,6 @@ import (
 	"roomgate/store"
 )
 
-// finishTimeout bounds how long the last write may wait for the disk.
-const finishTimeout = 5 * time.Second
-
 // Options are what a directory is opened with.
 type Options struct {
 	DB     *store.DB

@@ -236,7 +236,7 @@ func (d *Directory) NewKey() string { return d.newKey }
 func (d *Directory) keepLastUse(ctx context.Context) error {
 	for ctx.Err() == nil {
 		loop.Sleep(ctx, keepUse)
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+		last, cancel := loop.Last(ctx)
 		err := d.storeLastUse(last)
 		cancel()
 		if err != nil && !errors.Is(err, context.Canceled) {

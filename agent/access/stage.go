@@ -3,7 +3,6 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ type keyChange struct {
 func (c *keyChange) check(want []KeySpec) error {
 	for i, k := range want {
 		if err := c.add(k); err != nil {
-			return at(i, err)
+			return problem.At(i, err)
 		}
 	}
 	for _, id := range c.mine {
@@ -70,16 +69,6 @@ func (c *keyChange) check(want []KeySpec) error {
 		return problem.New(problem.Invalid, "", "would make %d keys, the most that a gateway keeps is %d", len(c.byID), maxKeys)
 	}
 	return nil
-}
-
-// at names the place of an item in a refusal.
-func at(i int, p *problem.Error) *problem.Error {
-	field := fmt.Sprintf("[%d]", i)
-	if p.Field != "" {
-		field += "." + p.Field
-	}
-	p.Field = field
-	return p
 }
 
 func (c *keyChange) add(k KeySpec) *problem.Error {

@@ -6,13 +6,11 @@ import (
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
 )
-
-// finishTimeout bounds how long the outcome of a command may wait for the disk.
-const finishTimeout = 5 * time.Second
 
 // obey carries one command out and reads it back.
 func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
@@ -68,7 +66,7 @@ func (d *Device) finish(p *Pending, proof *drivers.Status, failure error) {
 	}
 	c.Rows = append(c.Rows, d.completed(p.command, r))
 	c.Also = func(tx *store.Tx) error { return d.commands.storeFinal(tx, p.command, r) }
-	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+	ctx, cancel := loop.Last(context.Background())
 	defer cancel()
 	if err := d.events.Write(ctx, c); err != nil {
 		p.err = AsError(err)

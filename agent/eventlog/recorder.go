@@ -10,14 +10,10 @@ import (
 	"roomgate/store"
 )
 
-const (
-	// maxPending is how many changes wait for a disk that does not take them. On
-	// a full disk the oldest go first; what is known of a device is whole again
-	// with its next change.
-	maxPending = 10_000
-	// lastTimeout bounds how long the end waits for the disk.
-	lastTimeout = 5 * time.Second
-)
+// maxPending is how many changes wait for a disk that does not take them. On
+// a full disk the oldest go first; what is known of a device is whole again
+// with its next change.
+const maxPending = 10_000
 
 // Change is what one observation or command adds to the store.
 type Change struct {
@@ -83,7 +79,7 @@ func (l *Log) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+			last, cancel := loop.Last(ctx)
 			defer cancel()
 			return l.Flush(last)
 		case <-l.woken:

@@ -19,6 +19,15 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
+// lastTimeout bounds what is done after the end: the building waits for it.
+const lastTimeout = 5 * time.Second
+
+// Last is ctx for what is still stored or said once ctx has ended. It goes on
+// for 5 s at most.
+func Last(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+}
+
 // Signal tells one loop that there is something to do. However often it is
 // woken before it looks, it looks once.
 type Signal chan struct{}

@@ -118,3 +118,17 @@ func TestForEach(t *testing.T) {
 		}
 	})
 }
+
+func TestLastOutlivesItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over, end := context.WithCancel(t.Context())
+		end()
+		begun := time.Now()
+		last, cancel := Last(over)
+		defer cancel()
+		Sleep(last, time.Hour)
+		if went := time.Since(begun); went != 5*time.Second {
+			t.Errorf("went on for %v, want 5s", went)
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
@@ -20,8 +21,6 @@ const (
 	relayPause = time.Minute
 	// senderStep is the longest that the sender sleeps.
 	senderStep = time.Hour
-	// finishTimeout bounds how long a letter that was sent may wait for the disk.
-	finishTimeout = 5 * time.Second
 )
 
 // waiting is a letter that waits, and how it went so far.
@@ -164,7 +163,7 @@ func (s *sender) send(ctx context.Context, l sealedLetter, w *waiting) bool {
 // drop takes a letter from the queue, unless another one has its place. What
 // the relay took goes even when the building stops.
 func (s *sender) drop(ctx context.Context, place string, w *waiting) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	ctx, cancel := loop.Last(ctx)
 	defer cancel()
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := mails.Get(tx, place)

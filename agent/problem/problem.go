@@ -120,6 +120,18 @@ func As(err error) *Error {
 	return nil
 }
 
+// At is a refusal of the i-th item of a list: its field begins with the place, as
+// [2].name. Any other error stays as it is.
+func At(i int, err error) error {
+	refusal := As(err)
+	if refusal == nil {
+		return err
+	}
+	placed := *refusal
+	placed.Field = strings.TrimSuffix(fmt.Sprintf("[%d].%s", i, placed.Field), ".")
+	return &placed
+}
+
 // List joins names as a person would read them.
 func List(names []string) string {
 	if len(names) == 0 {

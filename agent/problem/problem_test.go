@@ -47,3 +47,19 @@ func TestIn(t *testing.T) {
 		}
 	}
 }
+
+func TestAt(t *testing.T) {
+	inner := New(Invalid, "name", "is missing")
+	for said, err := range map[string]error{
+		"[2].name is missing": inner,
+		"[2] is not a rule":   New(Invalid, "", "is not a rule"),
+		"the disk is gone":    errors.New("the disk is gone"),
+	} {
+		if got := At(2, err).Error(); got != said {
+			t.Errorf("%q, want %q", got, said)
+		}
+	}
+	if inner.Field != "name" {
+		t.Errorf("the refusal that was given has the field %q now", inner.Field)
+	}
+}

@@ -1,7 +1,6 @@
 package unlock
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -65,9 +64,9 @@ func (m *managing) check(doors []Door) error {
 	for i, w := range m.want {
 		switch {
 		case !slices.ContainsFunc(doors, func(d Door) bool { return d.spaceID() == w.SpaceID }):
-			return at(i, problem.New(problem.NotFound, "meeting_space_id", "is not a meeting space with a lock"))
+			return problem.At(i, problem.New(problem.NotFound, "meeting_space_id", "is not a meeting space with a lock"))
 		case w.Code == "":
-			return at(i, problem.New(problem.Invalid, "code", "is missing"))
+			return problem.At(i, problem.New(problem.Invalid, "code", "is missing"))
 		}
 	}
 	for _, door := range doors {
@@ -111,7 +110,7 @@ func (m *managing) checkDoor(door Door) error {
 		}
 		c, err := m.set(door, all, w)
 		if err != nil {
-			return at(i, err)
+			return problem.At(i, err)
 		}
 		if c.old != nil {
 			delete(gone, c.old.key())
@@ -146,15 +145,4 @@ func (m *managing) set(door Door, all *codes, w CodeSpec) (c change, err error) 
 	}
 	one, _, err := m.codes.newCode(door, all, old, r)
 	return change{door, old, one}, err
-}
-
-// at names the place of an item in a refusal.
-func at(i int, err error) error {
-	p := problem.As(err)
-	field := fmt.Sprintf("[%d]", i)
-	if p.Field != "" {
-		field += "." + p.Field
-	}
-	p.Field = field
-	return p
 }

@@ -27,8 +27,6 @@ const (
 	maxWebhooksOfOrg = 20
 	maxWaiting       = 2000 // deliveries that wait for one webhook; then the oldest is dropped
 	keepDelivered    = 100  // finished deliveries of one webhook that its log keeps
-	// lastTimeout bounds how long the end waits for the disk.
-	lastTimeout = 5 * time.Second
 
 	maxDeliveries      = 20_000
 	deliveryBytes      = 2600 // what the largest delivery takes in the store
@@ -150,7 +148,7 @@ func (p *Dispatcher) Run(ctx context.Context) error {
 	loops.Go(func() error { return p.saveLoop(inner) })
 	err := loops.Wait()
 	p.sender.Close()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+	last, cancel := loop.Last(ctx)
 	defer cancel()
 	return errors.Join(err, p.saveAll(last))
 }

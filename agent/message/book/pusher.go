@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/loop"
 	"roomgate/agent/message"
 	"roomgate/agent/push"
 	"roomgate/store"
@@ -19,8 +20,6 @@ const (
 	// patientTries is after how many answers of 5xx a message steps aside, so
 	// that one which the gateway cannot digest does not hold up the others.
 	patientTries = 3
-	// finishTimeout bounds how long the last results may wait for the disk.
-	finishTimeout = 5 * time.Second
 
 	// EventFailed is the event of a message that was not pushed.
 	EventFailed = "messageFailed"
@@ -48,7 +47,7 @@ func (b *Messages) Run(ctx context.Context) error {
 		wait := p.step(ctx)
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+			last, cancel := loop.Last(ctx)
 			defer cancel()
 			p.save(last)
 			return nil

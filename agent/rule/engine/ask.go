@@ -28,8 +28,6 @@ const (
 	startLimit = 15 * time.Second
 	// askPage is how much of the log the rules are asked about at once.
 	askPage = 100
-	// finishTimeout bounds how long the last runs may wait for the disk.
-	finishTimeout = 5 * time.Second
 )
 
 // trigger is a moment at which rules are asked.
@@ -72,7 +70,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	}
 	e.commands.Wait()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	last, cancel := loop.Last(ctx)
 	defer cancel()
 	_ = e.turn.Lock(context.Background()) // never refused: this context does not end
 	defer e.turn.Unlock()

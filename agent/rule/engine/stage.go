@@ -65,7 +65,7 @@ func (c *change) take(want []rule.Rule) error {
 	for i, r := range want {
 		h, err := c.one(r)
 		if err != nil {
-			return at(i, err)
+			return problem.At(i, err)
 		}
 		c.byID[h.ID] = h
 		c.ids = append(c.ids, h.ID)
@@ -119,17 +119,6 @@ func (c *change) write(tx *store.Tx) error {
 		}
 	}
 	return nil
-}
-
-// at names the place of a rule in a refusal.
-func at(i int, err error) error {
-	refusal := problem.As(err)
-	if refusal == nil {
-		return err
-	}
-	e := *refusal
-	e.Field = strings.TrimSuffix(fmt.Sprintf("[%d].%s", i, e.Field), ".")
-	return &e
 }
 
 // same says whether two rules mean the same.
