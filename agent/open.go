@@ -71,7 +71,7 @@ func roomDevices(spaces []*space) (all []homeassistant.Device) {
 func claimOptions(a *Agent) claim.Options {
 	return claim.Options{
 		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
-		Cloud: a.config.Cloud, ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
+		Cloud: claimSettings(a.config.Cloud), ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
 		Moment: moment(a), Online: a.Cloud.Connected, Page: func() string { return a.Health.Network().Page("/claim") },
 		Organization: access.NameOrganization,
 		Answer: func(tx *store.Tx, message string) error {
@@ -82,6 +82,11 @@ func claimOptions(a *Agent) claim.Options {
 		},
 		LoginChanged: a.Cloud.Renew,
 	}
+}
+
+func claimSettings(c config.Cloud) claim.Settings {
+	return claim.Settings{URL: c.URL, Page: c.ClaimURL, Username: c.Username, Certificate: c.ClientCertificate != "",
+		Password: func() (string, error) { return c.Password.Reveal(c.PasswordFile) }}
 }
 
 // openAccess opens the directory of those who may come in.
@@ -166,6 +171,7 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
 		Client: o.Webhooks, Policy: a.config.Webhooks.Policy(o.AllowLoopback),
 		MaxDeliveries: webhook.Budget(int64(a.config.Store.MaxSize)), Flush: a.config.Store.Flush,
+		Alerts:       []string{device.EventTemperatureAlert, drivers.EventDoorForced, drivers.EventDoorHeldOpen},
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
 		Owner:        a.OrganizationOf,
 		Notify:       func(all []webhook.Notice) eventlog.Stage { return stageNotices(a, all) }}
@@ -255,7 +261,7 @@ func unlockOptions(a *Agent) unlock.Options {
 
 // cloudOptions are what the conversation with the cloud stands on.
 func cloudOptions(a *Agent) cloudlink.Options {
-	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Config: a.config.Cloud,
+	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Cloud: cloudSettings(a.config.Cloud),
 		Gateway: a.config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
 		Down: handlers(a), Contested: a.Health.TellContested,
 		Refuse: func(ctx context.Context, level string, e cloud.Envelope, err error) error {
@@ -288,6 +294,10 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked}
 		},
 		Send: func(ctx context.Context, r health.Report) { a.Cloud.Send(ctx, "heartbeat", "", false, r) }}
+}
+
+func cloudSettings(c config.Cloud) cloudlink.Settings {
+	return cloudlink.Settings{URL: c.URL, CAFile: c.CAFile, ClientCertificate: c.ClientCertificate, ClientKey: c.ClientKey, Acks: c.Acks, Rate: c.Rate}
 }
 
 // ruleOptions are what the rules stand on.

@@ -88,6 +88,15 @@ func TestAlertsOfDevicesAreTold(t *testing.T) {
 			got[0].Data["organization_id"] != owner || got[0].Data["device_id"] != "hub-1" || got[0].Data["details"].(map[string]any)["temperature"] != 31.5 {
 			t.Errorf("told %+v", got)
 		}
+		for _, kind := range []string{drivers.EventDoorForced, drivers.EventDoorHeldOpen} {
+			err := r.Events.Update(t.Context(), func(tx *store.Tx) error {
+				return r.Events.Tell(tx, eventlog.Record{Type: kind, Time: r.Now(), Space: room, Device: "lock", DeviceID: "lock-1"})
+			})
+			r.wait(time.Minute)
+			if got := r.out.Take(); err != nil || len(got) != 1 {
+				t.Errorf("%s: sent %+v, %v", kind, got, err)
+			}
+		}
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent/config"
+	"roomgate/agent/auth"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -43,7 +43,7 @@ func (d *Directory) CreateOrganization(ctx context.Context, id, name string) (o 
 		return o, problem.New(problem.Invalid, "name", "must have 1 to 100 characters")
 	case id == "":
 		id = NewUUID()
-	case !config.IsUUID(id):
+	case !auth.IsUUID(id):
 		return o, problem.New(problem.Invalid, "id", "is not a UUID in small letters")
 	}
 	err = d.db.Update(ctx, func(tx *store.Tx) error {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"roomgate/agent/auth"
-	"roomgate/agent/config"
 	"roomgate/agent/problem"
 )
 
@@ -25,7 +24,7 @@ func TestOrganizationKeys(t *testing.T) {
 		t.Errorf("named twice: %v", err)
 	}
 	second, err := r.CreateOrganization(t.Context(), "", " Second ")
-	if err != nil || second.Name != "Second" || !config.IsUUID(second.ID) {
+	if err != nil || second.Name != "Second" || !auth.IsUUID(second.ID) {
 		t.Fatalf("%+v, %v", second, err)
 	}
 	key, secret, err := r.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read", "bookings:write"}, time.Time{})

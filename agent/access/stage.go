@@ -140,7 +140,7 @@ func (k KeySpec) stored(old *heldKey, others map[string]*heldKey) (storedKey, *p
 		return s, problem.New(problem.Invalid, "permissions", "%v", err)
 	case set == 0:
 		return s, problem.New(problem.Invalid, "permissions", "is empty: a key without one opens nothing")
-	case !config.IsUUID(k.OrganizationID):
+	case !auth.IsUUID(k.OrganizationID):
 		return s, problem.New(problem.Invalid, "organization_id", "is not a UUID in small letters")
 	}
 	s.Kind, s.OrganizationID, s.Permissions = KindOrganization, k.OrganizationID, set

@@ -16,7 +16,6 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
-	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/problem"
@@ -49,7 +48,7 @@ type Options struct {
 	Keys   *auth.Keys // of this hardware: who copies the card has others
 	Log    *slog.Logger
 
-	Cloud     config.Cloud
+	Cloud     Settings
 	ID, Name  string // the gateway's
 	Simulated bool   // no hardware is below it
 
@@ -69,6 +68,19 @@ type Options struct {
 	Refuse func(ctx context.Context, message cloud.Envelope, why *problem.Error) error
 	// LoginChanged is called after Login has another answer; it must not wait.
 	LoginChanged func()
+}
+
+// Settings say what is configured of the cloud.
+type Settings struct {
+	URL string // of the broker; empty: there is no cloud
+	// Page is the address of the cloud's page at which the gateway's code is taken;
+	// empty: the gateway's own page shows it. With one the gateway can be claimed
+	// although it has a user.
+	Page        string
+	Username    string // the configured user at the broker; empty: there is none
+	Certificate bool   // the gateway shows one of its own to the broker
+	// Password is that of the configured user; nil: there is none.
+	Password func() (string, error)
 }
 
 // Status is how the gateway stands with its cloud: whom it belongs to, or the
@@ -172,7 +184,7 @@ func (b *Claim) off() string {
 	switch c := b.o.Cloud; {
 	case c.URL == "":
 		return "it has no cloud: name one with roomgate setup, or as cloud.url"
-	case c.ClaimURL == "" && (c.Username != "" || c.ClientCertificate != ""):
+	case c.Page == "" && (c.Username != "" || c.Certificate):
 		return "its configuration says who it is at the cloud"
 	}
 	return ""
@@ -194,7 +206,7 @@ func (b *Claim) Status() Status {
 	code := b.code(time.Now())
 	g.State, g.Code = Waiting, code.text
 	g.ExpiresS = int64(time.Until(code.made.Add(codeShown)) / time.Second)
-	g.URL, g.AtCloud = b.link(code.text), b.o.Cloud.ClaimURL != ""
+	g.URL, g.AtCloud = b.link(code.text), b.o.Cloud.Page != ""
 	return g
 }
 
@@ -227,7 +239,7 @@ func (b *Claim) code(now time.Time) shownCode {
 // link is where a phone that scans the code goes: to the cloud's page, or to the
 // gateway's own. Empty if no other machine reaches that.
 func (b *Claim) link(code string) string {
-	page := b.o.Cloud.ClaimURL
+	page := b.o.Cloud.Page
 	if page == "" {
 		page = b.o.Page()
 	}
@@ -251,8 +263,10 @@ func (b *Claim) Login() (username, password string, err error) {
 	if own.Username != "" && b.off() == "" {
 		return own.Username, own.Password, nil
 	}
-	if password, err = b.o.Cloud.Password.Reveal(b.o.Cloud.PasswordFile); err != nil {
-		return "", "", fmt.Errorf("cloud password: %w", err)
+	if b.o.Cloud.Password != nil {
+		if password, err = b.o.Cloud.Password(); err != nil {
+			return "", "", fmt.Errorf("cloud password: %w", err)
+		}
 	}
 	return b.o.Cloud.Username, password, nil
 }

@@ -9,11 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/config"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
-	"roomgate/drivers"
 	"roomgate/store"
 )
 
@@ -198,21 +196,21 @@ func TestACopiedCardIsNotClaimed(t *testing.T) {
 
 func TestWhoIsToBeClaimed(t *testing.T) {
 	const page, own = "https://rooms.example.com/claim", "http://192.0.2.7:8081/claim"
-	password := drivers.Secret("secret")
+	password := func() (string, error) { return "secret", nil }
 	for _, c := range []struct {
 		name             string
-		cloud            config.Cloud
+		cloud            Settings
 		page             string
 		state, link, who string
 	}{
-		{"no cloud", config.Cloud{}, own, Off, "", "/"},
-		{"no user", config.Cloud{URL: "mqtt://cloud"}, "", Waiting, "", "/"},
-		{"no page of the cloud", config.Cloud{URL: "mqtt://cloud"}, own, Waiting, own + "?code=CODE&gateway=test", "/"},
-		{"a user of its own", config.Cloud{URL: "mqtt://cloud", Username: "test", Password: password}, own, Off, "", "test/secret"},
-		{"a certificate of its own", config.Cloud{URL: "mqtts://cloud", ClientCertificate: "/none.pem", ClientKey: "/none.key"}, own, Off, "", "/"},
-		{"a user of the fleet", config.Cloud{URL: "mqtt://cloud", Username: "fleet", Password: password, ClaimURL: page}, own,
+		{"no cloud", Settings{}, own, Off, "", "/"},
+		{"no user", Settings{URL: "mqtt://cloud"}, "", Waiting, "", "/"},
+		{"no page of the cloud", Settings{URL: "mqtt://cloud"}, own, Waiting, own + "?code=CODE&gateway=test", "/"},
+		{"a user of its own", Settings{URL: "mqtt://cloud", Username: "test", Password: password}, own, Off, "", "test/secret"},
+		{"a certificate of its own", Settings{URL: "mqtts://cloud", Certificate: true}, own, Off, "", "/"},
+		{"a user of the fleet", Settings{URL: "mqtt://cloud", Username: "fleet", Password: password, Page: page}, own,
 			Waiting, page + "?code=CODE&gateway=test", "fleet/secret"},
-		{"a page with a query", config.Cloud{URL: "mqtt://cloud", ClaimURL: page + "?site=3"}, own, Waiting, page + "?code=CODE&gateway=test&site=3", "/"},
+		{"a page with a query", Settings{URL: "mqtt://cloud", Page: page + "?site=3"}, own, Waiting, page + "?code=CODE&gateway=test&site=3", "/"},
 	} {
 		b := &Claim{o: Options{Cloud: c.cloud, ID: "test", Online: func() bool { return false }, Page: func() string { return c.page }}}
 		g := b.Status()

@@ -14,7 +14,6 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
-	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -75,7 +74,7 @@ func (r *rig) open() {
 	started := time.Now()
 	r.Claim, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 100, Flush: time.Second, Log: slog.New(slog.DiscardHandler)}),
-		Cloud:  config.Cloud{URL: "mqtt://cloud"}, ID: "test",
+		Cloud:  Settings{URL: "mqtt://cloud"}, ID: "test",
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}
 		},

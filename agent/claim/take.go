@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"roomgate/agent/config"
+	"roomgate/agent/auth"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -123,7 +123,7 @@ func (m *message) check() error {
 	m.Organization = strings.TrimSpace(m.Organization)
 	refuse := func(field, words string) error { return problem.New(problem.Invalid, field, "%s", words) }
 	switch {
-	case !config.IsUUID(m.OrganizationID):
+	case !auth.IsUUID(m.OrganizationID):
 		return refuse("organization_id", "is not a UUID in small letters")
 	case m.Organization == "" || !printable(m.Organization, 100):
 		return refuse("organization", "is the name: want 1 to 100 bytes of text")

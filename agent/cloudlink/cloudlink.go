@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/clock"
-	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
@@ -31,8 +30,8 @@ type Options struct {
 	Events  *eventlog.Log
 	Clock   *clock.Clock
 	Log     *slog.Logger
-	Config  config.Cloud // without a URL nothing is dialled
-	Gateway string       // id
+	Cloud   Settings
+	Gateway string // id
 	Version string
 	Login   func() (username, password string, err error)
 	// Dial reaches the broker; nil: the network.
@@ -49,6 +48,16 @@ type Options struct {
 	Contested func(ctx context.Context, connections int)
 	// Witness hears the time of each live message.
 	Witness func(e cloud.Envelope)
+}
+
+// Settings say how the cloud is reached.
+type Settings struct {
+	URL               string  // of the broker; empty: nothing is dialled
+	CAFile            string  // whom to trust, in PEM; empty: whom the system trusts
+	ClientCertificate string  // file in PEM; empty: none is shown
+	ClientKey         string  // file of its key
+	Acks              string  // on what the outbox forgets: cloud.AcksBackend or cloud.AcksBroker
+	Rate              float64 // messages of a backlog per second; 0: as many as the broker takes
 }
 
 // Link is the conversation. Without a cloud it is never connected.
@@ -71,10 +80,10 @@ func (l *Link) Open(o Options) error {
 	l.o = o
 	l.down = WithOwn(o.Down)
 	l.down["ack"], l.down["replay"] = l.takeAck, l.takeReplay
-	if o.Config.URL == "" {
+	if o.Cloud.URL == "" {
 		return nil
 	}
-	secure, err := tlsConfig(o.Config)
+	secure, err := tlsConfig(o.Cloud)
 	if err != nil {
 		return err
 	}
@@ -84,13 +93,13 @@ func (l *Link) Open(o Options) error {
 	}
 	s := &session{link: l}
 	l.link.Store(cloud.NewLink(cloud.LinkOptions{
-		URL: o.Config.URL, ClientID: "roomgate-" + o.Gateway, Login: o.Login, TLS: secure,
+		URL: o.Cloud.URL, ClientID: "roomgate-" + o.Gateway, Login: o.Login, TLS: secure,
 		Will: s.will, Birth: s.birth, Farewell: s.farewell,
 		Subscribe: subscribe, Receive: l.Receive, Up: l.up, Contested: o.Contested,
 		Dial: o.Dial, Log: o.Log,
 	}))
 	l.uplink.Store(cloud.NewUplink(l.link.Load(), outbox{l}, cloud.UplinkOptions{
-		Acks: o.Config.Acks, Rate: o.Config.Rate, History: outbox{l}.rows, Log: o.Log}))
+		Acks: o.Cloud.Acks, Rate: o.Cloud.Rate, History: outbox{l}.rows, Log: o.Log}))
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"roomgate/agent/clock"
-	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
@@ -35,8 +34,8 @@ func openRig(t *testing.T) *rig {
 	r := &rig{Link: New("test"), t: t}
 	events := eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: 100, Log: slog.New(slog.DiscardHandler), Grown: r.Wake})
 	err = r.Open(Options{DB: db, Events: events, Clock: c, Log: slog.New(slog.DiscardHandler), Gateway: "test", Version: "1",
-		Config: config.Cloud{URL: "mqtt://cloud.example.com", Acks: cloud.AcksBackend},
-		Login:  func() (string, string, error) { return "", "", nil },
+		Cloud: Settings{URL: "mqtt://cloud.example.com", Acks: cloud.AcksBackend},
+		Login: func() (string, string, error) { return "", "", nil },
 		Down: map[string]Handler{"command": func(_ context.Context, e cloud.Envelope) error {
 			r.taken = append(r.taken, e.ID)
 			return nil

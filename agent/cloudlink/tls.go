@@ -5,12 +5,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-
-	"roomgate/agent/config"
 )
 
 // tlsConfig trusts the pinned authority if there is one, else the system's.
-func tlsConfig(c config.Cloud) (*tls.Config, error) {
+func tlsConfig(c Settings) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile)

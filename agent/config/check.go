@@ -13,6 +13,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones must be known on a board without the package
 
+	"roomgate/agent/auth"
 	"roomgate/cloud/filter"
 	"roomgate/drivers"
 )
@@ -178,14 +179,14 @@ func (r *reader) spaces(spaces []Space) {
 }
 
 func (r *reader) space(key string, s Space) {
-	if !uuidPattern.MatchString(s.ID) {
+	if !auth.IsUUID(s.ID) {
 		r.refuse(key+".id", "is %q: want a UUID in small letters", short(s.ID))
 	}
-	if s.Name == "" || uuidPattern.MatchString(s.Name) {
+	if s.Name == "" || auth.IsUUID(s.Name) {
 		r.refuse(key+".name", "is %q: want the name that people use", short(s.Name))
 	}
 	for _, f := range []struct{ name, value string }{{"customer_id", s.CustomerID}, {"created_by", s.CreatedBy}} {
-		if f.value != "" && !uuidPattern.MatchString(f.value) {
+		if f.value != "" && !auth.IsUUID(f.value) {
 			r.refuse(key+"."+f.name, "is %q: want a UUID in small letters", short(f.value))
 		}
 	}
@@ -296,6 +297,5 @@ func span[T interface {
 }
 
 var (
-	idPattern   = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
-	uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	idPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
 )

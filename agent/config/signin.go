@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"roomgate/agent/auth"
-	"roomgate/agent/mail"
 	"roomgate/drivers"
 )
 
@@ -106,7 +105,7 @@ func (r *reader) smtp(s SMTP) {
 	case u.Scheme == "smtp" && thisMachine(u.Hostname()) && s.CAFile != "":
 		r.refuse("smtp.ca_file", "is of no use with a relay on this machine: leave it out, or use smtps://")
 	}
-	if _, err := mail.ParseFrom(s.From); err != nil || len(s.From) > 200 {
+	if _, err := auth.ParseSender(s.From); err != nil || len(s.From) > 200 {
 		r.refuse("smtp.from", "is %q: want a sender like Rooms <rooms@example.com>", short(s.From))
 	}
 }
@@ -172,12 +171,9 @@ func (c *Config) WithUsers(others []Person) ([]Person, error) {
 	return nil, &Errors{Problems: r.problems}
 }
 
-// IsUUID says whether a text is a UUID as everything here has it.
-func IsUUID(text string) bool { return uuidPattern.MatchString(text) }
-
 // organization refuses an id that is there and is none.
 func (r *reader) organization(key, id string) {
-	if id != "" && !uuidPattern.MatchString(id) {
+	if id != "" && !auth.IsUUID(id) {
 		r.refuse(key+".organization_id", "is %q: want a UUID in small letters", short(id))
 	}
 }

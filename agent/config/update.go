@@ -5,9 +5,9 @@ import (
 	"os"
 	"time"
 
-	"go.yaml.in/yaml/v4"
+	"roomgate/agent/auth"
 
-	"roomgate/agent/update"
+	"go.yaml.in/yaml/v4"
 )
 
 // Update says whose updates are taken.
@@ -22,7 +22,7 @@ type Update struct {
 
 func (r *reader) update(u Update) {
 	for i, k := range u.Keys {
-		if _, err := update.ParseKey(k); err != nil {
+		if _, err := auth.ParsePublicKey(k); err != nil {
 			r.refuse(fmt.Sprintf("update.keys[%d]", i), "%v", err)
 		}
 	}

@@ -17,6 +17,9 @@ import (
 // status shows every change.
 const temperatureStep = 0.5
 
+// EventTemperatureAlert is the event of a temperature that has left its range.
+const EventTemperatureAlert = "temperatureAlert"
+
 // view is what a device's loop makes of its observations: the state of the
 // device and each sub-device, and what of it has been reported. It belongs to
 // the loop.
@@ -223,7 +226,7 @@ func (p *part) events(d *Device) []eventlog.Row {
 		rows = append(rows, d.Event(p.valueEvent(), p.sub, now.ObservedAt, details))
 	}
 	if was.Status != now.Status && (now.Status == High || now.Status == Low) {
-		rows = append(rows, d.alert("temperatureAlert", now))
+		rows = append(rows, d.alert(EventTemperatureAlert, now))
 	}
 	if (was.Status == High || was.Status == Low) && now.Status == Normal {
 		rows = append(rows, d.alert("temperatureNormal", now))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
 	"roomgate/agent/mail"
@@ -32,7 +33,7 @@ func mailRelay(ctx context.Context, x *examination) []Finding {
 }
 
 func relay(ctx context.Context, name string, c config.SMTP) Finding {
-	from, err := mail.ParseFrom(c.From)
+	from, err := auth.ParseSender(c.From)
 	if err != nil {
 		return fail(name, "smtp.from "+err.Error(), "write it as Rooms <rooms@example.com>")
 	}

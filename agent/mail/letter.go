@@ -23,15 +23,6 @@ type Letter struct {
 	Date    time.Time // zero: the relay dates it (RFC 6409 section 8.2)
 }
 
-// ParseFrom reads the sender, as "Name <name@example.com>" or an address.
-func ParseFrom(text string) (*mail.Address, error) {
-	a, err := mail.ParseAddress(text)
-	if err != nil || strings.ContainsFunc(a.Address, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("is not a sender: want Name <name@example.com>")
-	}
-	return a, nil
-}
-
 // encode writes a letter as it goes over the wire (RFC 5322). Whatever the
 // texts are, each stays in its place.
 func (l Letter) encode(from *mail.Address) []byte {

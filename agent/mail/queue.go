@@ -55,7 +55,7 @@ type Settings struct {
 	Address  string // host:port; empty: there is no relay
 	Implicit bool   // TLS from the first byte, else STARTTLS
 	Plain    bool   // no encryption: a relay on this machine
-	From     string // as ParseFrom reads it
+	From     string // as auth.ParseSender reads it
 	Username string // empty: nobody signs in
 	// Password is asked for before each letter, so that a new one counts.
 	Password func() (string, error)

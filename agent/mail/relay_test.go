@@ -215,13 +215,3 @@ func TestTextsStayInTheirPlace(t *testing.T) {
 		}
 	})
 }
-
-func TestParseFrom(t *testing.T) {
-	for text, want := range map[string]string{"Röom <gate@example.com>": "gate@example.com", "gate@example.com": "gate@example.com",
-		"": "", "gate": "", "a@b, c@d": "", "ü@example.com": "", "<a@b>\r\nBcc: x@y": ""} {
-		a, err := mail.ParseFrom(text)
-		if (err == nil) != (want != "") || err == nil && a.Address != want {
-			t.Errorf("%q: %v, %v", text, a, err)
-		}
-	}
-}

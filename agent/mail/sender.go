@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/loop"
 	"roomgate/store"
 )
@@ -183,7 +184,7 @@ func (s *sender) drop(ctx context.Context, place string, w *waiting) bool {
 // password or certificate counts.
 func (q *Queue) relay() (*Relay, error) {
 	c := q.settings
-	from, err := ParseFrom(c.From)
+	from, err := auth.ParseSender(c.From)
 	if err != nil {
 		return nil, fmt.Errorf("smtp.from %w", err)
 	}

@@ -9,16 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-)
 
-// ParseKey reads a public key: the base64 of 32 bytes, as NewKey returns it.
-func ParseKey(text string) (ed25519.PublicKey, error) {
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(raw) != ed25519.PublicKeySize {
-		return nil, errors.New("is no public key: want the 44 characters that roomgate update keygen shows")
-	}
-	return raw, nil
-}
+	"roomgate/agent/auth"
+)
 
 // ParseKeys reads public keys, those in one text separated by commas.
 func ParseKeys(texts ...string) (keys []ed25519.PublicKey, err error) {
@@ -27,7 +20,7 @@ func ParseKeys(texts ...string) (keys []ed25519.PublicKey, err error) {
 			if one = strings.TrimSpace(one); one == "" {
 				continue
 			}
-			key, err := ParseKey(one)
+			key, err := auth.ParsePublicKey(one)
 			if err != nil {
 				return nil, fmt.Errorf("%q %w", one, err)
 			}

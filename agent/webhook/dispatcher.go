@@ -51,6 +51,7 @@ type Options struct {
 	// with the most loses its oldest.
 	MaxDeliveries int
 	Flush         time.Duration // how long results may wait for each other before they are stored
+	Alerts        []string      // the events of devices that webhooks get as DeviceAlert
 
 	// The questions to the rest of the building. They are asked while it runs,
 	// not by Open.
@@ -82,6 +83,7 @@ type Dispatcher struct {
 	sender  *Sender
 	limit   int // of deliveries in the building
 	flush   time.Duration
+	alerts  []string // events of devices
 	started time.Time
 
 	organization func(id string) error
@@ -103,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Dispatcher, error) {
 		o.Client = NewClient(o.Policy)
 	}
 	p := &Dispatcher{db: o.DB, events: o.Events, clock: o.Clock, keys: o.Keys, log: o.Log, policy: o.Policy, sender: NewSender(o.Client),
-		limit: o.MaxDeliveries, flush: o.Flush, started: time.Now(), organization: o.Organization, owner: o.Owner, notify: o.Notify,
+		limit: o.MaxDeliveries, flush: o.Flush, alerts: o.Alerts, started: time.Now(), organization: o.Organization, owner: o.Owner, notify: o.Notify,
 		turn: loop.NewTurn(), book: newBook()}
 	if err := p.db.View(p.load); err != nil {
 		return nil, fmt.Errorf("load the webhooks: %w", err)

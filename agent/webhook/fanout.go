@@ -13,7 +13,6 @@ import (
 
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
-	"roomgate/drivers"
 	"roomgate/store"
 )
 
@@ -21,14 +20,11 @@ import (
 // many may be read again after a restart.
 const logPage = 100
 
-// alerts are the events of devices that webhooks get.
-var alerts = map[string]bool{"temperatureAlert": true, drivers.EventDoorForced: true, drivers.EventDoorHeldOpen: true}
-
 // eventOf is what webhooks call an event of the log; empty: they do not get it.
-func eventOf(rowType string) string {
+func (p *Dispatcher) eventOf(rowType string) string {
 	kind, ok := strings.CutPrefix(rowType, eventlog.LevelEvent+".")
 	switch {
-	case ok && alerts[kind]:
+	case ok && slices.Contains(p.alerts, kind):
 		return DeviceAlert
 	case ok && slices.Contains(Events(), kind):
 		return kind
@@ -133,7 +129,7 @@ type loggedEvent struct {
 
 // deliveriesOf makes one delivery for each webhook that wants a row.
 func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
-	event := eventOf(r.Type)
+	event := p.eventOf(r.Type)
 	if event == "" {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"roomgate/agent/eventlog"
-	"roomgate/drivers"
 )
 
 // TestEventsGoToTheirOrganization, exactly as the platform writes them.
@@ -55,8 +54,8 @@ func TestAlertsGoToTheOwnerOfTheSpace(t *testing.T) {
 		defer r.stop()
 		r.hook("all", owner, DeviceAlert)
 		r.hook("other", another, DeviceAlert)
-		for _, kind := range []string{"temperatureAlert", drivers.EventDoorForced, drivers.EventDoorHeldOpen} {
-			alert := eventlog.Record{Type: kind, Space: room, Device: drivers.SubTemperature, DeviceID: "hub-1", Details: map[string]any{"temperature": 31.5}}
+		for _, kind := range alerts {
+			alert := eventlog.Record{Type: kind, Space: room, Device: "temperature", DeviceID: "hub-1", Details: map[string]any{"temperature": 31.5}}
 			r.happens(alert)
 			r.wait(time.Millisecond)
 			got := r.out.Take()

@@ -29,6 +29,9 @@ const (
 	room    = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01"
 )
 
+// alerts are the events of devices that the rig's webhooks get.
+var alerts = []string{"temperatureAlert", "doorForced", "doorHeldOpen"}
+
 // letters is where the rig's notices go.
 var letters = store.NewTable[Notice]("letters")
 
@@ -76,7 +79,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	c := clock.New(clock.Options{Mode: mode})
 	events := eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: 100_000, Flush: time.Second, Log: log})
 	r.Dispatcher, err = Open(t.Context(), Options{DB: db, Events: events, Clock: c, Keys: keys, Log: log, Client: r.out.Client(),
-		MaxDeliveries: Budget(store.DefaultMaxSize), Flush: time.Second,
+		MaxDeliveries: Budget(store.DefaultMaxSize), Flush: time.Second, Alerts: alerts,
 		Organization: func(id string) error {
 			if id != owner && id != another {
 				return problem.New(problem.NotFound, "organization_id", "is not known")

@@ -13,7 +13,6 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
-	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
@@ -34,7 +33,7 @@ func openClaim(t *testing.T) *claim.Claim {
 	now, quiet, started := clock.New(clock.Options{Mode: clock.Always}), slog.New(slog.DiscardHandler), time.Now()
 	b, err := claim.Open(t.Context(), claim.Options{DB: db, Clock: now, Keys: keys, Log: quiet, ID: "demo",
 		Events: eventlog.New(eventlog.Options{DB: db, Clock: now, Rows: 100, Flush: time.Second, Log: quiet}),
-		Cloud:  config.Cloud{URL: "mqtt://127.0.0.1:1", ClaimURL: "https://rooms.example.com/claim"},
+		Cloud:  claim.Settings{URL: "mqtt://127.0.0.1:1", Page: "https://rooms.example.com/claim"},
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}
 		},

@@ -34,7 +34,7 @@ const maxRules = 1000
 const eventSuspended = "ruleSuspended"
 
 // events are those that rules can be triggered by, beside what rules raise.
-var events = []string{"statusChanged", "occupancyChanged", "deviceOnline", "deviceOffline", "temperatureAlert", "temperatureNormal",
+var events = []string{"statusChanged", "occupancyChanged", "deviceOnline", "deviceOffline", device.EventTemperatureAlert, "temperatureNormal",
 	"commandCompleted", drivers.EventDoorForced, drivers.EventDoorHeldOpen, drivers.EventDoorShut, drivers.EventFanStalled,
 	drivers.EventCodeEntered, "codeAccepted", "codeRefused", "codeLockout", "codeLockoutLifted",
 	schedule.Created, schedule.Updated, schedule.Started, schedule.Ended, schedule.Cancelled, schedule.CheckedIn, schedule.Released, schedule.Displaced,
