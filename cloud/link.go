@@ -20,12 +20,12 @@ var ErrNotConnected = errors.New("not connected to the broker")
 
 // Link is one MQTT session. It is made by NewLink and works while Run runs.
 type Link struct {
-	o       LinkOptions
-	url     *url.URL
-	address string
-	invalid error
-	contest contest
-	renew   chan struct{} // holds a token when the login is another
+	o         LinkOptions
+	url       *url.URL
+	address   string
+	invalid   error
+	duplicate duplicateID
+	renew     chan struct{} // holds a token when the login is another
 
 	mu      sync.Mutex
 	session *session      // announced, or nil
@@ -42,7 +42,7 @@ func NewLink(o LinkOptions) *Link {
 	if l.o.MaxBackoff <= 0 {
 		l.o.MaxBackoff = time.Minute
 	}
-	l.contest.soon = l.o.MaxBackoff
+	l.duplicate.soon = l.o.MaxBackoff
 	if l.o.Dial == nil {
 		l.o.Dial = (&net.Dialer{}).DialContext
 	}
@@ -72,7 +72,7 @@ func (l *Link) Run(ctx context.Context) error {
 		// A receiver that refuses would otherwise be asked at full speed, and two
 		// that have one id throw each other out as fast.
 		refused := errors.As(err, new(refusal))
-		if announced && !l.contest.ended(err) && !refused {
+		if announced && !l.duplicate.ended(err) && !refused {
 			try = 0
 		}
 		if n := l.Contested(); n > 0 && l.o.Contested != nil {
@@ -134,7 +134,7 @@ func (l *Link) once(ctx context.Context) (announced bool, err error) {
 	if err := s.announce(ctx); err != nil {
 		return false, err
 	}
-	l.contest.began()
+	l.duplicate.began()
 	l.set(s)
 	l.o.Log.Info("cloud link is up", "broker", l.address)
 	if l.o.Up != nil {

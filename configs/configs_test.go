@@ -20,7 +20,7 @@ import (
 	"roomgate/configs"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
-	"roomgate/drivers/room"
+	"roomgate/drivers/mqttdevice"
 	"roomgate/drivers/sim/plan"
 )
 
@@ -161,7 +161,7 @@ func TestExampleShowsDefaults(t *testing.T) {
 	text = regexp.MustCompile(`(?m)^.* (password|token): .*$`).ReplaceAll(text, nil)
 	var d differences
 	off, on := parse(t, "gateway.yaml", configs.Gateway), parse(t, "gateway.yaml", text)
-	cmp.Equal(*off, *on, cmpopts.IgnoreUnexported(config.Config{}, room.Options{}), cmp.Reporter(&d))
+	cmp.Equal(*off, *on, cmpopts.IgnoreUnexported(config.Config{}, mqttdevice.Options{}), cmp.Reporter(&d))
 	want := []string{"Broker.Listen", "Broker.TLS.Certificate", "Broker.TLS.Key", "Cloud.CAFile", "Cloud.ClaimURL", "Cloud.ClientCertificate", "Cloud.ClientKey", "Cloud.PasswordFile",
 		"Cloud.URL", "Cloud.Username", "HTTP.Origins", "HTTP.TLS.Certificate", "HTTP.TLS.Key",
 		"Push.CAFile", "Push.TokenFile", "Push.Topic", "Push.URL", "SMTP.CAFile", "SMTP.From", "SMTP.PasswordFile", "SMTP.URL", "SMTP.Username", "Spaces.AroundTheClock", "Spaces.Booking.Hours.Friday",

@@ -107,7 +107,7 @@ func (d *door) admit(c *call, o *endpoint) error {
 	if !o.may(&c.who) {
 		return o.forbidden(&c.who)
 	}
-	return d.server.sight.within(c, o)
+	return d.server.visibility.within(c, o)
 }
 
 // forbidden says why somebody may not.

@@ -97,7 +97,7 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 	if err := f.check(); err != nil {
 		return 0, b, err
 	}
-	if err := s.sight.ownFields(&c.who, operation, &f); err != nil {
+	if err := s.visibility.ownFields(&c.who, operation, &f); err != nil {
 		return 0, b, err
 	}
 	ctx := c.r.Context()

@@ -62,14 +62,14 @@ func listBookings(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.sight.ownSpace(&c.who, f.space); f.space != "" && err != nil {
+	if err := s.visibility.ownSpace(&c.who, f.space); f.space != "" && err != nil {
 		return err
 	}
 	all, err := s.agent.Bookings.List(f.space, f.from, f.to)
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(b booking.Booking) bool { return !s.sight.sees(&c.who, b.SpaceID) })
+	all = slices.DeleteFunc(all, func(b booking.Booking) bool { return !s.visibility.sees(&c.who, b.SpaceID) })
 	found, next := f.page(all)
 	if c.v2 {
 		return c.json(http.StatusOK, page[bookingRecord]{found, maybe(next)})

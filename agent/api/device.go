@@ -131,14 +131,14 @@ func types(s *Server, c *call) error {
 		return err
 	}
 	space := q.text("meeting_space_id")
-	if err := s.sight.ownSpace(&c.who, space); space != "" && err != nil {
+	if err := s.visibility.ownSpace(&c.who, space); space != "" && err != nil {
 		return err
 	}
 	devices, err := s.agent.Devices(space)
 	if err != nil {
 		return err
 	}
-	devices = slices.DeleteFunc(devices, func(d device.Info) bool { return !s.sight.sees(&c.who, d.SpaceID) })
+	devices = slices.DeleteFunc(devices, func(d device.Info) bool { return !s.visibility.sees(&c.who, d.SpaceID) })
 	found := []typeAnswer{}
 	for _, t := range drivers.Types() {
 		a := typeAnswer{DeviceType: t, SubDevices: append([]string{}, drivers.SubDevices(t)...)}

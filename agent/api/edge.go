@@ -29,7 +29,7 @@ func edgeHeartbeat(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.sight.ownSpace(&c.who, space); err != nil {
+	if err := s.visibility.ownSpace(&c.who, space); err != nil {
 		return err
 	}
 	orders, err := s.agent.PageBeat(space, done)

@@ -30,7 +30,7 @@ func edgeSensors(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.sight.ownSpace(&c.who, space); err != nil {
+	if err := s.visibility.ownSpace(&c.who, space); err != nil {
 		return err
 	}
 	infos, err := s.agent.Devices(space)
@@ -94,7 +94,7 @@ func edgeControl(s *Server, c *call) error {
 	if err := c.decode(members...); err != nil {
 		return err
 	}
-	if err := s.sight.ownSpace(&c.who, o.Space); err != nil {
+	if err := s.visibility.ownSpace(&c.who, o.Space); err != nil {
 		return err
 	}
 	switch {
@@ -131,7 +131,7 @@ func edgeEnable(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.sight.ownDevice(&c.who, id); err != nil {
+	if err := s.visibility.ownDevice(&c.who, id); err != nil {
 		return err
 	}
 	return s.setDevice(c, id, device.Settings{Enabled: &enabled}, false)

@@ -107,7 +107,7 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 	if err != nil {
 		return false, err
 	}
-	if err := s.sight.ownSpace(&c.who, d.SpaceID); err != nil {
+	if err := s.visibility.ownSpace(&c.who, d.SpaceID); err != nil {
 		return false, err
 	}
 	if *space != "" && *space != d.SpaceID {

@@ -79,7 +79,7 @@ func (s *streams) answer(c *call, q query, space string) error {
 
 // follow reads the filter and the cursor.
 func (s *streams) follow(who *principal, q query, space string) (f follow, err error) {
-	if err := s.sight.ownSpace(who, space); space != "" && err != nil {
+	if err := s.visibility.ownSpace(who, space); space != "" && err != nil {
 		return f, err
 	}
 	if f.filter, err = s.filter(q, space); err != nil {

@@ -15,7 +15,7 @@ import (
 // meetingSpaces answers with the platform's record of every space that who
 // asks sees, bare.
 func meetingSpaces(s *Server, c *call) error {
-	hidden := func(m agent.MeetingSpace) bool { return !s.sight.sees(&c.who, m.ID) }
+	hidden := func(m agent.MeetingSpace) bool { return !s.visibility.sees(&c.who, m.ID) }
 	q, err := c.listQuery()
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func sendMessage(s *Server, c *call) error {
 		return err
 	}
 	r.To, r.Priority = to, message.Priority(priority)
-	if err := s.sight.ownMessageParts(&c.who, r); err != nil {
+	if err := s.visibility.ownMessageParts(&c.who, r); err != nil {
 		return err
 	}
 	key, err := idempotent(c)
@@ -40,7 +40,7 @@ func sendMessage(s *Server, c *call) error {
 }
 
 // ownMessageParts refuses a space and a booking that who asks does not see.
-func (s sight) ownMessageParts(who *principal, r message.Request) error {
+func (s visibility) ownMessageParts(who *principal, r message.Request) error {
 	if r.SpaceID != "" {
 		if err := s.ownSpace(who, r.SpaceID); err != nil {
 			return err
@@ -109,7 +109,7 @@ func getMessage(s *Server, c *call) error {
 }
 
 // ownMessage refuses a message that is of another organization.
-func (s sight) ownMessage(who *principal, id string) error {
+func (s visibility) ownMessage(who *principal, id string) error {
 	m, err := s.agent.Messages.Get(id)
 	if err == nil && !who.Sees(m.OrganizationID) {
 		_, err = s.agent.Messages.Get(nobody)

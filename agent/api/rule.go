@@ -20,7 +20,7 @@ func listRules(s *Server, c *call) error {
 	}
 	seen := []rules.Rule{}
 	for _, r := range s.agent.Rules.List() {
-		if s.sight.ownsRule(&c.who, r) == nil {
+		if s.visibility.ownsRule(&c.who, r) == nil {
 			seen = append(seen, r)
 		}
 	}
@@ -68,7 +68,7 @@ func updateRule(s *Server, c *call) error {
 	}
 	who := c.who
 	changed, err := s.agent.Rules.Change(c.r.Context(), c.params[0], func(r *rules.Rule) (bool, error) {
-		if err := s.sight.ownsRule(&who, *r); err != nil {
+		if err := s.visibility.ownsRule(&who, *r); err != nil {
 			return false, err
 		}
 		f.lay(r)
@@ -126,7 +126,7 @@ func ruleLog(s *Server, c *call) error {
 }
 
 // ownRule refuses a rule that who asks does not see as one that is not there.
-func (s sight) ownRule(who *principal, id string) error {
+func (s visibility) ownRule(who *principal, id string) error {
 	r, err := s.agent.Rules.Get(id)
 	if err == nil && s.ownsRule(who, r) != nil {
 		_, err = s.agent.Rules.Get(nobody)
@@ -136,7 +136,7 @@ func (s sight) ownRule(who *principal, id string) error {
 
 // ownsRule refuses a rule that is about spaces which who asks does not see. A
 // rule for every space is the building's.
-func (s sight) ownsRule(who *principal, r rules.Rule) error {
+func (s visibility) ownsRule(who *principal, r rules.Rule) error {
 	if who.OrganizationID == "" {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s sight) ownsRule(who *principal, r rules.Rule) error {
 
 // mayRule refuses a rule that would do what who makes it may not do himself.
 func (s *Server) mayRule(who *principal, r rules.Rule) error {
-	if err := s.sight.ownsRule(who, r); err != nil {
+	if err := s.visibility.ownsRule(who, r); err != nil {
 		return err
 	}
 	for i, act := range r.Actions {

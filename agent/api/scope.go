@@ -7,28 +7,28 @@ import (
 
 // scope refuses what a value in a path names, if it is of an organization that
 // who asks does not see.
-type scope func(s sight, who *principal, id string) error
+type scope func(s visibility, who *principal, id string) error
 
 // scopes are those of the values in paths. A key says itself whose it is.
 var scopes = map[string]scope{
-	"{meeting_space_id}": sight.ownSpace,
-	"{device_id}":        sight.ownDevice,
-	"{booking_id}":       sight.ownBooking,
-	"{organization_id}":  sight.ownOrganization,
-	"{webhook_id}":       sight.ownHook,
-	"{rule_id}":          sight.ownRule,
-	"{message_id}":       sight.ownMessage,
+	"{meeting_space_id}": visibility.ownSpace,
+	"{device_id}":        visibility.ownDevice,
+	"{booking_id}":       visibility.ownBooking,
+	"{organization_id}":  visibility.ownOrganization,
+	"{webhook_id}":       visibility.ownHook,
+	"{rule_id}":          visibility.ownRule,
+	"{message_id}":       visibility.ownMessage,
 }
 
-// sight says what of the building somebody sees.
-type sight struct{ agent *agent.Agent }
+// visibility says what of the building somebody sees.
+type visibility struct{ agent *agent.Agent }
 
 // nobody is an id that nothing has. What somebody must not see is refused as
 // this is, so that nothing tells the two apart.
 const nobody = ""
 
 // within refuses what the path names, if who asks does not see it.
-func (s sight) within(c *call, o *endpoint) error {
+func (s visibility) within(c *call, o *endpoint) error {
 	if !c.who.Bounded() {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s sight) within(c *call, o *endpoint) error {
 
 // ownSpace refuses a space that who asks does not see as one that is not
 // there. It is also for handlers whose body or query names one.
-func (s sight) ownSpace(who *principal, id string) error {
+func (s visibility) ownSpace(who *principal, id string) error {
 	if !who.Bounded() {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s sight) ownSpace(who *principal, id string) error {
 	return err
 }
 
-func (s sight) ownDevice(who *principal, id string) error {
+func (s visibility) ownDevice(who *principal, id string) error {
 	space, err := s.agent.SpaceOfDevice(id)
 	if err == nil && s.ownSpace(who, space) != nil {
 		_, err = s.agent.SpaceOfDevice(nobody)
@@ -64,7 +64,7 @@ func (s sight) ownDevice(who *principal, id string) error {
 	return err
 }
 
-func (s sight) ownBooking(who *principal, id string) error {
+func (s visibility) ownBooking(who *principal, id string) error {
 	b, err := s.agent.Bookings.Get(id)
 	if err == nil && s.ownSpace(who, b.SpaceID) != nil {
 		_, err = s.agent.Bookings.Get(nobody)
@@ -72,7 +72,7 @@ func (s sight) ownBooking(who *principal, id string) error {
 	return err
 }
 
-func (s sight) ownOrganization(who *principal, id string) error {
+func (s visibility) ownOrganization(who *principal, id string) error {
 	if who.Sees(id) {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s sight) ownOrganization(who *principal, id string) error {
 	return err
 }
 
-func (s sight) ownHook(who *principal, id string) error {
+func (s visibility) ownHook(who *principal, id string) error {
 	w, err := s.agent.Webhooks.Get(id)
 	if err == nil && !who.Sees(w.OrganizationID) {
 		_, err = s.agent.Webhooks.Get(nobody)
@@ -89,14 +89,14 @@ func (s sight) ownHook(who *principal, id string) error {
 }
 
 // sees says whether who asks sees a space, for lists.
-func (s sight) sees(who *principal, spaceID string) bool {
+func (s visibility) sees(who *principal, spaceID string) bool {
 	return !who.Bounded() || s.ownSpace(who, spaceID) == nil
 }
 
 // ownFields refuses bookings of spaces that who asks does not see, also where
 // the body names them, and bookings for another organization. What he books is
 // his organization's.
-func (s sight) ownFields(who *principal, operation string, f *bookingFields) error {
+func (s visibility) ownFields(who *principal, operation string, f *bookingFields) error {
 	own := &who.OrganizationID
 	if *own == "" {
 		return nil

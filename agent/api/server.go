@@ -29,19 +29,19 @@ type Options struct {
 // Server answers requests about one building. It is ready once made; Serve
 // may be called for several listeners.
 type Server struct {
-	agent    *agent.Agent
-	log      *slog.Logger
-	version  string
-	origins  []string
-	metrics  func(io.Writer) // besides the building's; nil: none
-	network  *door
-	control  *door
-	entrance entrance
-	sight    sight
-	streams  streams
-	pictures *semaphore.Weighted // one is unpacked at a time
-	bodies   *semaphore.Weighted // bytes of large requests that are being read
-	counts   counts
+	agent      *agent.Agent
+	log        *slog.Logger
+	version    string
+	origins    []string
+	metrics    func(io.Writer) // besides the building's; nil: none
+	network    *door
+	control    *door
+	entrance   entrance
+	visibility visibility
+	streams    streams
+	pictures   *semaphore.Weighted // one is unpacked at a time
+	bodies     *semaphore.Weighted // bytes of large requests that are being read
+	counts     counts
 }
 
 // maxBodies bounds what all requests together have sent so far beyond keptBody of
@@ -54,16 +54,16 @@ func New(o Options) *Server {
 		o.Log = slog.Default()
 	}
 	s := &Server{
-		agent:    o.Agent,
-		log:      o.Log,
-		version:  o.Version,
-		origins:  o.Origins,
-		metrics:  o.Metrics,
-		entrance: entrance{o.Agent, o.Log, newTries()},
-		sight:    sight{o.Agent},
-		streams:  streams{agent: o.Agent, sight: sight{o.Agent}, log: o.Log, waiters: semaphore.NewWeighted(maxWaiters)},
-		pictures: semaphore.NewWeighted(1),
-		bodies:   semaphore.NewWeighted(maxBodies),
+		agent:      o.Agent,
+		log:        o.Log,
+		version:    o.Version,
+		origins:    o.Origins,
+		metrics:    o.Metrics,
+		entrance:   entrance{o.Agent, o.Log, newTries()},
+		visibility: visibility{o.Agent},
+		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: semaphore.NewWeighted(maxWaiters)},
+		pictures:   semaphore.NewWeighted(1),
+		bodies:     semaphore.NewWeighted(maxBodies),
 	}
 	s.network = newDoor(s, routes(), false)
 	s.control = newDoor(s, append(routes(), extraRoutes(o.Extra)...), true)

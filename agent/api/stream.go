@@ -34,11 +34,11 @@ const maxWaiters = 256
 
 // streams are the readers of the log: they look back, wait, or follow it.
 type streams struct {
-	agent   *agent.Agent
-	sight   sight
-	log     *slog.Logger
-	waiters *semaphore.Weighted // streams and long polls
-	open    atomic.Int64        // streams
+	agent      *agent.Agent
+	visibility visibility
+	log        *slog.Logger
+	waiters    *semaphore.Weighted // streams and long polls
+	open       atomic.Int64        // streams
 }
 
 // stream sends events as they are written (text/event-stream, WHATWG HTML

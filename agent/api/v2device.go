@@ -67,7 +67,7 @@ func listDevices(s *Server, c *call) error {
 		return err
 	}
 	space, deviceType := q.text("meeting_space_id"), q.text("device_type")
-	if err := s.sight.ownSpace(&c.who, space); space != "" && err != nil {
+	if err := s.visibility.ownSpace(&c.who, space); space != "" && err != nil {
 		return err
 	}
 	if deviceType != "" {
@@ -80,7 +80,7 @@ func listDevices(s *Server, c *call) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(d deviceAnswer) bool {
-		return deviceType != "" && d.Type != deviceType || !s.sight.sees(&c.who, d.SpaceID)
+		return deviceType != "" && d.Type != deviceType || !s.visibility.sees(&c.who, d.SpaceID)
 	})
 	return list(c, q, all, deviceID, newDeviceRecord)
 }

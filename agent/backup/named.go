@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"roomgate/agent/whole"
+	"roomgate/agent/atomicfile"
 )
 
 // The folders in a backup of files that the configuration names.
@@ -173,7 +173,7 @@ func (p Places) put(f File, path string, data []byte) error {
 	if err := p.folders(filepath.Dir(path), credential, gid, ok); err != nil {
 		return err
 	}
-	return whole.Write(path, data, func(file *os.File) error {
+	return atomicfile.Write(path, data, func(file *os.File) error {
 		err := file.Chmod(f.Mode.Perm())
 		switch {
 		case !ok:

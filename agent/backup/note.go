@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"roomgate/agent/whole"
+	"roomgate/agent/atomicfile"
 )
 
 // Note says when the last backup was made. It stays in the data folder, so
@@ -25,7 +25,7 @@ func WriteNote(data string, n Note) error {
 		return err
 	}
 	path := filepath.Join(data, NoteName)
-	return whole.Write(path, append(raw, '\n'), func(f *os.File) error { return GiveTo(f.Name(), data) })
+	return atomicfile.Write(path, append(raw, '\n'), func(f *os.File) error { return GiveTo(f.Name(), data) })
 }
 
 // ReadNote reads the note; ok is false if no backup was ever noted.

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"roomgate/agent/whole"
+	"roomgate/agent/atomicfile"
 	"roomgate/store"
 )
 
@@ -94,7 +94,7 @@ func (p *Plan) Commit() error {
 		{"keep the configuration", p.keepConfiguration},
 		{"plan", p.write},
 		{"configuration", p.replaceConfiguration},
-		{"commit", func() error { return whole.Write(p.path(restoreDir, markName), nil, nil) }},
+		{"commit", func() error { return atomicfile.Write(p.path(restoreDir, markName), nil, nil) }},
 	} {
 		if err := p.do(s.name, s.do); err != nil {
 			return err
@@ -132,9 +132,9 @@ func (p *Plan) syncNew() error {
 	for _, e := range entries {
 		p.New = append(p.New, e.Name())
 		path := filepath.Join(dir, e.Name())
-		err = errors.Join(err, GiveTo(path, p.Data), whole.Sync(path))
+		err = errors.Join(err, GiveTo(path, p.Data), atomicfile.Sync(path))
 	}
-	return errors.Join(err, whole.Sync(dir), whole.Sync(p.path(restoreDir)))
+	return errors.Join(err, atomicfile.Sync(dir), atomicfile.Sync(p.path(restoreDir)))
 }
 
 // keepConfiguration copies the old configuration to what is kept.
@@ -146,7 +146,7 @@ func (p *Plan) keepConfiguration() error {
 	if p.Config == "" {
 		return nil
 	}
-	err := whole.Write(filepath.Join(old, planName), []byte(fmt.Sprintf("{\"config\":%q}\n", p.Config)), nil)
+	err := atomicfile.Write(filepath.Join(old, planName), []byte(fmt.Sprintf("{\"config\":%q}\n", p.Config)), nil)
 	text, e := os.ReadFile(p.Config)
 	if errors.Is(e, fs.ErrNotExist) {
 		return err
@@ -154,7 +154,7 @@ func (p *Plan) keepConfiguration() error {
 	if err = errors.Join(err, e); err != nil {
 		return err
 	}
-	return whole.Write(filepath.Join(old, ConfigName), text, nil)
+	return atomicfile.Write(filepath.Join(old, ConfigName), text, nil)
 }
 
 func (p *Plan) write() error {
@@ -162,7 +162,7 @@ func (p *Plan) write() error {
 	if err != nil {
 		return err
 	}
-	return whole.Write(p.path(restoreDir, planName), raw, nil)
+	return atomicfile.Write(p.path(restoreDir, planName), raw, nil)
 }
 
 func (p *Plan) replaceConfiguration() error {
@@ -172,7 +172,7 @@ func (p *Plan) replaceConfiguration() error {
 	if err := os.MkdirAll(filepath.Dir(p.Config), 0o755); err != nil {
 		return err
 	}
-	return whole.Write(p.Config, p.text, func(f *os.File) error { return like(f, p.Config, p.Data) })
+	return atomicfile.Write(p.Config, p.text, func(f *os.File) error { return like(f, p.Config, p.Data) })
 }
 
 // Recover finishes a restore of the data folder that was interrupted, or
@@ -239,7 +239,7 @@ func (p *Plan) aside() error {
 			return err
 		}
 	}
-	return errors.Join(whole.Sync(p.path(restoreDir, oldDir)), whole.Sync(p.Data))
+	return errors.Join(atomicfile.Sync(p.path(restoreDir, oldDir)), atomicfile.Sync(p.Data))
 }
 
 func (p *Plan) intoPlace() error {
@@ -254,7 +254,7 @@ func (p *Plan) intoPlace() error {
 			})
 		}
 	}
-	return errors.Join(err, whole.Sync(p.Data))
+	return errors.Join(err, atomicfile.Sync(p.Data))
 }
 
 // keepOld makes what was there what can be brought back.
@@ -266,7 +266,7 @@ func (p *Plan) keepOld() error {
 	if err == nil {
 		err = p.do("rename", func() error { return os.Rename(p.path(restoreDir, oldDir), p.path(BeforeName)) })
 	}
-	return errors.Join(err, whole.Sync(p.Data))
+	return errors.Join(err, atomicfile.Sync(p.Data))
 }
 
 // clear removes the plan first: without it nothing is under way.
@@ -274,7 +274,7 @@ func (p *Plan) clear() error {
 	if err := os.Remove(p.path(restoreDir, planName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(whole.Sync(p.path(restoreDir)), os.RemoveAll(p.path(restoreDir)), whole.Sync(p.Data))
+	return errors.Join(atomicfile.Sync(p.path(restoreDir)), os.RemoveAll(p.path(restoreDir)), atomicfile.Sync(p.Data))
 }
 
 // Belongings lists the files in a data folder that are one gateway's: the

@@ -10,7 +10,7 @@ import (
 
 	"roomgate/agent/update"
 
-	"roomgate/agent/whole"
+	"roomgate/agent/atomicfile"
 )
 
 // Traces lists everything in a data folder that a gateway has made, in the
@@ -69,5 +69,5 @@ func Erase(data string, ours []string) error {
 			return err
 		}
 	}
-	return whole.Sync(data)
+	return atomicfile.Sync(data)
 }

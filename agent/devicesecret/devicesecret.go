@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/auth"
-	"roomgate/agent/whole"
 )
 
 // File is the name of the device secret in the data folder. It is not in
@@ -48,7 +48,7 @@ func read(dir string, log *slog.Logger) ([]byte, error) {
 		return nil, fmt.Errorf("read the device secret: %w", err)
 	}
 	secret = auth.NewSecret()
-	switch err = whole.Write(path, secret, nil); {
+	switch err = atomicfile.Write(path, secret, nil); {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		log.Error("the device secret cannot be stored, it is good until the next start: free space on the disk", "error", err)
 	case err != nil:

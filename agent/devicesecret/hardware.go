@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"roomgate/agent/whole"
+	"roomgate/agent/atomicfile"
 )
 
 // BoardFile is the name, in the data folder, of the file that says on which
@@ -43,7 +43,7 @@ func leaveOther(dir, hardware string, log *slog.Logger) error {
 	}
 	// The secret is gone before the new name is there: a power cut in between
 	// comes here again.
-	switch err := whole.Write(path, []byte(hardware+"\n"), nil); {
+	switch err := atomicfile.Write(path, []byte(hardware+"\n"), nil); {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		log.Error("which hardware this is cannot be stored: free space on the disk", "error", err)
 	case err != nil:

@@ -136,7 +136,7 @@ func (bk *Book) ClockMoved() {
 // changed wakes whoever follows a room.
 func (r *Room) changed() {
 	r.book.o.Changed(r.ID)
-	r.link.stirred.Wake()
+	r.link.roomChanged.Wake()
 	r.book.woken.Wake()
 }
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"roomgate/agent/almanac"
 	"roomgate/agent/booking"
 	"roomgate/agent/calendar"
+	"roomgate/agent/calendarlink"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/outgoing"
 )
@@ -67,7 +67,7 @@ func (f *follower) await(ctx context.Context, wait time.Duration) bool {
 			return true
 		case <-due.C:
 			return true
-		case <-f.link.stirred:
+		case <-f.link.roomChanged:
 		}
 		now := f.book.o.Clock.Now()
 		if f.feed.URL == "" || !f.displaced(now) {
@@ -75,7 +75,7 @@ func (f *follower) await(ctx context.Context, wait time.Duration) bool {
 		}
 		to := now.Add(f.Rules().Horizon)
 		if read, err := f.feed.Expand(now, to); err == nil {
-			_, err = f.take(ctx, almanac.Page{Result: read, To: to}, false)
+			_, err = f.take(ctx, calendarlink.Page{Result: read, To: to}, false)
 			if err != nil && !errors.Is(err, errRelinked) && ctx.Err() == nil {
 				f.book.o.Log.Error("cannot store a meeting of the external calendar", "meeting_space", f.Name(), "error", err)
 			}
@@ -106,7 +106,7 @@ func (f *follower) read(ctx context.Context) error {
 	if !good {
 		read, _ = f.feed.Expand(now, to) // empty if there is none
 	}
-	doubts, failed := f.take(ctx, almanac.Page{Result: read, To: to}, good)
+	doubts, failed := f.take(ctx, calendarlink.Page{Result: read, To: to}, good)
 	if errors.Is(failed, errRelinked) {
 		return nil
 	}
@@ -129,7 +129,7 @@ var errRelinked = errors.New("the space follows another calendar")
 
 // take makes the room's calendar bookings what a page of the calendar says; one
 // that is not good takes none away. It returns what of the page cannot be true.
-func (f *follower) take(ctx context.Context, p almanac.Page, good bool) (doubts []string, err error) {
+func (f *follower) take(ctx context.Context, p calendarlink.Page, good bool) (doubts []string, err error) {
 	if err := f.turn.Lock(ctx); err != nil {
 		return nil, err
 	}

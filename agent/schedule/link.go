@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"roomgate/agent/almanac"
 	"roomgate/agent/booking"
 	"roomgate/agent/calendar"
+	"roomgate/agent/calendarlink"
 	"roomgate/agent/loop"
 )
 
@@ -24,10 +24,10 @@ type Link struct {
 
 // calendarLink is what is known of a space's external calendar.
 type calendarLink struct {
-	relinked loop.Signal // holds a token when another URL was set
-	stirred  loop.Signal // holds one when the room has changed
-	last     atomic.Pointer[Link]
-	doubt    almanac.Doubt // belongs to who has the turn of the room
+	relinked    loop.Signal // holds a token when another URL was set
+	roomChanged loop.Signal // holds one when the room has changed
+	last        atomic.Pointer[Link]
+	doubt       calendarlink.Doubt // belongs to who has the turn of the room
 }
 
 // calendarURL is the one that was set, or else the one of the configuration.
@@ -39,13 +39,13 @@ func (r *Room) calendarURL() string {
 }
 
 // layCalendar finds out what a page changes. The caller has the turn.
-func (r *Room) layCalendar(p almanac.Page, now time.Time) almanac.Outcome {
-	return almanac.Room{ID: r.ID, Bookings: r.bookings, Marks: r.marks}.Lay(p, now)
+func (r *Room) layCalendar(p calendarlink.Page, now time.Time) calendarlink.Outcome {
+	return calendarlink.Room{ID: r.ID, Bookings: r.bookings, Marks: r.marks}.Lay(p, now)
 }
 
 // calendarEdits are what has to be stored for bookings that the calendar wants
 // like that. One that the cloud has moved to another space stays there.
-func (r *Room) calendarEdits(o almanac.Outcome, said []booking.Booking) []edit {
+func (r *Room) calendarEdits(o calendarlink.Outcome, said []booking.Booking) []edit {
 	said = slices.DeleteFunc(said, func(b booking.Booking) bool {
 		_, other := r.book.elsewhere(r, b.ID)
 		return other != nil
@@ -89,12 +89,12 @@ func (bk *Book) relink(ctx context.Context, r *Room, url string) error {
 	}
 	defer r.turn.Unlock()
 	if url != r.calendarURL() {
-		r.link.doubt = almanac.Doubt{Relinked: true}
+		r.link.doubt = calendarlink.Doubt{Relinked: true}
 	}
 	var edits []edit
 	if url == "" {
 		now := bk.o.Clock.Now()
-		o := r.layCalendar(almanac.Page{To: now.AddDate(100, 0, 0)}, now)
+		o := r.layCalendar(calendarlink.Page{To: now.AddDate(100, 0, 0)}, now)
 		edits = r.calendarEdits(o, o.Missing)
 	}
 	kept := r.terms.Load().storedPlan

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/almanac"
 	"roomgate/agent/booking"
+	"roomgate/agent/calendarlink"
 )
 
 // TestHalfACalendarIsDoubted: a calendar that suddenly names far fewer events
@@ -113,7 +113,7 @@ func TestACalendarsMeetingInAnotherRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := startGuided(t, ics("early 9 60"))
 		f.wait(time.Minute)
-		id := almanac.ID(room, "early")
+		id := calendarlink.ID(room, "early")
 		nine := time.Date(2000, 1, 2, 9, 0, 0, 0, time.UTC)
 		f.take(said("s1", kindDelta, 1, slot(id, nine, nine.Add(time.Hour), `"state":"cancelled"`)))
 		there := said("s2", kindDelta, 1, slot(id, nine, nine.Add(time.Hour), `"title":"early"`))

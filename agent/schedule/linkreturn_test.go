@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/almanac"
 	"roomgate/agent/booking"
+	"roomgate/agent/calendarlink"
 	"roomgate/store"
 )
 
@@ -258,7 +258,7 @@ func TestRowsOfAnEarlierVersionComeBack(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				f := startGuided(t, ics())
 				f.wait(time.Minute)
-				id := almanac.ID(room, "early")
+				id := calendarlink.ID(room, "early")
 				row := fmt.Sprintf(`{"id":%q,"meeting_space_id":%q,"title":"early","organizer":{"name":"","email":""},`+
 					`"start_time":"2000-01-02T09:00:00Z","end_time":"2000-01-02T10:00:00Z","state":"cancelled","revision":2,"source":"calendar",`+
 					`"external_id":"early","created_at":"2000-01-01T00:00:00Z","updated_at":"2000-01-01T00:05:00Z","reason":%q,"marks":{}}`, id, room, reason)

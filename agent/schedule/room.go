@@ -54,7 +54,7 @@ type terms struct {
 
 func newRoom(bk *Book, c config.Space, kept storedPlan) *Room {
 	r := &Room{ID: c.ID, book: bk, turn: loop.NewTurn(), bookings: booking.NewSchedule(nil),
-		link:  calendarLink{relinked: loop.NewSignal(), stirred: loop.NewSignal()},
+		link:  calendarLink{relinked: loop.NewSignal(), roomChanged: loop.NewSignal()},
 		marks: map[string]booking.Marks{}, spared: map[string]time.Time{}}
 	r.configure(c, kept)
 	return r

@@ -20,7 +20,7 @@ type Swap struct {
 	configs map[*Room]config.Space // of the rooms that change and stay
 	held    []*Room
 	ended   map[*Room][]edit // what is cancelled, as its room goes
-	stirred []*Room          // the rooms that change or come
+	changed []*Room          // the rooms that change or come
 }
 
 // Stage prepares that next are all meeting spaces from now on. What is booked
@@ -53,10 +53,10 @@ func (w *Swap) build(tx *store.Tx, next []config.Space) error {
 			if r, err = w.book.readRoom(tx, c, stored); err != nil {
 				return err
 			}
-			w.stirred = append(w.stirred, r)
+			w.changed = append(w.changed, r)
 		case !reflect.DeepEqual(*r.config.Load(), c):
 			w.configs[r] = c
-			w.stirred = append(w.stirred, r)
+			w.changed = append(w.changed, r)
 		}
 		order[i] = r
 	}
@@ -126,7 +126,7 @@ func (w *Swap) Show() {
 // Announce wakes those who follow the rooms, once all else shows the change.
 func (w *Swap) Announce() {
 	w.book.swapped.Wake()
-	for _, r := range w.stirred {
+	for _, r := range w.changed {
 		r.changed()
 	}
 	w.book.states.Wake()

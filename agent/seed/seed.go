@@ -26,8 +26,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/setup"
-	"roomgate/agent/whole"
 )
 
 // Name is the file on the boot partition, Done what it is called once it was
@@ -105,7 +105,7 @@ func scrub(folder string, data []byte) error {
 	if err := os.Rename(filepath.Join(folder, Name), done); err != nil {
 		return err
 	}
-	if err := whole.Sync(folder); err != nil {
+	if err := atomicfile.Sync(folder); err != nil {
 		return err
 	}
 	return overwrite(done, setup.Scrub(data))

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"roomgate/agent/whole"
+	"roomgate/agent/atomicfile"
 )
 
 // Write does what was planned: the credentials first, each in a new file, then
@@ -37,11 +37,11 @@ func (p *Plan) Write(group int) (err error) {
 		like = owned{info.Mode().Perm(), int(s.Uid), int(s.Gid)}
 	}
 	if p.Before != nil {
-		if err := whole.Write(p.File+".before", p.Before, like.give); err != nil {
+		if err := atomicfile.Write(p.File+".before", p.Before, like.give); err != nil {
 			return fmt.Errorf("keep the configuration before: %w", err)
 		}
 	}
-	if err := whole.Write(p.File, p.After, like.give); err != nil {
+	if err := atomicfile.Write(p.File, p.After, like.give); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	return nil
@@ -66,7 +66,7 @@ func (p *Plan) writeCredentials() error {
 		if err := os.MkdirAll(filepath.Dir(c.Name), 0o700); err != nil {
 			return fmt.Errorf("make the folder of credentials: %w", err)
 		}
-		if err := whole.Write(c.Name, []byte(c.Value+"\n"), nil); err != nil {
+		if err := atomicfile.Write(c.Name, []byte(c.Value+"\n"), nil); err != nil {
 			return fmt.Errorf("write credential: %w", err)
 		}
 	}

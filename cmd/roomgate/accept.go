@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/acceptance"
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/clock"
 	"roomgate/agent/health"
-	"roomgate/agent/whole"
 	"roomgate/drivers"
 
 	"roomgate/cmd/roomgate/show"
@@ -149,7 +149,7 @@ func writeReport(r acceptance.Report, dir string) (path string, err error) {
 	if err := errors.Join(r.WriteHTML(&page), show.JSON(&raw, r)); err != nil {
 		return "", err
 	}
-	return path, errors.Join(whole.Write(path+".html", page.Bytes(), nil), whole.Write(path+".json", raw.Bytes(), nil))
+	return path, errors.Join(atomicfile.Write(path+".html", page.Bytes(), nil), atomicfile.Write(path+".json", raw.Bytes(), nil))
 }
 
 func exists(path string) bool {

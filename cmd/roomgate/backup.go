@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
-	"roomgate/agent/whole"
 	"roomgate/store"
 
 	"roomgate/cmd/roomgate/show"
@@ -238,7 +238,7 @@ func writeSealed(ctx context.Context, file, word string, from source, p *show.Pr
 		err = os.Rename(temp.Name(), file)
 	}
 	if err == nil {
-		err = whole.Sync(filepath.Dir(file))
+		err = atomicfile.Sync(filepath.Dir(file))
 	}
 	if err != nil {
 		return made, err

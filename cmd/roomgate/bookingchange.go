@@ -68,7 +68,7 @@ func bookingStep(use, short, long, method, path string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.changed(cmd, r, method, bookingPath(b.ID)+path, nil, wish{booking: &b.Booking})
+			return c.changed(cmd, r, method, bookingPath(b.ID)+path, nil, intent{booking: &b.Booking})
 		})}
 }
 
@@ -143,7 +143,7 @@ func createBooking(cmd *cobra.Command, c *client, args []string) error {
 	if err := body.times(r.clock, day, grid, args[1], end); err != nil {
 		return err
 	}
-	w := wish{start: body.Start, end: body.End, dated: cmd.Flags().Changed("day")}
+	w := intent{start: body.Start, end: body.End, dated: cmd.Flags().Changed("day")}
 	return c.changed(cmd, r, http.MethodPost, "/bookings", body, w)
 }
 
@@ -218,7 +218,7 @@ func updateBooking(cmd *cobra.Command, c *client, args []string) error {
 	if err := body.move(cmd, r.clock, grid, b.Booking); err != nil {
 		return err
 	}
-	w := wish{booking: &b.Booking, start: body.Start, end: body.End, dated: f.Changed("day")}
+	w := intent{booking: &b.Booking, start: body.Start, end: body.End, dated: f.Changed("day")}
 	return c.changed(cmd, r, http.MethodPatch, bookingPath(b.ID), body, w)
 }
 
@@ -275,11 +275,11 @@ func extendBooking(cmd *cobra.Command, c *client, args []string) error {
 		}
 		body = bookingBody{End: utc(until)}
 	}
-	return c.changed(cmd, r, http.MethodPost, bookingPath(b.ID)+"/extend", body, wish{booking: &b.Booking, end: &until, extends: true})
+	return c.changed(cmd, r, http.MethodPost, bookingPath(b.ID)+"/extend", body, intent{booking: &b.Booking, end: &until, extends: true})
 }
 
 // changed asks for a change and prints the booking as it is then.
-func (c *client) changed(cmd *cobra.Command, r room, method, path string, in any, w wish) error {
+func (c *client) changed(cmd *cobra.Command, r room, method, path string, in any, w intent) error {
 	var b bookingRecord
 	if err := c.book(cmd, method, path, in, &b); err != nil {
 		return c.explain(cmd, r, w, err)

@@ -28,8 +28,8 @@ type refused struct {
 func (r *refused) Error() string { return r.err.Error() }
 func (r *refused) Unwrap() error { return r.err }
 
-// wish is what was asked for.
-type wish struct {
+// intent is what was asked for.
+type intent struct {
 	booking    *booking.Booking // that is to be changed; nil: a new one
 	start, end *time.Time
 	dated      bool // the day was said
@@ -52,7 +52,7 @@ func (c *client) book(cmd *cobra.Command, method, path string, in, out any) erro
 }
 
 // explain says a refusal in the room's own time, and what to do.
-func (c *client) explain(cmd *cobra.Command, r room, w wish, err error) error {
+func (c *client) explain(cmd *cobra.Command, r room, w intent, err error) error {
 	var no *refused
 	if !errors.As(err, &no) {
 		return err
@@ -73,7 +73,7 @@ func (c *client) explain(cmd *cobra.Command, r room, w wish, err error) error {
 }
 
 // conflict says from when to when the room is taken, and what is free instead.
-func (c *client) conflict(cmd *cobra.Command, r room, w wish, busy booking.Interval) string {
+func (c *client) conflict(cmd *cobra.Command, r room, w intent, busy booking.Interval) string {
 	about := r.clock.Today()
 	if busy.End.IsZero() {
 		return fmt.Sprintf("%s is taken from %s on: choose another room", r.Name, r.clock.Say(busy.Start, about))
@@ -107,7 +107,7 @@ func (c *client) conflict(cmd *cobra.Command, r room, w wish, busy booking.Inter
 }
 
 // id is that of the booking that is to be changed.
-func (w wish) id() string {
+func (w intent) id() string {
 	if w.booking == nil {
 		return ""
 	}
@@ -115,7 +115,7 @@ func (w wish) id() string {
 }
 
 // times are what is wanted, as far as it was said; a walk-up begins now.
-func (w wish) times(now time.Time) (start, end time.Time) {
+func (w intent) times(now time.Time) (start, end time.Time) {
 	start = now
 	if w.booking != nil {
 		start, end = w.booking.Start, w.booking.End

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/claim"
-	"roomgate/agent/whole"
 )
 
 const (
@@ -70,5 +70,5 @@ func (s screen) show(text string) error {
 		}
 		return nil
 	}
-	return whole.Write(s.path, []byte(text), nil)
+	return atomicfile.Write(s.path, []byte(text), nil)
 }

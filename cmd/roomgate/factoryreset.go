@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
-	"roomgate/agent/whole"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -139,7 +139,7 @@ func removeConfiguration(cmd *cobra.Command, path string) error {
 			gone = append(gone, filepath.Join(folder, e.Name()))
 		}
 	}
-	gone = append(gone, path+".before", whole.Unfinished(path+".before"), whole.Unfinished(path))
+	gone = append(gone, path+".before", atomicfile.Unfinished(path+".before"), atomicfile.Unfinished(path))
 	if path == defaultConfig {
 		if folder := seed.Find("/"); folder != "" {
 			gone = append(gone, filepath.Join(folder, seed.Done))

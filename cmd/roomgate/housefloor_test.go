@@ -13,12 +13,12 @@ import (
 // package is named on the lowest floor on which it stands.
 var floors = [][]string{
 	// Plain: they import nothing of this program.
-	{"problem", "outgoing", "clock", "auth", "qr", "journal", "whole", "support",
+	{"problem", "outgoing", "clock", "auth", "qr", "journal", "atomicfile", "support",
 		"device/devicetest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
 	// Rules and formats, without state.
 	{"loop", "booking", "calendar", "message", "rule", "push", "update", "devicesecret"},
 	// What nouns stand on.
-	{"eventlog", "config", "almanac", "backup", "standin"},
+	{"eventlog", "config", "calendarlink", "backup", "standin"},
 	// Nouns.
 	{"device", "schedule", "access", "mail", "webhook", "message/book", "edge", "claim", "cloudlink", "roombroker"},
 	// Nouns about other nouns.

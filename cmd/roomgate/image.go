@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/seed"
 	"roomgate/agent/setup"
-	"roomgate/agent/whole"
 	"roomgate/configs"
 	"roomgate/drivers/all"
 
@@ -153,7 +153,7 @@ func writeSeeds(cmd *cobra.Command, files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := whole.Write(path, data, nil); err != nil {
+		if err := atomicfile.Write(path, data, nil); err != nil {
 			return err
 		}
 	}

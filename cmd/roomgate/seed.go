@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
-	"roomgate/agent/whole"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -86,7 +86,7 @@ func issue(path, folder string, wrong error) error {
 	}
 	var said strings.Builder
 	sayWrong(&said, folder, wrong)
-	return whole.Write(path, []byte(strings.ReplaceAll(said.String(), `\`, `\\`)+"\n"), nil)
+	return atomicfile.Write(path, []byte(strings.ReplaceAll(said.String(), `\`, `\\`)+"\n"), nil)
 }
 
 // sayWrong tells a person at the screen what to do.

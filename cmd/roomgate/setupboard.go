@@ -12,8 +12,8 @@ import (
 
 	"roomgate/agent/setup"
 	"roomgate/drivers/host"
-	parts "roomgate/drivers/hub"
 	"roomgate/drivers/o3"
+	"roomgate/drivers/parts"
 
 	"roomgate/cmd/roomgate/show"
 )

@@ -6,11 +6,11 @@ import (
 	"roomgate/drivers/camera"
 	"roomgate/drivers/display"
 	"roomgate/drivers/fan"
-	"roomgate/drivers/hub"
 	"roomgate/drivers/light"
 	"roomgate/drivers/lock"
+	"roomgate/drivers/mqttdevice"
 	"roomgate/drivers/o3"
-	"roomgate/drivers/room"
+	"roomgate/drivers/parts"
 	"roomgate/drivers/webcam"
 )
 
@@ -24,7 +24,7 @@ func All() []drivers.Kind {
 		camera.Kind(),
 		webcam.Kind(),
 		o3.Kind(),
-		hub.Kind(),
+		parts.Kind(),
 		display.Kind(),
-	}, room.Kinds()...)
+	}, mqttdevice.Kinds()...)
 }

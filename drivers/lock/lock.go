@@ -24,7 +24,7 @@ type lock struct {
 	sense   drivers.Input   // nil: not wired
 	contact drivers.Input   // nil: not wired
 	keypad  *wiegand.Reader // nil: not wired
-	seen    sight           // belongs to Watch
+	seen    observation     // belongs to Watch
 }
 
 // Describe says what the lock takes.

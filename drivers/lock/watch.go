@@ -23,9 +23,9 @@ const (
 	keypadRetry = time.Second
 )
 
-// sight is what Watch last saw. It outlives one Watch, so that nothing is told
+// observation is what Watch last saw. It outlives one Watch, so that nothing is told
 // twice or forgotten when the building starts it again.
-type sight struct {
+type observation struct {
 	bolt, door string // empty: never looked
 	ajarSince  time.Time
 	heldTold   bool
@@ -153,8 +153,8 @@ func (w *watch) look(ctx context.Context, at time.Time) error {
 
 // levels reads the lines within ctx. A line takes no context: one that hangs
 // keeps its goroutine, not Watch.
-func (w *watch) levels(ctx context.Context) (sight, error) {
-	var s sight
+func (w *watch) levels(ctx context.Context) (observation, error) {
+	var s observation
 	var err error
 	done := make(chan struct{})
 	go func() {
@@ -163,14 +163,14 @@ func (w *watch) levels(ctx context.Context) (sight, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		return sight{}, context.Cause(ctx)
+		return observation{}, context.Cause(ctx)
 	case <-done:
 		return s, err
 	}
 }
 
 // leaf takes note that the leaf has moved.
-func (w *watch) leaf(before sight, at time.Time) {
+func (w *watch) leaf(before observation, at time.Time) {
 	w.seen.heldTold = false
 	if w.seen.door == ajar {
 		w.seen.ajarSince = at
@@ -187,7 +187,7 @@ func (w *watch) leaf(before sight, at time.Time) {
 // forced says whether a leaf that is now ajar was opened against the lock. A
 // bolt that was seen withdrawn before is the handle inside; a relay locked
 // just now is somebody who was in the doorway.
-func (w *watch) forced(before sight, at time.Time) bool {
+func (w *watch) forced(before observation, at time.Time) bool {
 	return before.door == shut && before.bolt == drivers.Closed && w.relay.lockedFor(w.options.Settle, at)
 }
 

@@ -10,9 +10,9 @@ import (
 	"roomgate/drivers/display"
 	"roomgate/drivers/drivertest"
 	"roomgate/drivers/fan"
-	"roomgate/drivers/hub"
 	"roomgate/drivers/light"
 	"roomgate/drivers/lock"
+	"roomgate/drivers/parts"
 	"roomgate/drivers/sim"
 )
 
@@ -50,7 +50,7 @@ func fanOptions() drivers.Options {
 }
 
 func hubOptions() drivers.Options {
-	return with(hub.Kind(), func(o *hub.Options) {
+	return with(parts.Kind(), func(o *parts.Options) {
 		o.Bus, o.PIR, o.Buzzer, o.Ring = i2cBus, "pir", "buzzer", spiPort
 	})()
 }
@@ -147,9 +147,9 @@ func TestConformance(t *testing.T) {
 
 func conformHub(t *testing.T, chip, strip string, thermometer func() sim.Part) {
 	drivertest.Run(t, drivertest.Case{
-		Kind: hub.Kind(), Rig: newRig, Blocking: true,
+		Kind: parts.Kind(), Rig: newRig, Blocking: true,
 		Options: func() drivers.Options {
-			o := hubOptions().(*hub.Options)
+			o := hubOptions().(*parts.Options)
 			o.Chip, o.Strip = chip, strip
 			return o
 		},

@@ -1,0 +1,206 @@
+// Package calendarlink lays an external calendar over the bookings of a meeting
+// space.
+//
+// A calendar is the truth about its meetings as long as they are ahead: what it
+// names is booked, what it moves is moved, and what it does not name any more
+// is cancelled. Such a booking has only left, whatever the calendar's reason
+// was: a link that was removed, an answer that was empty, an exception, a
+// status. It returns, with its next revision, when the calendar names it again.
+//
+// What the building has settled stays: a meeting that people or the cloud
+// cancelled, that was ended, or released because nobody came. A later time in
+// the calendar makes another meeting of it. A meeting that is checked in to
+// keeps its start, and what people prolonged keeps its end.
+//
+// An event that cannot be read is no event that is missing: its bookings stay
+// as they are.
+package calendarlink
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/calendar"
+	"roomgate/agent/problem"
+)
+
+// Room is a meeting space with what is booked in it.
+type Room struct {
+	ID       string
+	Bookings *booking.Schedule
+	Marks    map[string]booking.Marks // by id
+}
+
+// Page is what a calendar says of the time until To.
+type Page struct {
+	calendar.Result
+	To time.Time
+}
+
+// Outcome is what a page makes of the bookings of a room.
+type Outcome struct {
+	Placed   []booking.Booking           // new, moved or returned
+	Missing  []booking.Booking           // cancelled, for the page does not name them
+	Said     map[string]booking.Interval // the calendar's times of what the page names, by id
+	Problems []string                    // meetings that cannot be booked
+	// Held is how many events of the calendar had bookings ahead, Lost how many
+	// of them the page does not name at all.
+	Held, Lost int
+}
+
+// Lay finds out what a page changes. It changes nothing itself.
+func (r Room) Lay(p Page, now time.Time) Outcome {
+	l := layout{Room: r, now: now, unread: map[string]bool{}, Outcome: Outcome{Said: map[string]booking.Interval{}}}
+	for _, uid := range p.Unread {
+		l.unread[uid] = true
+	}
+	for _, o := range p.Occurrences {
+		if o.End.After(now) {
+			l.place(o)
+		}
+	}
+	l.miss(p.To)
+	return l.Outcome
+}
+
+// layout is the work of one Lay.
+type layout struct {
+	Room
+	Outcome
+	now    time.Time
+	unread map[string]bool
+}
+
+// place makes the booking of an occurrence what it shall be.
+func (l *layout) place(o calendar.Occurrence) {
+	said := booking.Interval{Start: o.Start.UTC().Truncate(time.Millisecond), End: o.End.UTC().Truncate(time.Millisecond)}
+	id := ID(l.Room.ID, o.ExternalID())
+	old, known := l.Bookings.Get(id)
+	if known && l.parted(old, said) {
+		id = movedID(l.Room.ID, o)
+		old, known = l.Bookings.Get(id)
+	}
+	l.Said[id] = said
+	if known && (settled(old) || old.Live() && l.unread[o.UID]) {
+		return
+	}
+	if !known {
+		old = booking.Booking{ID: id, SpaceID: l.Room.ID}
+	}
+	b, err := l.adopt(old, o, said)
+	if err != nil {
+		l.Problems = append(l.Problems, "event "+strings.ToValidUTF8(clip(o.UID, 100), "?")+" cannot be booked: "+err.Error())
+		return
+	}
+	switch {
+	case known && !old.Live():
+		b = b.Return(l.Bookings, l.now)
+		if b.State == booking.Displaced && old.State == booking.Displaced {
+			return // the room is still not free
+		}
+	case known && b == old:
+		return
+	case known:
+		b.Revision++
+		b.UpdatedAt = l.now.UTC().Truncate(time.Millisecond)
+	}
+	l.Placed = append(l.Placed, b)
+}
+
+// settled says that the building has decided on a meeting.
+func settled(b booking.Booking) bool {
+	return !b.Live() && b.State != booking.Displaced && !b.Left()
+}
+
+// parted says that the calendar speaks of another meeting than the booking: it
+// was moved after that was settled, or away from where people are in the room.
+func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
+	if b.State == booking.CheckedIn {
+		return !b.Overlaps(said.Start, said.End)
+	}
+	if !settled(b) {
+		return false
+	}
+	if was := l.Marks[b.ID].Calendar; was != (booking.Interval{}) {
+		return !was.Start.Equal(said.Start) || !was.End.Equal(said.End)
+	}
+	return !b.Start.Equal(said.Start) || !b.End.Equal(said.End) && !b.PlannedEnd.Equal(said.End)
+}
+
+// adopt lays what the calendar says over a booking.
+func (l *layout) adopt(b booking.Booking, o calendar.Occurrence, said booking.Interval) (booking.Booking, error) {
+	was := b
+	b.Source, b.ExternalID = booking.Calendar, clip(o.ExternalID(), 1000)
+	b.Title, b.Private = clip(o.Title, 500), o.Private
+	b.Organizer = booking.Person{Name: clip(o.Organizer.Name, 200), Email: o.Organizer.Email}
+	b.Start = said.Start
+	switch {
+	case was.PlannedEnd.Equal(said.End) && was.Live(): // it was prolonged here, or cut short for others in the room
+	case was.State == booking.CheckedIn && said.End.Before(was.End): // nobody's message shortens it
+	case !b.End.Equal(said.End):
+		b.End, b.PlannedEnd = said.End, time.Time{}
+	}
+	if was.State == booking.CheckedIn {
+		b.Start = was.Start
+	}
+	err := b.Complete(0, l.now)
+	if p := problem.As(err); p != nil && p.Field == "organizer.email" {
+		b.Organizer.Email = "" // a room that is used must not look free
+		err = b.Complete(0, l.now)
+	}
+	return b, err
+}
+
+// miss cancels what the page does not name, and counts the events that are
+// gone as a whole.
+func (l *layout) miss(to time.Time) {
+	held := map[string]bool{} // by UID: the page names one of its occurrences
+	l.Bookings.Walk(func(b *booking.Booking) bool {
+		if b.Source != booking.Calendar || b.State != booking.Booked || !b.End.After(l.now) || !b.Start.Before(to) {
+			return true
+		}
+		uid := calendar.UIDOf(b.ExternalID)
+		_, named := l.Said[b.ID]
+		named = named || l.unread[uid]
+		held[uid] = held[uid] || named
+		if !named {
+			l.Missing = append(l.Missing, b.Leave(l.now))
+		}
+		return true
+	})
+	l.Held = len(held)
+	for _, named := range held {
+		if !named {
+			l.Lost++
+		}
+	}
+}
+
+// ID is the id of the booking that stands for an occurrence of an external
+// calendar in a space.
+func ID(space, external string) string { return hash(space + "\n" + external + "\n") }
+
+// movedID is that of an occurrence that was moved after it was settled.
+func movedID(space string, o calendar.Occurrence) string {
+	return hash(space + "\n" + o.ExternalID() + "\n" + o.Start.String() + o.End.String())
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "c" + hex.EncodeToString(sum[:12])
+}
+
+// clip cuts a text to so many bytes, between two characters.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}

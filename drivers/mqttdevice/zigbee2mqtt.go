@@ -1,0 +1,211 @@
+package mqttdevice
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"roomgate/drivers"
+	"roomgate/drivers/session"
+)
+
+// Zigbee2MQTT 2.x, "MQTT Topics and Messages", "Exposes", "Device-Availability":
+//
+//	BASE/NAME               the state of a device, JSON
+//	BASE/NAME/set           an order, the same fields
+//	BASE/NAME/get           a question, the same fields with empty text
+//	BASE/NAME/availability  {"state": "online"}, retained
+//	BASE/bridge/state       {"state": "online"}, retained, and the last will
+//
+// BASE is the first level of the topic, unless node names it.
+const zigbeeTop = 254 // of a brightness
+
+// zigbeeModes are the modes of a fan that are a level. Some have numbers
+// instead, as IKEA's E2007: off, 1 to 9.
+var zigbeeModes = []string{"off", "low", "medium", "high"}
+
+type zigbee struct {
+	deviceType  string
+	topic, base string
+	onOff       bool
+	modes       []string // of a fan
+	numbered    bool     // the modes are numbers, and fan_speed counts as they do
+}
+
+func newZigbee(deviceType string, s spot) dialect {
+	base := s.Node
+	if base == "" {
+		base, _, _ = strings.Cut(s.Topic, "/")
+	}
+	z := &zigbee{deviceType: deviceType, topic: s.Topic, base: base, onOff: s.onOff, modes: zigbeeModes, numbered: s.speeds > 0}
+	if z.numbered {
+		z.modes = []string{zigbeeModes[0]}
+		for n := range s.speeds {
+			z.modes = append(z.modes, strconv.Itoa(n+1))
+		}
+	}
+	return z
+}
+
+func (z *zigbee) topics() []string {
+	return []string{z.topic, z.topic + "/availability", z.base + "/bridge/state"}
+}
+
+func (z *zigbee) account() drivers.Account {
+	a := drivers.Account{
+		Names:     []string{z.base, "zigbee2mqtt"},
+		Says:      z.topics(),
+		Publish:   []string{z.base + "/#", "homeassistant/+/+/+/config"},
+		Subscribe: []string{z.base + "/#", "homeassistant/status"},
+	}
+	if z.deviceType == drivers.TypeLock {
+		a.Opens = z.opens
+	}
+	return a
+}
+
+// zigbeeSays is what the bridge says of itself below BASE/bridge.
+var zigbeeSays = []string{"state", "info", "devices", "groups", "definitions", "extensions", "converters", "event", "logging", "health", "response"}
+
+// opens: a bolt has a friendly name, an address, a network address and any
+// number of groups, any of which may precede /set; and a request to the bridge
+// may rename it, group it or replace what drives it. So it is every order to its
+// bridge, whatever it names.
+func (z *zigbee) opens(topic string) bool {
+	for _, base := range []string{z.base, z.topic} { // the topic need not be below a base that is configured
+		at, ok := below(base, topic)
+		switch {
+		case !ok:
+		case slices.Contains(at, "set"):
+			return true
+		case base == z.base && at[0] == "bridge" && len(at) > 1 && !slices.Contains(zigbeeSays, at[1]):
+			return true
+		}
+	}
+	return false
+}
+
+func (z *zigbee) hear(topic string, payload []byte) ([]fact, error) {
+	switch topic {
+	case z.topic + "/availability":
+		return z.presence(deviceIs, payload)
+	case z.base + "/bridge/state":
+		return z.presence(bridgeIs, payload)
+	case z.topic:
+		o, err := parseObject(payload)
+		if err != nil {
+			return nil, err
+		}
+		return append(z.state(o), o.details(map[string]string{
+			"humidity": humidity, "battery": battery, "linkquality": linkQuality,
+		})...), nil
+	}
+	return nil, nil
+}
+
+// presence reads the JSON, or the bare word of versions before 2.
+func (z *zigbee) presence(name string, payload []byte) ([]fact, error) {
+	said := string(payload)
+	if o, err := parseObject(payload); err == nil {
+		said = o.text("state")
+	}
+	return presence(name, said, online, offline)
+}
+
+func (z *zigbee) state(o object) []fact {
+	switch z.deviceType {
+	case drivers.TypeLock:
+		return z.lock(o)
+	case drivers.TypeFan:
+		if !z.onOff {
+			return z.fan(o)
+		}
+	case drivers.TypeO3:
+		return z.sensor(o)
+	}
+	on, ok := o.is("state", "ON", "OFF")
+	n, lit := o.number("brightness")
+	return append(o.says("state", ok, powerIs(on)), o.says("brightness", lit, percent(n, zigbeeTop))...)
+}
+
+// lock believes the bolt more than the order: lock_state is what the lock
+// itself has measured.
+func (z *zigbee) lock(o object) []fact {
+	is, ok := o.is("state", "UNLOCK", "LOCK")
+	switch measured := o.text("lock_state"); {
+	case !ok:
+		return o.says("state", false, fact{name: bolt})
+	case measured == "not_fully_locked":
+		return []fact{{name: bolt, err: errMoving}}
+	case measured == "unlocked" && !is, measured == "locked" && is:
+		return []fact{{name: bolt, err: errMoving}}
+	}
+	return []fact{unlocked(is)}
+}
+
+func (z *zigbee) fan(o object) []fact {
+	mode := o.text("fan_mode")
+	i := slices.Index(z.modes, mode)
+	all := o.says("fan_mode", i >= 0, percent(float64(max(i, 0)), z.top()))
+	if n, ok := o.number("fan_speed"); ok && z.numbered && i < 0 {
+		all = []fact{percent(n, z.top())} // it has chosen by itself, in auto
+	}
+	if _, there := o["fan_state"]; there {
+		on, ok := o.is("fan_state", "ON", "OFF")
+		return append(all, o.says("fan_state", ok, powerIs(on))...)
+	}
+	return append(all, o.says("fan_mode", mode != "", powerIs(mode != zigbeeModes[0]))...)
+}
+
+// top is the fastest of a fan's modes.
+func (z *zigbee) top() float64 { return float64(len(z.modes) - 1) }
+
+func (z *zigbee) sensor(o object) []fact {
+	n, ok := o.number("temperature")
+	all := o.says("temperature", ok, warmth(n, o.text("temperature_unit") == "fahrenheit"))
+	field := "occupancy"
+	if _, there := o[field]; !there {
+		field = "presence" // radar sensors
+	}
+	there, ok := o.truth(field)
+	return append(all, o.says(field, ok, somebody(there))...)
+}
+
+// ask asks for what the device takes orders about. Sensors are not asked: most
+// run on a battery and cannot be.
+func (z *zigbee) ask() []session.Message {
+	fields := map[string]any{"state": ""}
+	switch {
+	case z.deviceType == drivers.TypeO3:
+		return nil
+	case z.deviceType == drivers.TypeFan && !z.onOff:
+		fields = map[string]any{"fan_state": ""}
+	case z.deviceType == drivers.TypeLight && !z.onOff:
+		fields["brightness"] = ""
+	}
+	return []session.Message{document(z.topic+"/get", fields)}
+}
+
+func (z *zigbee) set(want []fact) ([]session.Message, []fact) {
+	if b, ok := get(want, bolt); ok {
+		order := map[string]string{drivers.Open: "UNLOCK", drivers.Closed: "LOCK"}[b.text]
+		return []session.Message{document(z.topic+"/set", map[string]any{"state": order})}, want
+	}
+	p, _ := get(want, power)
+	l, dimmed := get(want, level)
+	dimmed = dimmed && !z.onOff
+	expect := []fact{p}
+	fields := map[string]any{"state": onOff(p)}
+	switch {
+	case z.deviceType == drivers.TypeFan && !z.onOff && dimmed:
+		step := steps(l.number, len(z.modes)-1)
+		fields = map[string]any{"fan_mode": z.modes[step]}
+		expect = append(expect, percent(float64(step), z.top()))
+	case z.deviceType == drivers.TypeFan && !z.onOff:
+		fields = map[string]any{"fan_state": onOff(p)}
+	case dimmed:
+		fields["brightness"] = steps(l.number, zigbeeTop)
+		expect = append(expect, l)
+	}
+	return []session.Message{document(z.topic+"/set", fields)}, expect
+}
