@@ -50,8 +50,8 @@ type Options struct {
 	Config  *config.Config
 	Buses   drivers.Buses
 	DataDir string // the folder of the database
-	// Told is told how far the check of the database before it is opened is; nil: nobody is.
-	Told store.Progress
+	// Progress hears how far the check of the database before it is opened is; nil: nobody does.
+	Progress store.Progress
 	// SystemKey is the system API key; empty: the stored one, or a new one.
 	SystemKey string
 	Version   string
@@ -126,7 +126,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
 		builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
-		Told: o.Told, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
+		Progress: o.Progress, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}

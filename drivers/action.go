@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Action is an order that a device takes, with the values it accepts.
+// Action is a command that a device takes, with the values it accepts.
 type Action struct {
 	Name    string  `json:"name"`
 	Summary string  `json:"summary"` // how a person would say it
@@ -43,7 +43,7 @@ const (
 // ValueName is the name of a parameter that stands alone.
 const ValueName = "value"
 
-// Args are the checked values of an order: float64 or string by name.
+// Args are the checked values of a command: float64 or string by name.
 type Args map[string]any
 
 // Number returns a number, 0 if the argument is absent.
@@ -55,7 +55,7 @@ func (a Args) Text(name string) string { s, _ := a[name].(string); return s }
 // Has says whether the argument was given or has a default.
 func (a Args) Has(name string) bool { _, ok := a[name]; return ok }
 
-// Parse checks raw, the JSON of an order's value (nil or null for none),
+// Parse checks raw, the JSON of a command's value (nil or null for none),
 // against the action. The error is a *FieldError.
 func (a Action) Parse(raw json.RawMessage) (Args, error) {
 	given, err := a.split(raw)

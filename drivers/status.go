@@ -11,7 +11,7 @@ type Status struct {
 	// ObservedAt is when the hardware said so, by the gateway's clock.
 	ObservedAt time.Time
 	// Source is what said so: "sense line", "tmp102 0x48", "report". Where a
-	// device cannot be read back it is SourceOrder.
+	// device cannot be read back it is SourceCommand.
 	Source string
 	// Details are further facts, shown where the platform has room for them:
 	// {"door": "ajar"}, {"rpm": 1240}. Nil for none.
@@ -22,8 +22,8 @@ type Status struct {
 	Err error
 }
 
-// SourceOrder marks a value that was ordered and cannot be read back.
-const SourceOrder = "order"
+// SourceCommand marks a value that a command set and that cannot be read back.
+const SourceCommand = "order"
 
 // Picture is an encoded image.
 type Picture struct {

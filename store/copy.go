@@ -17,10 +17,10 @@ import (
 
 // Copy returns a verified copy of one consistent state for reading, whatever is written meanwhile. It is the newest
 // snapshot, taken now if the database has changed since the last one, so that a copy costs nothing that an hour would
-// not have cost anyway. told, unless nil, is told while a snapshot is taken how many bytes are done, of how many: each
+// not have cost anyway. progress, unless nil, hears while a snapshot is taken how many bytes are done, of how many: each
 // is written and read back, so that they are twice those of the database. The caller closes the copy.
-func (db *DB) Copy(ctx context.Context, told func(done, total int64)) (*os.File, error) {
-	if err := db.takeSnapshot(ctx, told); err != nil {
+func (db *DB) Copy(ctx context.Context, progress Progress) (*os.File, error) {
+	if err := db.takeSnapshot(ctx, progress); err != nil {
 		return nil, err
 	}
 	db.snapshots.Lock() // nobody prunes the newest meanwhile

@@ -94,7 +94,7 @@ func (op *opening) makeSound() error {
 	case err != nil:
 		return err
 	default:
-		err = Check(op.ctx, op.path, op.o.Told)
+		err = Check(op.ctx, op.path, op.o.Progress)
 		if !errors.Is(err, ErrDamaged) {
 			return err
 		}

@@ -15,8 +15,8 @@ const (
 
 // Options say how Open checks, bounds and migrates a database. The zero value is usable.
 type Options struct {
-	// Told is told how far the check before opening is, in bytes; nil: nobody is. A slow disk takes as long as it takes.
-	Told Progress
+	// Progress hears how far the check before opening is, in bytes; nil: nobody does. A slow disk takes as long as it takes.
+	Progress Progress
 	// Age says when a row was written, in a unit of its table that only rises; 0: it does not tell. It helps a repair
 	// to choose between two versions of a row. It need not know queues, and gets the JSON. nil: no row tells.
 	Age func(bucket string, row []byte) int64

@@ -141,7 +141,7 @@ func (q Queue[T]) Set(tx *Tx, seq uint64, v T) error {
 }
 
 // After returns up to limit rows with numbers above seq, oldest first. A damaged row is left out, so that it cannot
-// hold up those behind it, and told by tx.Err.
+// hold up those behind it, and tx.Err says so.
 func (q Queue[T]) After(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	b, err := tx.bucket(q.bucket)
 	if err != nil || b == nil || seq == math.MaxUint64 {

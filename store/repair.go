@@ -107,7 +107,7 @@ func (op *opening) build(temp string, note *Repair) (err error) {
 	if sum := note.Sum(); snapshot == nil && sum.Kept+sum.Found+sum.Earlier == 0 {
 		op.report.Created = true
 	}
-	return Check(op.ctx, temp, op.o.Told)
+	return Check(op.ctx, temp, op.o.Progress)
 }
 
 // goodSnapshot opens the newest snapshot that is sound, and was written by the same schema as the file if that can be
@@ -119,7 +119,7 @@ func (op *opening) goodSnapshot(note *Repair) (*bbolt.Tx, func() error, error) {
 		return nil, none, err
 	}
 	for _, s := range slices.Backward(snapshots) {
-		err := Check(op.ctx, s.name, op.o.Told)
+		err := Check(op.ctx, s.name, op.o.Progress)
 		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnreadable) {
 			op.o.Log.Warn("a snapshot cannot be used, trying an older one", "error", err)
 			continue

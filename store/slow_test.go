@@ -40,7 +40,7 @@ func TestSlowDiskIsNoDamage(t *testing.T) {
 			}
 			last = done
 		}
-		slow := counted{t.Context(), slowDisk{bytes.NewReader(data), rate}, &tally{total: int64(len(data)), told: told}}
+		slow := counted{t.Context(), slowDisk{bytes.NewReader(data), rate}, &tally{total: int64(len(data)), progress: told}}
 		if err := verifyImage(slow, int64(len(data))); err != nil {
 			t.Error(err)
 		}
@@ -110,7 +110,7 @@ func TestUnreadableFileIsNotSetAside(t *testing.T) {
 func TestStoppedOpenSetsNothingAside(t *testing.T) {
 	path := filled(t, Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	_, report, err := Open(ctx, path, Options{Told: func(int64, int64) { cancel() }})
+	_, report, err := Open(ctx, path, Options{Progress: func(int64, int64) { cancel() }})
 	wantError(t, err, context.Canceled)
 	if report != (Report{}) || errors.Is(err, ErrDamaged) {
 		t.Errorf("report %+v, %v", report, err)

@@ -15,10 +15,10 @@ import (
 // have gone bad on the card: then no snapshot is kept, and the older ones stay.
 func (db *DB) Snapshot(ctx context.Context) error { return db.takeSnapshot(ctx, nil) }
 
-func (db *DB) takeSnapshot(ctx context.Context, told func(done, total int64)) error {
+func (db *DB) takeSnapshot(ctx context.Context, progress Progress) error {
 	db.snapshots.Lock()
 	defer db.snapshots.Unlock()
-	err := db.snapshot(ctx, told)
+	err := db.snapshot(ctx, progress)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if err != nil {
@@ -29,7 +29,7 @@ func (db *DB) takeSnapshot(ctx context.Context, told func(done, total int64)) er
 	return nil
 }
 
-func (db *DB) snapshot(ctx context.Context, told func(done, total int64)) error {
+func (db *DB) snapshot(ctx context.Context, progress Progress) error {
 	older, err := siblings(db.path, kindSnapshot)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (db *DB) snapshot(ctx context.Context, told func(done, total int64)) error 
 	}
 	made := numbered{number: nextNumber(older)}
 	made.name = sibling(db.path, kindSnapshot, made.number)
-	if err := db.copyTo(ctx, made.name, told); err != nil {
+	if err := db.copyTo(ctx, made.name, progress); err != nil {
 		return err
 	}
 	return prune(append(older, made), db.o.Snapshots)
@@ -65,9 +65,9 @@ func headerOf(path string) (pages.Header, error) {
 }
 
 // copyTo writes a verified copy of one consistent state under name, atomically.
-func (db *DB) copyTo(ctx context.Context, name string, told func(done, total int64)) error {
+func (db *DB) copyTo(ctx context.Context, name string, progress Progress) error {
 	temp := temporary(name)
-	err := db.writeCopy(ctx, temp, told)
+	err := db.writeCopy(ctx, temp, progress)
 	if err == nil {
 		err = install(temp, name)
 	}
@@ -77,13 +77,13 @@ func (db *DB) copyTo(ctx context.Context, name string, told func(done, total int
 	return nil
 }
 
-func (db *DB) writeCopy(ctx context.Context, temp string, told func(done, total int64)) error {
+func (db *DB) writeCopy(ctx context.Context, temp string, progress Progress) error {
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	t := tally{told: told}
+	t := tally{progress: progress}
 	err = db.View(func(tx *Tx) error {
 		if err := roomFor(temp, tx.bolt.Size()); err != nil {
 			return err
@@ -106,12 +106,12 @@ func (db *DB) writeCopy(ctx context.Context, temp string, told func(done, total 
 // tally tells somebody how far a copy is.
 type tally struct {
 	done, total int64 // bytes
-	told        Progress
+	progress    Progress
 }
 
 func (t *tally) add(n int) {
-	if t.done += int64(n); t.told != nil {
-		t.told(min(t.done, t.total), t.total)
+	if t.done += int64(n); t.progress != nil {
+		t.progress(min(t.done, t.total), t.total)
 	}
 }
 

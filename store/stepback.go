@@ -30,7 +30,7 @@ func StepBack(ctx context.Context, path string, schema int, o Options) (aside st
 }
 
 func (op *opening) stepBack(before string, schema int) (aside string, err error) {
-	if err := Check(op.ctx, before, op.o.Told); err != nil {
+	if err := Check(op.ctx, before, op.o.Progress); err != nil {
 		return "", err
 	}
 	if err := op.skipSequences(before); err != nil {

@@ -79,7 +79,7 @@ func (t Table[T]) Delete(tx *Tx, key string) error {
 	return nil
 }
 
-// All yields every row in the order of keys. A damaged row is left out and told by tx.Err. The loop body may put
+// All yields every row in the order of keys. A damaged row is left out, and tx.Err says so. The loop body may put
 // and delete rows of the table.
 func (t Table[T]) All(tx *Tx) iter.Seq2[string, T] { return t.From(tx, "") }
 

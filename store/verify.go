@@ -15,14 +15,14 @@ import (
 	"roomgate/store/pages"
 )
 
-// Progress is told how many bytes of how many are done.
+// Progress hears how many bytes of how many are done.
 type Progress func(done, total int64)
 
 // Verify is Check that nobody stops and nobody watches.
 func Verify(path string) error { return Check(context.Background(), path, nil) }
 
 // Check reads the whole file at path: its structure, the order of all keys and the checksum of every value. It opens
-// the file for reading only and changes nothing. It takes as long as the disk takes, and told, unless nil, is told how
+// the file for reading only and changes nothing. It takes as long as the disk takes, and progress, unless nil, hears how
 // far it is.
 //
 // The error wraps ErrDamaged if the file is damaged, and only then: ErrUnreadable if the disk did not deliver it,
@@ -31,11 +31,11 @@ func Verify(path string) error { return Check(context.Background(), path, nil) }
 //
 // Pages are read one by one and never mapped, so that damage is an error here. bbolt may panic, fault or loop on it:
 // no damaged file must come so far.
-func Check(ctx context.Context, path string, told Progress) error {
+func Check(ctx context.Context, path string, progress Progress) error {
 	file, err := openShared(path)
 	if err == nil {
 		defer unlock(file)
-		err = checkFile(ctx, file, told)
+		err = checkFile(ctx, file, progress)
 	}
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", path, err)
@@ -56,12 +56,12 @@ func openShared(path string) (*os.File, error) {
 }
 
 // checkFile is Check of a file that is already open.
-func checkFile(ctx context.Context, file *os.File, told Progress) error {
+func checkFile(ctx context.Context, file *os.File, progress Progress) error {
 	size, err := sizeOf(file)
 	if err != nil {
 		return err
 	}
-	return verifyImage(counted{ctx, file, &tally{total: size, told: told}}, size)
+	return verifyImage(counted{ctx, file, &tally{total: size, progress: progress}}, size)
 }
 
 func sizeOf(file *os.File) (int64, error) {

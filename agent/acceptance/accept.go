@@ -67,7 +67,7 @@ func (w *walk) run(ctx context.Context) error {
 		return err
 	}
 	if !w.answers(before) {
-		return nil // each order would only wait for nothing
+		return nil // each command would only wait for nothing
 	}
 	walked := w.steps(ctx, before)
 	if err := w.room.restore(ctx, w.device, before); err != nil {
@@ -113,15 +113,15 @@ func (w *walk) add(s Step) {
 	}
 }
 
-// order tries an order and judges its evidence: judge returns what is wrong,
+// command tries a command and judges its evidence: judge returns what is wrong,
 // or nothing. The error is only that of a gateway that is gone or of ctx.
-func (w *walk) order(ctx context.Context, sub, action string, value any, judge func(*device.Evidence) string) (ok bool, err error) {
+func (w *walk) command(ctx context.Context, sub, action string, value any, judge func(*device.Evidence) string) (ok bool, err error) {
 	if !takes(w.device, sub, action) {
 		return true, nil // not every product can do everything
 	}
 	s := Step{SubDevice: sub, Name: strings.TrimSpace(fmt.Sprint(action, " ", words(value))), Result: Passed}
 	started := time.Now()
-	receipt, err := w.room.do(ctx, Order{w.device.Type, sub, action, value})
+	receipt, err := w.room.do(ctx, Command{w.device.Type, sub, action, value})
 	if gone(ctx, err) {
 		return false, err
 	}
@@ -144,7 +144,7 @@ func gone(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, ErrUnreachable))
 }
 
-// milliseconds from the order to its evidence: by the gateway's clock if it
+// milliseconds from the command to its evidence: by the gateway's clock if it
 // tells both times, else as long as we waited.
 func milliseconds(r device.Receipt, waited time.Duration) float64 {
 	if !r.FinishedAt.IsZero() && !r.FinishedAt.Before(r.ReceivedAt) {

@@ -39,7 +39,7 @@ func room(t *testing.T, b *agenttest.Building, id string) acceptance.Room {
 	}
 	return acceptance.Room{
 		SpaceInfo: b.Spaces()[i],
-		Order: func(ctx context.Context, o acceptance.Order) (device.Receipt, error) {
+		Command: func(ctx context.Context, o acceptance.Command) (device.Receipt, error) {
 			return b.Commands.Do(ctx, device.Command{Space: id, DeviceType: o.DeviceType, SubDevice: o.SubDevice, Action: o.Action, Value: raw(t, o.Value)})
 		},
 		Read: func(_ context.Context, deviceType string) ([]device.Reading, error) {
@@ -233,9 +233,9 @@ func TestAnInterruptedWalkRestores(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 		r := room(t, b, agenttest.Borealis)
 		ctx, cancel := context.WithCancel(t.Context())
-		order := r.Order
-		r.Order = func(ctx context.Context, o acceptance.Order) (device.Receipt, error) {
-			receipt, err := order(ctx, o)
+		command := r.Command
+		r.Command = func(ctx context.Context, o acceptance.Command) (device.Receipt, error) {
+			receipt, err := command(ctx, o)
 			if o.Action == drivers.ActOpen {
 				cancel()
 			}
@@ -254,7 +254,7 @@ func TestAnInterruptedWalkRestores(t *testing.T) {
 func TestAGatewayThatIsGone(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 		r := room(t, b, agenttest.Borealis)
-		r.Order = func(context.Context, acceptance.Order) (device.Receipt, error) {
+		r.Command = func(context.Context, acceptance.Command) (device.Receipt, error) {
 			return device.Receipt{}, acceptance.ErrUnreachable
 		}
 		if _, err := acceptance.Accept(t.Context(), r, yes(t, b, "borealis"), nil); !errors.Is(err, acceptance.ErrUnreachable) {

@@ -4,7 +4,7 @@
 //
 // # Why
 //
-// Everything is done by ordinary orders through whatever door the caller has,
+// Everything is done by ordinary commands through whatever door the caller has,
 // so that what is proved is what clients use, with its evidence and events,
 // and so that a gateway elsewhere can be proved too. A question that nobody
 // answered is never counted as seen.

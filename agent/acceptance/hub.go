@@ -101,7 +101,7 @@ func (w *walk) notice(ctx context.Context, s *Step) error {
 
 func (w *walk) buzzer(ctx context.Context) error {
 	beep := map[string]any{"pattern": "double", "seconds": 1}
-	if _, err := w.order(ctx, drivers.SubBuzzer, drivers.ActBeep, beep, anything); err != nil {
+	if _, err := w.command(ctx, drivers.SubBuzzer, drivers.ActBeep, beep, anything); err != nil {
 		return err
 	}
 	if err := w.look(ctx, moment); err != nil {

@@ -17,7 +17,7 @@ type show struct {
 	turns []turn
 }
 
-// turn is one order of a show, and how long it is looked at.
+// turn is one command of a show, and how long it is looked at.
 type turn struct {
 	action string
 	value  any
@@ -65,7 +65,7 @@ func (r Room) Identify(ctx context.Context, deviceType, sub string, told func(Sh
 
 func (r Room) play(ctx context.Context, d device.Info, s show) error {
 	for _, t := range s.turns {
-		o := Order{d.Type, s.sub, t.action, t.value}
+		o := Command{d.Type, s.sub, t.action, t.value}
 		if _, err := r.do(ctx, o); err != nil {
 			return fmt.Errorf("%s: %w", t.action, err)
 		}

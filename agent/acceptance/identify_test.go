@@ -25,7 +25,7 @@ func raw(t *testing.T, v any) json.RawMessage {
 	return b
 }
 
-func order(t *testing.T, b *agenttest.Building, deviceType, sub, action string, value any) {
+func command(t *testing.T, b *agenttest.Building, deviceType, sub, action string, value any) {
 	t.Helper()
 	r, err := b.Commands.Do(t.Context(), device.Command{Space: agenttest.Borealis, DeviceType: deviceType, SubDevice: sub, Action: action, Value: raw(t, value)})
 	if err != nil || r.State != device.Done {
@@ -33,7 +33,7 @@ func order(t *testing.T, b *agenttest.Building, deviceType, sub, action string, 
 	}
 }
 
-// Each device shows itself by ordinary orders, which are events, and is then
+// Each device shows itself by ordinary commands, which are events, and is then
 // what it was.
 func TestIdentifyRestores(t *testing.T) {
 	for _, c := range []struct {
@@ -41,22 +41,22 @@ func TestIdentifyRestores(t *testing.T) {
 		before                func(t *testing.T, b *agenttest.Building)
 	}{
 		{drivers.TypeLight, "", "on and off", func(t *testing.T, b *agenttest.Building) {
-			order(t, b, drivers.TypeLight, "", drivers.ActIntensity, 35)
+			command(t, b, drivers.TypeLight, "", drivers.ActIntensity, 35)
 		}},
 		{drivers.TypeLight, "", "on and off", func(*testing.T, *agenttest.Building) {}},
 		{drivers.TypeFan, "", "runs up", func(t *testing.T, b *agenttest.Building) {
-			order(t, b, drivers.TypeFan, "", drivers.ActIntensity, 60)
+			command(t, b, drivers.TypeFan, "", drivers.ActIntensity, 60)
 		}},
 		{drivers.TypeFan, "", "runs up", func(*testing.T, *agenttest.Building) {}},
 		{drivers.TypeO3, drivers.SubRing, "blinks", func(t *testing.T, b *agenttest.Building) {
-			order(t, b, drivers.TypeO3, drivers.SubRing, drivers.ActColor, "#ff8800")
-			order(t, b, drivers.TypeO3, drivers.SubRing, drivers.ActPattern, "breathe")
+			command(t, b, drivers.TypeO3, drivers.SubRing, drivers.ActColor, "#ff8800")
+			command(t, b, drivers.TypeO3, drivers.SubRing, drivers.ActPattern, "breathe")
 		}},
 		{drivers.TypeO3, drivers.SubBuzzer, "beeps", func(*testing.T, *agenttest.Building) {}},
 		{drivers.TypeLock, "", "clicks", func(*testing.T, *agenttest.Building) {}},
 		{drivers.TypeCamera, "", "picture", func(t *testing.T, b *agenttest.Building) {}},
 		{drivers.TypeDisplay, "", "This is Borealis", func(t *testing.T, b *agenttest.Building) {
-			order(t, b, drivers.TypeDisplay, "", drivers.ActOff, nil)
+			command(t, b, drivers.TypeDisplay, "", drivers.ActOff, nil)
 		}},
 	} {
 		inBuilding(t, func(t *testing.T, b *agenttest.Building) {
@@ -82,7 +82,7 @@ func TestIdentifyRestores(t *testing.T) {
 	}
 }
 
-// same compares the details that an order sets.
+// same compares the details that a command sets.
 func same(a, b map[string]any) bool {
 	for _, name := range []string{"intensity", "color", "pattern", "brightness", "backlight"} {
 		if a[name] != b[name] {
@@ -114,7 +114,7 @@ func TestIdentifyAHub(t *testing.T) {
 // A lock that is open is not touched: nobody knows for whom it is.
 func TestIdentifyLeavesAnOpenLock(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *agenttest.Building) {
-		order(t, b, drivers.TypeLock, "", drivers.ActOpen, nil)
+		command(t, b, drivers.TypeLock, "", drivers.ActOpen, nil)
 		err := room(t, b, agenttest.Borealis).Identify(t.Context(), drivers.TypeLock, "", func(acceptance.Shown) {})
 		if s, _ := b.Status(agenttest.Borealis, drivers.TypeLock, ""); err == nil || s.Value != drivers.Open {
 			t.Errorf("%v, and it is %s", err, s.Value)

@@ -13,12 +13,12 @@ import (
 	"roomgate/drivers"
 )
 
-// ErrUnreachable is what an Order wraps when it is the gateway that does not
+// ErrUnreachable is what a Command wraps when it is the gateway that does not
 // answer, and not the device.
 var ErrUnreachable = errors.New("the gateway does not answer")
 
-// Order is what a device is told to do.
-type Order struct {
+// Command is what a device is told to do.
+type Command struct {
 	DeviceType string `json:"device_type"`
 	SubDevice  string `json:"sub_device,omitempty"`
 	Action     string `json:"action"`
@@ -28,8 +28,8 @@ type Order struct {
 // Room is a meeting space as whoever reaches its gateway can ask.
 type Room struct {
 	agent.SpaceInfo
-	// Order gives an order and waits for its final receipt.
-	Order func(ctx context.Context, o Order) (device.Receipt, error)
+	// Command gives a command and waits for its final receipt.
+	Command func(ctx context.Context, o Command) (device.Receipt, error)
 	// Read returns the readings of a device and its sub-devices.
 	Read func(ctx context.Context, deviceType string) ([]device.Reading, error)
 	// Picture returns the last picture of a camera or a display.
@@ -49,12 +49,12 @@ func (r Room) device(deviceType string) (device.Info, error) {
 	return r.Devices[i], nil
 }
 
-// do gives an order and returns its evidence; an order that was not carried
+// do gives a command and returns its evidence; a command that was not carried
 // out is an error.
-func (r Room) do(ctx context.Context, o Order) (device.Receipt, error) {
-	receipt, err := r.Order(ctx, o)
+func (r Room) do(ctx context.Context, o Command) (device.Receipt, error) {
+	receipt, err := r.Command(ctx, o)
 	if err == nil && receipt.State != device.Done {
-		err = errors.New(cmp.Or(receipt.Reason, "the order is "+string(receipt.State)))
+		err = errors.New(cmp.Or(receipt.Reason, "the command is "+string(receipt.State)))
 	}
 	return receipt, err
 }
@@ -94,8 +94,8 @@ func (r Room) restore(ctx context.Context, d device.Info, before []device.Readin
 	return err
 }
 
-// back are the orders that make a device what it was.
-func back(was device.Reading) []Order {
+// back are the commands that make a device what it was.
+func back(was device.Reading) []Command {
 	if was.Status == device.Offline {
 		return nil
 	}
@@ -103,35 +103,35 @@ func back(was device.Reading) []Order {
 	case was.SubDevice == drivers.SubRing:
 		return ringBack(was)
 	case was.SubDevice == drivers.SubBuzzer, was.DeviceType == drivers.TypeCamera:
-		return []Order{{Action: was.Value}}
+		return []Command{{Action: was.Value}}
 	case was.DeviceType == drivers.TypeLight, was.DeviceType == drivers.TypeFan:
 		level, known := was.Details["intensity"]
 		if was.Value == drivers.On && known {
-			return []Order{{Action: drivers.ActIntensity, Value: level}}
+			return []Command{{Action: drivers.ActIntensity, Value: level}}
 		}
-		return []Order{{Action: was.Value}}
+		return []Command{{Action: was.Value}}
 	case was.DeviceType == drivers.TypeDisplay: // its page comes back without a message
 		if was.Details["backlight"] == drivers.Off {
-			return []Order{{Action: drivers.ActRefresh}, {Action: drivers.ActOff}}
+			return []Command{{Action: drivers.ActRefresh}, {Action: drivers.ActOff}}
 		}
-		return []Order{{Action: drivers.ActRefresh}, {Action: drivers.ActOn}}
+		return []Command{{Action: drivers.ActRefresh}, {Action: drivers.ActOn}}
 	case was.DeviceType == drivers.TypeLock: // what was locked is locked; what stood open is not opened again
-		return []Order{{Action: drivers.ActClose}}
+		return []Command{{Action: drivers.ActClose}}
 	}
 	return nil
 }
 
 // ringBack brings the color or the pattern back, then the light itself.
-func ringBack(was device.Reading) (orders []Order) {
+func ringBack(was device.Reading) (commands []Command) {
 	if color, ok := was.Details["color"]; ok {
-		orders = append(orders, Order{Action: drivers.ActColor, Value: color})
+		commands = append(commands, Command{Action: drivers.ActColor, Value: color})
 	} else if pattern, ok := was.Details["pattern"]; ok && was.Value == drivers.On {
-		orders = append(orders, Order{Action: drivers.ActPattern, Value: pattern})
+		commands = append(commands, Command{Action: drivers.ActPattern, Value: pattern})
 	}
 	if was.Value == drivers.Off {
-		orders = append(orders, Order{Action: drivers.ActOff})
+		commands = append(commands, Command{Action: drivers.ActOff})
 	}
-	return orders
+	return commands
 }
 
 // pause waits, and is ctx's error if that ended first.

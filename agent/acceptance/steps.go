@@ -24,17 +24,17 @@ const (
 	moves = 20 * time.Second
 )
 
-// try is one order with what is expected.
+// try is one command with what is expected.
 type try struct {
 	action string
 	value  any
 	judge  func(*device.Evidence) string
 }
 
-// all tries one order after the other, each looked at for a moment.
+// all tries one command after the other, each looked at for a moment.
 func (w *walk) all(ctx context.Context, sub string, tries ...try) error {
 	for _, t := range tries {
-		if _, err := w.order(ctx, sub, t.action, t.value, t.judge); err != nil {
+		if _, err := w.command(ctx, sub, t.action, t.value, t.judge); err != nil {
 			return err
 		}
 		if err := w.look(ctx, moment); err != nil {
@@ -88,12 +88,12 @@ func (w *walk) fan(ctx context.Context) error {
 	return w.ask(ctx, "", "did the fan of "+w.room.Name+" run up and stop?")
 }
 
-// speed orders an intensity and returns the rpm that it leads to, 0 if nobody
-// counts. The order is given again once the fan has settled, because its
+// speed asks for an intensity and returns the rpm that it leads to, 0 if nobody
+// counts. The command is given again once the fan has settled, because its
 // evidence is a count of now.
 func (w *walk) speed(ctx context.Context, percent int) (rpm float64, err error) {
 	counted := false
-	_, err = w.order(ctx, "", drivers.ActIntensity, percent, func(e *device.Evidence) string {
+	_, err = w.command(ctx, "", drivers.ActIntensity, percent, func(e *device.Evidence) string {
 		_, counted = e.Details["rpm"]
 		return shows("intensity", percent)(e)
 	})
@@ -103,7 +103,7 @@ func (w *walk) speed(ctx context.Context, percent int) (rpm float64, err error) 
 	if err := pause(ctx, settles); err != nil {
 		return 0, err
 	}
-	receipt, err := w.room.do(ctx, Order{DeviceType: w.device.Type, Action: drivers.ActIntensity, Value: percent})
+	receipt, err := w.room.do(ctx, Command{DeviceType: w.device.Type, Action: drivers.ActIntensity, Value: percent})
 	if gone(ctx, err) {
 		return 0, err
 	}
@@ -123,7 +123,7 @@ func (w *walk) camera(ctx context.Context) error {
 	if err := w.all(ctx, "", try{drivers.ActOn, nil, becomes(drivers.On)}); err != nil {
 		return err
 	}
-	ok, err := w.order(ctx, "", drivers.ActSnapshot, nil, anything)
+	ok, err := w.command(ctx, "", drivers.ActSnapshot, nil, anything)
 	if err != nil {
 		return err
 	}
@@ -139,11 +139,11 @@ func (w *walk) privacy(ctx context.Context) error {
 	if !takes(w.device, "", drivers.ActOff) || !takes(w.device, "", drivers.ActSnapshot) {
 		return nil
 	}
-	if ok, err := w.order(ctx, "", drivers.ActOff, nil, becomes(drivers.Off)); !ok || err != nil {
+	if ok, err := w.command(ctx, "", drivers.ActOff, nil, becomes(drivers.Off)); !ok || err != nil {
 		return err
 	}
 	s := Step{Name: "no picture while it is off", Result: Passed}
-	receipt, err := w.room.do(ctx, Order{DeviceType: w.device.Type, Action: drivers.ActSnapshot})
+	receipt, err := w.room.do(ctx, Command{DeviceType: w.device.Type, Action: drivers.ActSnapshot})
 	if gone(ctx, err) {
 		return err
 	}
@@ -200,7 +200,7 @@ func (w *walk) display(ctx context.Context, before []device.Reading) error {
 		return err
 	}
 	if takes(w.device, "", drivers.ActScreenshot) {
-		ok, err := w.order(ctx, "", drivers.ActScreenshot, nil, anything)
+		ok, err := w.command(ctx, "", drivers.ActScreenshot, nil, anything)
 		if err == nil && ok {
 			err = w.picture(ctx, "the display of "+w.room.Name, "show what the display shows")
 		}

@@ -28,7 +28,7 @@ func TestEveryDeviceOfTheDemoAnswers(t *testing.T) {
 		})
 	}
 	receipt, err := b.Commands.Do(t.Context(), device.Command{Space: Aurora, DeviceType: drivers.TypeLock, Action: drivers.ActOpen, Via: device.ViaCLI})
-	if err != nil || receipt.State != device.Done || receipt.Evidence.Value != drivers.Open || receipt.Evidence.Source == drivers.SourceOrder {
+	if err != nil || receipt.State != device.Done || receipt.Evidence.Value != drivers.Open || receipt.Evidence.Source == drivers.SourceCommand {
 		t.Errorf("opening the door: %+v, %v, want done with a read-back", receipt, err)
 	}
 }

@@ -25,7 +25,7 @@ const (
 	permitAny    permission = "any"           // whoever may come in
 	permitAdmin  permission = "admin"         // who manages the building, or his organization
 	permitRead   permission = "devices:read"  // status, descriptions, pictures
-	permitWrite  permission = "devices:write" // orders, and what a display answers
+	permitWrite  permission = "devices:write" // commands, and what a display answers
 	permitEvents permission = "events:read"
 	permitSystem permission = "system" // the gateway itself and its keys
 

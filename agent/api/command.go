@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// longestOrder is how long an action waits for its outcome unless told
+	// longestCommand is how long an action waits for its outcome unless told
 	// otherwise, and at most.
-	longestOrder = 10 * time.Second
+	longestCommand = 10 * time.Second
 	// longestIdempotencyKey is in characters.
 	longestIdempotencyKey = 200
 	headerIdempotencyKey  = "Idempotency-Key"
 )
 
-// action gives a device an order and answers with the receipt.
+// action gives a device a command and answers with the receipt.
 func action(s *Server, c *call) error {
 	o := device.Command{Space: c.params[0], Via: c.who.via, By: c.who.ID}
 	var wait json.RawMessage
@@ -41,15 +41,15 @@ func action(s *Server, c *call) error {
 	if o.ID, err = idempotent(c); err != nil {
 		return err
 	}
-	o.Value = append(json.RawMessage(nil), o.Value...) // the order outlives the request
+	o.Value = append(json.RawMessage(nil), o.Value...) // the command outlives the request
 	receipt, err := s.do(c, o, patience)
 	if err != nil {
-		return orderError(err, o)
+		return commandError(err, o)
 	}
 	return c.receipt(receipt)
 }
 
-// do gives the order, and waits for its outcome as long as the caller likes.
+// do gives the command, and waits for its outcome as long as the caller likes.
 func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.Receipt, error) {
 	if err := s.agent.Permits(c.who.Principal, o.Space, o.DeviceType, o.SubDevice, o.Action); err != nil {
 		return device.Receipt{}, err
@@ -63,8 +63,8 @@ func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.R
 	return s.agent.Commands.Accept(c.r.Context(), o)
 }
 
-// orderError puts the refusal of an order into the words of this door.
-func orderError(err error, o device.Command) error {
+// commandError puts the refusal of a command into the words of this door.
+func commandError(err error, o device.Command) error {
 	e := agent.AsError(err)
 	switch {
 	case e.Code == problem.Conflict && e.Field == "id":
@@ -75,7 +75,7 @@ func orderError(err error, o device.Command) error {
 	return knownType(err, o.DeviceType)
 }
 
-// receiptStatus is the HTTP status of an order's outcome.
+// receiptStatus is the HTTP status of a command's outcome.
 func receiptStatus(r device.Receipt) int {
 	switch r.State {
 	case device.Done:
@@ -90,7 +90,7 @@ func receiptStatus(r device.Receipt) int {
 func parseWait(raw json.RawMessage) (time.Duration, error) {
 	switch string(raw) {
 	case "", "true":
-		return longestOrder, nil
+		return longestCommand, nil
 	case "false":
 		return 0, nil
 	}
@@ -101,12 +101,12 @@ func parseWait(raw json.RawMessage) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return duration("wait", s, longestOrder)
+	return duration("wait", s, longestCommand)
 }
 
-// idempotent derives the order's id from who asks and what the caller calls
+// idempotent derives the command's id from who asks and what the caller calls
 // it; empty if it has no name. The same name from another caller is another
-// order.
+// command.
 func idempotent(c *call) (string, error) {
 	given := c.r.Header[headerIdempotencyKey]
 	if len(given) == 0 {
@@ -135,8 +135,8 @@ type permitted struct {
 	Reason  string `json:"reason,omitempty"` // why not
 }
 
-// lastOrder is the last order to a device since the start.
-type lastOrder struct {
+// lastCommand is the last command to a device since the start.
+type lastCommand struct {
 	SubDevice string          `json:"sub_device,omitempty"`
 	Action    string          `json:"action"`
 	Value     json.RawMessage `json:"value,omitempty"`
@@ -151,7 +151,7 @@ type controlAnswer struct {
 	SubDevice  string        `json:"sub_device,omitempty"`
 	Record     device.Record `json:"record"`
 	Actions    []permitted   `json:"actions"`
-	Last       *lastOrder    `json:"last_command"` // null: none since the start
+	Last       *lastCommand  `json:"last_command"` // null: none since the start
 }
 
 // control says what the caller may do to the device now, and what was last
@@ -188,13 +188,13 @@ func control(s *Server, c *call) error {
 
 // lastOf is the last command to a device or, if sub is not empty, a sub-device,
 // since the start; nil: there was none.
-func lastOf(d *device.Device, sub string) *lastOrder {
+func lastOf(d *device.Device, sub string) *lastCommand {
 	last := d.Last()
 	if last == nil || sub != "" && last.Command.SubDevice != sub {
 		return nil
 	}
 	o := last.Command
-	return &lastOrder{o.SubDevice, o.Action, o.Value, o.Via, last.Receipt}
+	return &lastCommand{o.SubDevice, o.Action, o.Value, o.Via, last.Receipt}
 }
 
 // switches says whether POST /edge/control has that action.

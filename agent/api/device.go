@@ -49,11 +49,11 @@ type instructionAnswer struct {
 // actionHelp is an action with a request that would be accepted.
 type actionHelp struct {
 	drivers.Action
-	Example exampleOrder `json:"example"`
+	Example exampleCommand `json:"example"`
 }
 
-// exampleOrder is a body for the action operation.
-type exampleOrder struct {
+// exampleCommand is a body for the action operation.
+type exampleCommand struct {
 	DeviceType string `json:"device_type,omitempty"` // empty: it stands in the path
 	SubDevice  string `json:"sub_device,omitempty"`
 	Action     string `json:"action"`
@@ -77,7 +77,7 @@ func instruction(s *Server, c *call) error {
 	}
 	a.Summary, a.Unit, a.Values, a.Actions = part.Summary, part.Unit, part.Values, []actionHelp{}
 	for _, action := range part.Actions {
-		a.Actions = append(a.Actions, actionHelp{action, exampleOrder{deviceType, a.SubDevice, action.Name, exampleValue(action)}})
+		a.Actions = append(a.Actions, actionHelp{action, exampleCommand{deviceType, a.SubDevice, action.Name, exampleValue(action)}})
 	}
 	if a.SubDevice == "" {
 		a.SubDevices = drivers.SubDevices(a.DeviceType)

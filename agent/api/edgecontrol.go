@@ -118,7 +118,7 @@ func edgeControl(s *Server, c *call) error {
 		return invalid("device_type", "is a device that is not switched or dimmed: use the action operation")
 	}
 	if err != nil {
-		return orderError(err, o)
+		return commandError(err, o)
 	}
 	return c.receipt(receipt)
 }

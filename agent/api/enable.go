@@ -52,7 +52,7 @@ func changeDevice(s *Server, c *call) error {
 	return s.setDevice(c, c.params[0], set, reset)
 }
 
-// decodePermissions reads who may give which order.
+// decodePermissions reads who may give which command.
 func decodePermissions(set *device.Settings) decoder {
 	return func(field string, value []byte) error {
 		items, err := elements(field, value)

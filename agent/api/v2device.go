@@ -22,7 +22,7 @@ type deviceRecord struct {
 	SubDevices []subDeviceRecord `json:"sub_devices"`
 	PollS      float64           `json:"poll_s"` // from one observation to the next
 	Alert      *alertRecord      `json:"alert"`  // null: it measures no temperature
-	// Permissions are of orders that not everybody with devices:write may give.
+	// Permissions are of commands that not everybody with devices:write may give.
 	Permissions []device.Permission `json:"permissions"`
 }
 
@@ -191,24 +191,24 @@ func newTypedInstruction(a instructionAnswer) typedInstruction {
 
 // typedControl is what a caller may do to a device, of V2.0.
 type typedControl struct {
-	SpaceID    string          `json:"meeting_space_id"`
-	DeviceType string          `json:"device_type"`
-	SubDevice  string          `json:"sub_device,omitempty"`
-	Reading    typedReading    `json:"reading"`
-	Actions    []permitted     `json:"actions"`
-	Last       *typedLastOrder `json:"last_command"` // null: none since the start
+	SpaceID    string            `json:"meeting_space_id"`
+	DeviceType string            `json:"device_type"`
+	SubDevice  string            `json:"sub_device,omitempty"`
+	Reading    typedReading      `json:"reading"`
+	Actions    []permitted       `json:"actions"`
+	Last       *typedLastCommand `json:"last_command"` // null: none since the start
 }
 
-// typedLastOrder is the last order to a device, of V2.0.
-type typedLastOrder struct {
-	lastOrder
+// typedLastCommand is the last command to a device, of V2.0.
+type typedLastCommand struct {
+	lastCommand
 	Receipt typedReceipt `json:"receipt"`
 }
 
 func newTypedControl(a controlAnswer, r device.Reading) typedControl {
 	t := typedControl{a.SpaceID, a.DeviceType, a.SubDevice, newTypedReading(r), a.Actions, nil}
 	if a.Last != nil {
-		t.Last = &typedLastOrder{*a.Last, newTypedReceipt(a.Last.Receipt)}
+		t.Last = &typedLastCommand{*a.Last, newTypedReceipt(a.Last.Receipt)}
 	}
 	return t
 }
@@ -221,7 +221,7 @@ type typedReceipt struct {
 	FinishedAt moment         `json:"finished_at"`
 }
 
-// typedEvidence is the read-back that followed an order, of V2.0.
+// typedEvidence is the read-back that followed a command, of V2.0.
 type typedEvidence struct {
 	Device     string         `json:"device"`
 	Value      any            `json:"value"`
@@ -243,7 +243,7 @@ func newTypedReceipt(r device.Receipt) typedReceipt {
 	return t
 }
 
-// receipt answers with what became of an order, of the version.
+// receipt answers with what became of a command, of the version.
 func (c *call) receipt(r device.Receipt) error {
 	if c.v2 {
 		return c.json(receiptStatus(r), newTypedReceipt(r))

@@ -175,7 +175,7 @@ func testWebhook(s *Server, c *call) error {
 	return c.delivery(http.StatusOK, d)
 }
 
-// listDeliveries is what a webhook was told, the newest first.
+// listDeliveries is what a webhook was sent, the newest first.
 func listDeliveries(s *Server, c *call) error {
 	if _, err := s.ownWebhook(c); err != nil {
 		return err

@@ -115,7 +115,7 @@ type Broker struct {
 type HomeAssistant struct {
 	// Publish tells of the building's devices and their states.
 	Publish bool `yaml:"publish"`
-	// Commands takes orders, as may then be given by whoever may publish to
+	// Commands takes commands, as may then be given by whoever may publish to
 	// their topics; Doors takes those to doors too.
 	Commands bool `yaml:"commands"`
 	Doors    bool `yaml:"doors"`
@@ -204,7 +204,7 @@ type Device struct {
 	Driver string `yaml:"driver"` // the Name of a drivers.Kind
 	// Poll is the time from one observation to the next.
 	Poll time.Duration `yaml:"poll"`
-	// Timeout is how long one observation or one order may take.
+	// Timeout is how long one observation or one command may take.
 	Timeout time.Duration `yaml:"timeout"`
 	Alert   Alert         `yaml:"alert"`
 	Enabled bool          `yaml:"enabled"`

@@ -1,5 +1,5 @@
 // Package rule is what a building does by itself: a trigger, a condition and
-// actions. It reads no clock, touches no disk and gives no orders: it checks
+// actions. It reads no clock, touches no disk and gives no commands: it checks
 // rules, compiles their conditions, says whether they hold and why, and which
 // minutes are theirs.
 //

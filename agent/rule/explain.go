@@ -12,7 +12,7 @@ import (
 type Explanation struct {
 	Expression string         `json:"expression"`
 	Held       bool           `json:"held"`
-	Error      string         `json:"error,omitempty"`    // why it could not be told
+	Error      string         `json:"error,omitempty"`    // why it is not known
 	Values     map[string]any `json:"values,omitempty"`   // of the names in it; null: not known
 	Operator   string         `json:"operator,omitempty"` // "and", "or" or "not": how Operands are joined
 	Operands   []Explanation  `json:"operands,omitempty"`

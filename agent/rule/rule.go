@@ -264,7 +264,7 @@ func (a *Action) check(field string) error {
 	case a.Message != "" && (utf8.RuneCountInString(a.Message) > longestMessage || !utf8.ValidString(a.Message)):
 		return wrong(field+".message", "must have 1 to %d characters", longestMessage)
 	case !a.To.Nobody() && a.Message == "":
-		return wrong(field+".message", "is missing: say what is to be told")
+		return wrong(field+".message", "is missing: say what the message says")
 	case a.To.Nobody() && a.Title != "":
 		return wrong(field+".title", "has no meaning without to")
 	case a.To.Nobody() && a.Priority != "":

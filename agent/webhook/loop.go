@@ -125,7 +125,7 @@ func (p *Dispatcher) attempt(ctx context.Context, w *hook, id string) {
 // logHidden says what of an answer is for whoever runs the gateway only.
 func (p *Dispatcher) logHidden(w *hook, answer Answer) {
 	if answer.Detail != "" {
-		p.log.Info("a receiver took no notification, and whoever registered the webhook is not told why", "webhook", w.ID, "host", hostOf(w.URL), "reason", answer.Detail)
+		p.log.Info("a receiver took no notification, and who registered the webhook does not learn why", "webhook", w.ID, "host", hostOf(w.URL), "reason", answer.Detail)
 	}
 }
 

@@ -12,7 +12,7 @@ type Notice struct {
 func noticeOf(w Webhook, pending int) Notice {
 	text := fmt.Sprintf("The webhook %s at %s is %s: %s.\n\n%d deliveries wait for it. ", w.ID, hostOf(w.URL), w.State, w.Reason, pending)
 	if w.State == Disabled {
-		text += "It is told of nothing until it is set to active again. If nobody needs it, delete it.\n"
+		text += "It gets no notifications until it is set to active again. If nobody needs it, delete it.\n"
 	} else {
 		text += "It is still tried, and is active again with the first success. What was given up\ncan be redelivered from the log of its deliveries.\n"
 	}

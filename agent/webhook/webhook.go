@@ -68,7 +68,7 @@ func New(id string, r Request, p outgoing.Policy, now time.Time) (Webhook, Secre
 func (w Webhook) check(p outgoing.Policy) error {
 	switch {
 	case w.OrganizationID == "":
-		return invalid("organization_id", "is missing: name the organization that is told")
+		return invalid("organization_id", "is missing: name the organization that is notified")
 	case len(w.OrganizationID) > maxOrganization:
 		return invalid("organization_id", "is longer than %d bytes", maxOrganization)
 	}

@@ -24,7 +24,7 @@ import (
 	"roomgate/cmd/roomgate/show"
 )
 
-const acceptHelp = `Walks a meeting space device by device: gives each order, measures what a
+const acceptHelp = `Walks a meeting space device by device: gives each command, measures what a
 machine can measure (the read-back, how long it took, speed, temperature,
 pictures), asks the one who stands in the room to confirm what only a person
 can see, and brings each device back to what it was. The door is opened.

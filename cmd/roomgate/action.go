@@ -15,15 +15,15 @@ import (
 	"roomgate/cmd/roomgate/show"
 )
 
-// order is the body of an action.
-type order struct {
+// command is the body of an action.
+type command struct {
 	DeviceType string          `json:"device_type"`
 	SubDevice  string          `json:"sub_device,omitempty"`
 	Action     string          `json:"action"`
 	Value      json.RawMessage `json:"value,omitempty"`
 }
 
-// receipt is the answer to an order.
+// receipt is the answer to a command.
 type receipt struct {
 	CommandID string `json:"command_id"`
 	State     string `json:"state"`
@@ -58,7 +58,7 @@ func doAction(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
-	o, err := newOrder(d, args[2:])
+	o, err := newCommand(d, args[2:])
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,9 @@ func doAction(cmd *cobra.Command, c *client, args []string) error {
 	return got.verdict()
 }
 
-// newOrder reads [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...].
-func newOrder(d deviceRow, words []string) (order, error) {
-	o := order{DeviceType: d.Type}
+// newCommand reads [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...].
+func newCommand(d deviceRow, words []string) (command, error) {
+	o := command{DeviceType: d.Type}
 	if isSub(d.Type, words[0]) {
 		o.SubDevice, words = drivers.Canonical(words[0]), words[1:]
 	}
@@ -83,14 +83,14 @@ func newOrder(d deviceRow, words []string) (order, error) {
 	}
 	o.Action, words = words[0], words[1:]
 	described, _, _ := d.Description.Action(o.SubDevice, o.Action) // the gateway refuses what it does not know
-	value, err := orderValue(described, words)
+	value, err := commandValue(described, words)
 	o.Value = value
 	return o, err
 }
 
-// orderValue makes the JSON of an order's value from words: none, one bare
+// commandValue makes the JSON of a command's value from words: none, one bare
 // value or names with values.
-func orderValue(a drivers.Action, words []string) (json.RawMessage, error) {
+func commandValue(a drivers.Action, words []string) (json.RawMessage, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}

@@ -32,7 +32,7 @@ func TestNewOrder(t *testing.T) {
 		"temprature on":                        `{"device_type":"o3-sensor","sub_device":"temperature","action":"on"}`,
 		"explode 5":                            `{"device_type":"o3-sensor","action":"explode","value":5}`,
 	} {
-		o, err := newOrder(hub, strings.Fields(words))
+		o, err := newCommand(hub, strings.Fields(words))
 		raw, _ := json.Marshal(o)
 		if err != nil || string(raw) != want {
 			t.Errorf("%s: %s, %v\nwant %s", words, raw, err, want)
@@ -51,7 +51,7 @@ func TestOrderValueIsOfTheParametersKind(t *testing.T) {
 		{"brightness", "bright", `"bright"`}, // for the gateway to refuse
 		{"refresh", `{"a":1}`, `{"a":1}`},
 	} {
-		o, err := newOrder(display, []string{c.action, c.word})
+		o, err := newCommand(display, []string{c.action, c.word})
 		if err != nil || string(o.Value) != c.want {
 			t.Errorf("%s %s: %s, %v, want %s", c.action, c.word, o.Value, err, c.want)
 		}
@@ -60,7 +60,7 @@ func TestOrderValueIsOfTheParametersKind(t *testing.T) {
 
 func TestOrderIsMisused(t *testing.T) {
 	for _, words := range []string{"buzzer", "buzzer beep double 2", "buzzer beep pattern=double 2", "ring-light color red green"} {
-		_, err := newOrder(hub, strings.Fields(words))
+		_, err := newCommand(hub, strings.Fields(words))
 		var f *fault
 		if !errors.As(err, &f) || f.code != exitUsage {
 			t.Errorf("%s: %v, want wrong usage", words, err)
@@ -82,15 +82,15 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// FuzzNewOrder: whatever is typed, what is sent is JSON.
-func FuzzNewOrder(f *testing.F) {
+// FuzzNewCommand: whatever is typed, what is sent is JSON.
+func FuzzNewCommand(f *testing.F) {
 	for _, words := range []string{"buzzer beep pattern=double seconds=2", "ring-light color #ff8800", "explode {", "on 1e999"} {
 		f.Add(words)
 	}
 	f.Fuzz(func(t *testing.T, words string) {
 		list := strings.Split(words, " ")
 		for _, d := range []deviceRow{hub, display} {
-			o, err := newOrder(d, list)
+			o, err := newCommand(d, list)
 			if err != nil {
 				continue
 			}

@@ -48,7 +48,7 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	o, err := newOrder(deviceRow{Type: args[2]}, args[3:])
+	o, err := newCommand(deviceRow{Type: args[2]}, args[3:])
 	if err != nil {
 		return err
 	}

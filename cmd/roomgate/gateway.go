@@ -189,7 +189,7 @@ func (g *gateway) listen() (net.Listener, error) {
 }
 
 func (g *gateway) openAgent(ctx context.Context) (err error) {
-	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Told: g.checking(),
+	g.agent, err = agent.Open(ctx, agent.Options{Config: g.config, Buses: g.buses, DataDir: g.config.Data, Progress: g.checking(),
 		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, NotStarted: g.passedOver(), Simulated: g.demo.simulated, Hardware: g.hardware, Machine: clock.This(), Log: g.log, Dial: g.dial(),
 		Webhooks: g.demo.webhooks, Push: g.demo.push, AllowLoopback: g.demo.loopback})
 	if err != nil {

@@ -86,7 +86,7 @@ func (c *client) room(ctx context.Context, id string) (acceptance.Room, error) {
 		return acceptance.Room{}, fail(exitRefused, "the meeting space %s is gone", id)
 	}
 	r := acceptance.Room{SpaceInfo: answer.Spaces[i]}
-	r.Order = func(ctx context.Context, o acceptance.Order) (got device.Receipt, err error) {
+	r.Command = func(ctx context.Context, o acceptance.Command) (got device.Receipt, err error) {
 		err = reached(c.call(ctx, http.MethodPost, "/devices/"+id+"/action", o, &got))
 		return got, err
 	}

@@ -204,7 +204,7 @@ func (l *lab) post(path string, body, answer any) {
 	}
 }
 
-// order gives an order over HTTP and returns the state of its receipt.
+// order gives a command over HTTP and returns the state of its receipt.
 func (l *lab) order(device, sub, action string, value any) string {
 	l.Helper()
 	body := map[string]any{"device_type": device, "action": action}

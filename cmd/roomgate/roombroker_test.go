@@ -73,7 +73,7 @@ func openDevice(t *testing.T, o drivers.Options, b drivers.Buses) drivers.Driver
 	return d
 }
 
-// untilDone waits until the device is there, and gives it an order.
+// untilDone waits until the device is there, and gives it a command.
 func untilDone(t *testing.T, d drivers.Driver, action string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -9,8 +9,8 @@ import (
 	"roomgate/cmd/roomgate/show"
 )
 
-// simOrder is what the demo's control socket takes at POST /sim.
-type simOrder struct {
+// simCommand is what the demo's control socket takes at POST /sim.
+type simCommand struct {
 	Space   string   `json:"space"`
 	Subject string   `json:"subject"`
 	Args    []string `json:"args"`
@@ -37,7 +37,7 @@ func newSim() *cobra.Command {
 
 func moveSim(cmd *cobra.Command, c *client, args []string) error {
 	var answer simAnswer
-	if err := c.call(cmd.Context(), http.MethodPost, "/sim", simOrder{args[0], args[1], args[2:]}, &answer); err != nil {
+	if err := c.call(cmd.Context(), http.MethodPost, "/sim", simCommand{args[0], args[1], args[2:]}, &answer); err != nil {
 		return err
 	}
 	if wantsJSON(cmd) {

@@ -17,7 +17,7 @@ import (
 // line to its cloud, and the time.
 func (g *gateway) simDoor(w *sim.World) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		var o simOrder
+		var o simCommand
 		err := json.NewDecoder(io.LimitReader(r.Body, 4<<10)).Decode(&o)
 		var message string
 		switch {

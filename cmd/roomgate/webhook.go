@@ -23,7 +23,7 @@ const webhooksPath = "/api/v1/webhooks"
 // maxSecretFile bounds a file with a secret, in bytes.
 const maxSecretFile = 4 << 10
 
-const webhookCreateHelp = `Registers who is told of what happens: each event goes by POST to the URL, signed
+const webhookCreateHelp = `Registers a receiver of notifications: each event goes by POST to the URL, signed
 with the secret. Without --secret-file one is made; either way it is shown only
 now, and never again.
 
@@ -38,11 +38,11 @@ type shownWebhook struct {
 }
 
 func newWebhook() *cobra.Command {
-	create := &cobra.Command{Use: "create URL", Short: "tell somebody what happens", Long: webhookCreateHelp,
+	create := &cobra.Command{Use: "create URL", Short: "create a webhook", Long: webhookCreateHelp,
 		Example: "  roomgate webhook create https://hooks.example.com/rooms --organization Acme --event booking.created,booking.released",
 		Args:    cobra.ExactArgs(1), RunE: asking(createWebhook)}
-	create.Flags().String("organization", "", "the `ORGANIZATION` that is told, by id or name")
-	create.Flags().StringSlice("event", nil, "an `EVENT` that it is told of; more than one with commas")
+	create.Flags().String("organization", "", "the `ORGANIZATION` that is notified, by id or name")
+	create.Flags().StringSlice("event", nil, "an `EVENT` that it is notified of; more than one with commas")
 	list := &cobra.Command{Use: "list", Short: "list the webhooks", Args: cobra.NoArgs, RunE: asking(listWebhooks)}
 	list.Flags().String("organization", "", "those of one `ORGANIZATION`, by id or name")
 	rotate := &cobra.Command{Use: "rotate WEBHOOK", Short: "give a webhook another secret and show it once",
@@ -52,22 +52,22 @@ func newWebhook() *cobra.Command {
 	for _, cmd := range []*cobra.Command{create, rotate} {
 		cmd.Flags().String("secret-file", "", "a `FILE` with a secret of your own in its first line, - for standard input")
 	}
-	deliveries := &cobra.Command{Use: "deliveries WEBHOOK", Short: "what a webhook was told, the newest first", Args: cobra.ExactArgs(1), RunE: asking(listDeliveries)}
+	deliveries := &cobra.Command{Use: "deliveries WEBHOOK", Short: "list what a webhook was sent, the newest first", Args: cobra.ExactArgs(1), RunE: asking(listDeliveries)}
 	deliveries.Flags().Int("limit", 20, "at most so `MANY`, up to 200")
 	all := []*cobra.Command{create, list,
 		{Use: "show WEBHOOK", Short: "show a webhook", Args: cobra.ExactArgs(1), RunE: asking(showWebhook)},
 		deliveries,
-		{Use: "test WEBHOOK", Short: "deliver a test now and say what came of it", Args: cobra.ExactArgs(1), RunE: asking(testWebhook)},
+		{Use: "test WEBHOOK", Short: "deliver a test now and show the answer", Args: cobra.ExactArgs(1), RunE: asking(testWebhook)},
 		{Use: "redeliver WEBHOOK DELIVERY", Short: "deliver again, with all retries", Args: cobra.ExactArgs(2), RunE: asking(redeliver)},
 		rotate,
 		{Use: "enable WEBHOOK", Short: "make a failing or disabled webhook active", Args: cobra.ExactArgs(1), RunE: asking(enableWebhook)},
-		{Use: "disable WEBHOOK", Short: "let a webhook be told nothing", Args: cobra.ExactArgs(1), RunE: asking(disableWebhook)},
+		{Use: "disable WEBHOOK", Short: "stop notifying a webhook", Args: cobra.ExactArgs(1), RunE: asking(disableWebhook)},
 		{Use: "delete WEBHOOK", Short: "delete a webhook with its log", Args: cobra.ExactArgs(1), RunE: asking(deleteWebhook)},
 	}
 	for _, cmd := range all {
 		clientFlags(cmd)
 	}
-	return group("webhook", "who is told by HTTP of what happens; a webhook is named by id or by URL", all...)
+	return group("webhook", "notifications by HTTP of what happens; a webhook is named by id or by URL", all...)
 }
 
 // webhookPath is where a webhook is, which is named by id or by URL.
@@ -185,7 +185,7 @@ func addSecret(cmd *cobra.Command, ask map[string]any) error {
 	return nil
 }
 
-// sayOnce prints a secret that was made, which is told only now.
+// sayOnce prints a secret that was made. It is shown only now.
 func sayOnce(cmd *cobra.Command, w shownWebhook, err error) error {
 	if w.Secret == "" || err != nil {
 		return err

@@ -83,7 +83,7 @@ func (c *Camera) Do(ctx context.Context, o drivers.Command) (drivers.Status, err
 	switch o.Action {
 	case drivers.ActOff:
 		c.on = false
-		return drivers.Status{Value: drivers.Off, ObservedAt: time.Now(), Source: drivers.SourceOrder}, nil
+		return drivers.Status{Value: drivers.Off, ObservedAt: time.Now(), Source: drivers.SourceCommand}, nil
 	case drivers.ActOn:
 		s, err := c.observe(ctx)
 		if err != nil {

@@ -55,7 +55,7 @@ type Dimmer struct {
 	closed bool
 }
 
-// Actions are the orders that a dimmer takes, in a person's words: a "light"
+// Actions are the commands that a dimmer takes, in a person's words: a "light"
 // is more or less "bright", a "fan" "fast".
 func Actions(noun, how string) []drivers.Action {
 	return []drivers.Action{
@@ -71,9 +71,9 @@ func Actions(noun, how string) []drivers.Action {
 	}
 }
 
-// Order returns the intensity that a command asks for, in percent, or
+// Wanted returns the intensity that a command asks for, in percent, or
 // drivers.ErrUnsupported.
-func (d *Dimmer) Order(c drivers.Command) (int, error) {
+func (d *Dimmer) Wanted(c drivers.Command) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {

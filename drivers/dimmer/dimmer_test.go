@@ -35,7 +35,7 @@ func TestIntensityIsReadBack(t *testing.T) {
 		w, d := open(t, rapid.Float64Range(0, 0.9).Draw(t, "minimum"))
 		defer w.Close()
 		last := 100
-		for range rapid.IntRange(1, 10).Draw(t, "orders") {
+		for range rapid.IntRange(1, 10).Draw(t, "commands") {
 			percent := rapid.IntRange(0, 100).Draw(t, "percent")
 			if err := d.Set(percent); err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestIntensityIsReadBack(t *testing.T) {
 			if percent > 0 {
 				last = percent
 			}
-			if got, err := d.Order(drivers.Command{Action: drivers.ActOn}); err != nil || got != last {
+			if got, err := d.Wanted(drivers.Command{Action: drivers.ActOn}); err != nil || got != last {
 				t.Fatalf("on restores %d, %v; want %d", got, err, last)
 			}
 		}

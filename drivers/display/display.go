@@ -109,7 +109,7 @@ func (d *display) light(lit bool) (drivers.Status, error) {
 	if err := d.backlight.set(lit); err != nil {
 		return drivers.Status{}, err
 	}
-	s := d.status(drivers.SourceOrder)
+	s := d.status(drivers.SourceCommand)
 	s.ObservedAt = time.Now()
 	return s, nil
 }

@@ -139,7 +139,7 @@ func failed(statuses []drivers.Status, err error) error {
 	return nil
 }
 
-// do parses and carries out an order; value is JSON, or empty.
+// do parses and carries out a command; value is JSON, or empty.
 func (b *bench) do(sub, action, value string) (drivers.Command, drivers.Status, error) {
 	b.Helper()
 	a, _, ok := b.driver.Describe().Action(sub, action)

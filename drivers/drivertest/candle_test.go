@@ -118,7 +118,7 @@ func (c *candle) observe(ctx context.Context) (drivers.Status, error) {
 }
 
 func (c *candle) Do(ctx context.Context, cmd drivers.Command) (drivers.Status, error) {
-	if err := ctx.Err(); err != nil && !c.is("obeys late orders") {
+	if err := ctx.Err(); err != nil && !c.is("obeys late commands") {
 		return drivers.Status{}, err
 	}
 	a, _, ok := c.Describe().Action(cmd.Sub, cmd.Action)

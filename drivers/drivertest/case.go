@@ -34,12 +34,12 @@ type Case struct {
 	// then return once the part answers again.
 	Blocking bool
 	// Unfitted are sub-devices that the device has no hardware for: they take
-	// no orders, and their status has an error that wraps ErrUnsupported.
+	// no commands, and their status has an error that wraps ErrUnsupported.
 	Unfitted []string
 	// Silences are the ways in which a fact ends alone: at least one of each
 	// sub-device that is fitted, unless Skip says why not.
 	Silences []Silence
-	// Confirm looks at the hardware after an order was carried out.
+	// Confirm looks at the hardware after a command was carried out.
 	Confirm func(t *testing.T, c drivers.Command, s drivers.Status)
 	// Rig returns the board between the driver and a world with the parts. Nil
 	// is the world itself, in virtual time; with a board time is real.
@@ -85,7 +85,7 @@ func checks() []check {
 		{"options", options},
 		{"open", openQuietly},
 		{"poll", poll},
-		{"orders", orders},
+		{"commands", commands},
 		{"unknown", unknown},
 		{"unplug", unplug},
 		{"garble", garble},

@@ -45,7 +45,7 @@ func (b *bench) fails(n int) error {
 	return err
 }
 
-// refuses checks that an order to a broken device is not reported as done,
+// refuses checks that a command to a broken device is not reported as done,
 // where the device can be read back.
 func (b *bench) refuses(how string) {
 	b.Helper()
@@ -55,7 +55,7 @@ func (b *bench) refuses(how string) {
 			if _, _, ok := d.Action(sub, action); !ok {
 				continue
 			}
-			if _, s, err := b.do(sub, action, ""); err == nil && s.Err == nil && s.Source != drivers.SourceOrder {
+			if _, s, err := b.do(sub, action, ""); err == nil && s.Err == nil && s.Source != drivers.SourceCommand {
 				b.Errorf("%s %s on %s device is reported as done", sub, action, how)
 			}
 		}
@@ -74,7 +74,7 @@ func garble(b *bench) {
 			continue
 		}
 		for _, s := range statuses {
-			if s.Err != nil || s.Source == drivers.SourceOrder || s.ObservedAt.Before(since) {
+			if s.Err != nil || s.Source == drivers.SourceCommand || s.ObservedAt.Before(since) {
 				continue
 			}
 			if want := of(before, s.Sub).Value; s.Value != want {
@@ -101,7 +101,7 @@ func stick(b *bench) {
 			return
 		}
 		for _, s := range statuses {
-			if s.ObservedAt.After(since) && s.Source != drivers.SourceOrder {
+			if s.ObservedAt.After(since) && s.Source != drivers.SourceCommand {
 				b.Fatalf("a stuck device has a fresh status of %q: %q", s.Sub, s.Value)
 			}
 		}

@@ -85,7 +85,7 @@ func closeTwice(b *bench) {
 	}
 }
 
-// energize gives the first order that there is, so that Close has something
+// energize gives the first command that there is, so that Close has something
 // to bring back.
 func (b *bench) energize() {
 	d := b.driver.Describe()
@@ -101,7 +101,7 @@ func (b *bench) energize() {
 	}
 }
 
-// subs are the names under which a device takes orders.
+// subs are the names under which a device takes commands.
 func subs(d drivers.Description) []string {
 	names := []string{""}
 	for _, s := range d.Subs {

@@ -65,7 +65,7 @@ func (b *bench) fallSilent(s Silence) {
 			return
 		case err != nil:
 			return
-		case one.ObservedAt.After(began.Add(b.slack())) && one.Source != drivers.SourceOrder:
+		case one.ObservedAt.After(began.Add(b.slack())) && one.Source != drivers.SourceCommand:
 			b.Errorf("%s: it is told as seen %s after that", what, one.ObservedAt.Sub(began))
 			return
 		case time.Since(began) > s.Within+b.slack():

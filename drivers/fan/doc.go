@@ -31,7 +31,7 @@
 //
 // With a tachometer "on" means that the fan turns. One that is driven and does
 // not turn is "off" with the detail stalled, raises fanStalled once, and stays
-// driven: most start again when what blocked them is gone. An order that does
+// driven: most start again when what blocked them is gone. A command that does
 // not make the fan turn is taken back.
 //
 // # Safe state
@@ -41,8 +41,8 @@
 //
 //	start  duty 0 is what the channel starts with
 //	stop   Close sets duty 0
-//	order not followed
-//	       taken back: the duty from before the order
+//	command not followed
+//	       taken back: the duty from before the command
 //	crash, kill, hang
 //	       the channel keeps its duty; the next start, after a hang by the
 //	       watchdog, stands still

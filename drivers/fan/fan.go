@@ -45,13 +45,13 @@ func (f *fan) Poll(ctx context.Context) ([]drivers.Status, error) {
 	return []drivers.Status{s}, nil
 }
 
-// Do sets the speed and waits until the fan turns. An order that does not make
+// Do sets the speed and waits until the fan turns. A command that does not make
 // it turn is taken back.
 func (f *fan) Do(ctx context.Context, c drivers.Command) (drivers.Status, error) {
 	if err := context.Cause(ctx); err != nil {
 		return drivers.Status{}, err
 	}
-	percent, err := f.dimmer.Order(c)
+	percent, err := f.dimmer.Wanted(c)
 	if err != nil {
 		return drivers.Status{}, err
 	}
@@ -118,7 +118,7 @@ func (f *fan) turning(ctx context.Context) error {
 	}
 }
 
-// takeBack brings the fan to where it was before an order that failed.
+// takeBack brings the fan to where it was before a command that failed.
 func (f *fan) takeBack(before int, failed error) error {
 	if err := f.dimmer.Drive(f.dimmer.Share(before)); err != nil {
 		return fmt.Errorf("%w; it could not be taken back: %w", failed, err)
@@ -186,7 +186,7 @@ func (f *fan) isStalled() bool {
 	return f.stalled
 }
 
-// Watch reports a fan that stalls. Polls and orders find it out, because the
+// Watch reports a fan that stalls. Polls and commands find it out, because the
 // tachometer has one reader at a time.
 func (f *fan) Watch(ctx context.Context, report func(drivers.Event)) error {
 	for {

@@ -125,7 +125,7 @@ func TestBlockedFanIsNotConfirmedAndTakenBack(t *testing.T) {
 			b.Fatal(err)
 		}
 		if s := b.poll(); s.Value != drivers.Off || s.Details["intensity"] != 0 {
-			b.Fatalf("after the order: %+v", s)
+			b.Fatalf("after the command: %+v", s)
 		}
 	})
 }

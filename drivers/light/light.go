@@ -65,7 +65,7 @@ func (l *light) Do(ctx context.Context, c drivers.Command) (drivers.Status, erro
 	if err := context.Cause(ctx); err != nil {
 		return drivers.Status{}, err
 	}
-	percent, err := l.dimmer.Order(c)
+	percent, err := l.dimmer.Wanted(c)
 	if err != nil {
 		return drivers.Status{}, err
 	}

@@ -47,7 +47,7 @@
 //	unlock time over
 //	       the driver's own timer locks, though nobody polls; a relay that
 //	       refuses is tried again each second
-//	order not followed, or cancelled
+//	command not followed, or cancelled
 //	       locked again
 //	crash, kill
 //	       the kernel takes the line back: it keeps its level on most boards

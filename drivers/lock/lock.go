@@ -13,7 +13,7 @@ import (
 const (
 	// readBack is the time between two looks at the bolt while it moves.
 	readBack = 10 * time.Millisecond
-	// longestOpen is the longest unlock time that an order may ask for.
+	// longestOpen is the longest unlock time that a command may ask for.
 	longestOpen = 300 // s
 )
 
@@ -48,7 +48,7 @@ func (l *lock) Describe() drivers.Description {
 	}
 }
 
-// openFor is how long the door is unlocked unless an order says so, in s; nil:
+// openFor is how long the door is unlocked unless a command says so, in s; nil:
 // until it is closed.
 func (l *lock) openFor() any {
 	if l.options.Mode == modeHold {
@@ -80,7 +80,7 @@ func (l *lock) Poll(ctx context.Context) ([]drivers.Status, error) {
 	return []drivers.Status{s}, nil
 }
 
-// Do unlocks or locks, and waits until the bolt has followed. An order to open
+// Do unlocks or locks, and waits until the bolt has followed. A command to open
 // that is not confirmed is taken back.
 func (l *lock) Do(ctx context.Context, c drivers.Command) (drivers.Status, error) {
 	if err := context.Cause(ctx); err != nil {
@@ -100,7 +100,7 @@ func (l *lock) Do(ctx context.Context, c drivers.Command) (drivers.Status, error
 	return drivers.Status{}, drivers.ErrUnsupported
 }
 
-// unlockTime is how long an order unlocks, 0 for until it is closed.
+// unlockTime is how long a command unlocks, 0 for until it is closed.
 func (l *lock) unlockTime(args drivers.Args) time.Duration {
 	switch {
 	case args.Has(drivers.ValueName):
@@ -157,7 +157,7 @@ func (l *lock) observe() (drivers.Status, error) {
 	if err != nil {
 		return drivers.Status{}, err
 	}
-	s := drivers.Status{Value: bolt, ObservedAt: time.Now(), Source: drivers.SourceOrder}
+	s := drivers.Status{Value: bolt, ObservedAt: time.Now(), Source: drivers.SourceCommand}
 	if l.sense != nil {
 		s.Source = "sense line"
 	}
@@ -167,7 +167,7 @@ func (l *lock) observe() (drivers.Status, error) {
 	return s, nil
 }
 
-// read returns open or closed of the bolt, by order if it has no switch, and
+// read returns open or closed of the bolt, by command if it has no switch, and
 // ajar or shut of the leaf, empty if it has no contact.
 func (l *lock) read() (bolt, door string, err error) {
 	bolt = l.relay.value()

@@ -143,7 +143,7 @@ func TestTheLastOrderCounts(t *testing.T) {
 		b.must(err)
 		time.Sleep(9 * time.Second)
 		if b.value() != drivers.Open {
-			b.Fatal("the first order's timer locked the second")
+			b.Fatal("the first command's timer locked the second")
 		}
 		s, err := b.do(drivers.ActClose, 0)
 		b.must(err)
@@ -185,7 +185,7 @@ func TestCancelledOrderLocksAgain(t *testing.T) {
 		b.door.Free()
 		time.Sleep(time.Second)
 		if b.door.Drawn() {
-			b.Fatal("an order that failed left the door open")
+			b.Fatal("a command that failed left the door open")
 		}
 	})
 }
@@ -208,7 +208,7 @@ func TestOrderOnAStuckLineDoesNotOpenLate(t *testing.T) {
 		}
 		time.Sleep(500 * time.Millisecond)
 		if b.door.Drawn() {
-			b.Fatal("the door is open a minute after the order was given up")
+			b.Fatal("the door is open a minute after the command was given up")
 		}
 	})
 }
@@ -219,7 +219,7 @@ func TestWithoutSenseTheOrderIsTheSource(t *testing.T) {
 	on(t, o, func(b *bench) {
 		s, err := b.do(drivers.ActOpen, 0)
 		b.must(err)
-		if s.Value != drivers.Open || s.Source != drivers.SourceOrder || s.Details != nil {
+		if s.Value != drivers.Open || s.Source != drivers.SourceCommand || s.Details != nil {
 			b.Fatalf("%+v", s)
 		}
 	})

@@ -31,7 +31,7 @@ func newRelay(out drivers.Output, lockedLevel bool) *relay {
 	return &relay{out: out, lockedLevel: lockedLevel, changed: make(chan struct{}, 1)}
 }
 
-// unlock unlocks for d, or until lock if d is 0. The last order counts.
+// unlock unlocks for d, or until lock if d is 0. The last command counts.
 func (r *relay) unlock(d time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

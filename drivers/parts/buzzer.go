@@ -70,7 +70,7 @@ func (b *buzzer) status() drivers.Status {
 	return drivers.Status{
 		Value:      drivers.OnOff(b.on || b.beep.playing()),
 		ObservedAt: time.Now(),
-		Source:     drivers.SourceOrder,
+		Source:     drivers.SourceCommand,
 	}
 }
 

@@ -46,7 +46,7 @@
 // of use in the first minute after power-up anyway. Each temperature is a
 // conversion that was asked for and is complete, never the register's old
 // content. Buzzer and ring cannot be read back, their
-// source is the order; each poll sends their state again, which heals a part
+// source is the command; each poll sends their state again, which heals a part
 // that lost power and finds one that is gone. A part that fails or hangs does
 // so alone; only when all do the hub does.
 //

@@ -80,7 +80,7 @@ func (h *hub) observe(ctx context.Context, into []drivers.Status) {
 	asking.Wait()
 }
 
-// Do hands the order to the part.
+// Do hands the command to the part.
 func (h *hub) Do(ctx context.Context, c drivers.Command) (drivers.Status, error) {
 	if err := h.ready(ctx); err != nil {
 		return drivers.Status{}, err
@@ -90,7 +90,7 @@ func (h *hub) Do(ctx context.Context, c drivers.Command) (drivers.Status, error)
 	}
 	for _, p := range h.parts {
 		if p.describe().Name == c.Sub {
-			return p.order(ctx, c)
+			return p.command(ctx, c)
 		}
 	}
 	return drivers.Status{}, drivers.ErrUnsupported

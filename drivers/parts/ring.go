@@ -57,7 +57,7 @@ func (r *ring) describe() drivers.SubDevice {
 	}
 }
 
-// after is the look that an order asks for.
+// after is the look that a command asks for.
 func (l look) after(c drivers.Command) (look, error) {
 	var err error
 	l.on = c.Action != drivers.ActOff
@@ -139,7 +139,7 @@ func (r *ring) poll(context.Context) drivers.Status {
 	if r.shown().every() == 0 {
 		_ = r.paint(0) // told by the status
 	} else if !r.move.playing() {
-		r.move.start(r.animate) // an order failed half way
+		r.move.start(r.animate) // a command failed half way
 	}
 	return r.status()
 }
@@ -153,7 +153,7 @@ func (r *ring) status() drivers.Status {
 	return drivers.Status{
 		Value:      drivers.OnOff(r.look.on),
 		ObservedAt: time.Now(),
-		Source:     drivers.SourceOrder,
+		Source:     drivers.SourceCommand,
 		Details: map[string]any{
 			"color":      r.look.color.String(),
 			"brightness": r.look.brightness,

@@ -32,8 +32,8 @@ func (s *seat) observe(ctx context.Context) drivers.Status {
 	return status
 }
 
-// order hands an order to the part.
-func (s *seat) order(ctx context.Context, c drivers.Command) (drivers.Status, error) {
+// command hands a command to the part.
+func (s *seat) command(ctx context.Context, c drivers.Command) (drivers.Status, error) {
 	status, err := s.run(ctx, func() (drivers.Status, error) { return s.do(ctx, c) })
 	status.Sub = c.Sub
 	return status, err

@@ -10,15 +10,15 @@ import (
 	"roomgate/drivers"
 )
 
-// orders: each action, with its least, its greatest and typical values, is
+// commands: each action, with its least, its greatest and typical values, is
 // carried out, and the next Poll says the same.
-func orders(b *bench) {
+func commands(b *bench) {
 	b.start()
 	d := b.driver.Describe()
 	for _, sub := range subs(d) {
 		for _, a := range sequence(d, sub) {
 			for _, value := range values(a) {
-				b.order(sub, a, value)
+				b.command(sub, a, value)
 			}
 		}
 	}
@@ -88,11 +88,11 @@ func try(p drivers.Param, i int) any {
 	return []float64{p.Min, p.Max, (p.Min + p.Max) / 2}[i%3]
 }
 
-func (b *bench) order(sub string, a drivers.Action, value string) {
+func (b *bench) command(sub string, a drivers.Action, value string) {
 	b.Helper()
 	what := strings.TrimSpace(sub + " " + a.Name + " " + value)
 	if !b.real() {
-		time.Sleep(1300 * time.Millisecond) // what was reported before is older than the order
+		time.Sleep(1300 * time.Millisecond) // what was reported before is older than the command
 	}
 	began := time.Now()
 	c, s, err := b.do(sub, a.Name, value)
@@ -101,7 +101,7 @@ func (b *bench) order(sub string, a drivers.Action, value string) {
 		return
 	}
 	if s.ObservedAt.Before(began) {
-		b.Errorf("%s: the evidence is %s older than the order", what, began.Sub(s.ObservedAt))
+		b.Errorf("%s: the evidence is %s older than the command", what, began.Sub(s.ObservedAt))
 	}
 	b.check(s)
 	if s.Sub != sub {
@@ -132,7 +132,7 @@ func pictured(action string) bool {
 	return action == drivers.ActSnapshot || action == drivers.ActScreenshot
 }
 
-// outcome is the value that an order must lead to, where that is certain.
+// outcome is the value that a command must lead to, where that is certain.
 func outcome(deviceType string, c drivers.Command) (string, bool) {
 	if table()[deviceType][c.Sub].values == nil {
 		return "", true
@@ -151,7 +151,7 @@ func outcome(deviceType string, c drivers.Command) (string, bool) {
 }
 
 // unknown: what the device does not take is refused, and nothing moves; so
-// is an order whose time is over.
+// is a command whose time is over.
 func unknown(b *bench) {
 	b.start()
 	writes := b.writes()
@@ -175,9 +175,9 @@ func unknown(b *bench) {
 		}
 	}
 	if time.Since(began) > time.Second {
-		b.Errorf("orders whose context has ended took %s", time.Since(began))
+		b.Errorf("commands whose context has ended took %s", time.Since(began))
 	}
 	if b.writes() != writes {
-		b.Error("an order that was refused moved an output")
+		b.Error("a command that was refused moved an output")
 	}
 }
