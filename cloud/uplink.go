@@ -198,7 +198,7 @@ func (u *Uplink) forgetUpTo(ctx context.Context, forgotten *uint64) {
 		return
 	}
 	if err := u.box.Forget(ctx, upTo); err != nil {
-		u.o.Log.Error("outbox did not forget what is delivered, trying again", "sequence", upTo, "reason", err)
+		u.o.Log.Error("cannot remove delivered messages from the outbox, trying again", "sequence", upTo, "reason", err)
 		signal(u.done)
 		return
 	}

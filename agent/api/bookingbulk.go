@@ -31,7 +31,7 @@ var operationFields = map[string][]string{
 	opEnd:     {"id", "revision"},
 }
 
-// bulkResult is what became of one operation, under its HTTP status.
+// bulkResult is the outcome of one operation, under its HTTP status.
 type bulkResult struct {
 	Index   int            `json:"index"`
 	Status  int            `json:"status"`

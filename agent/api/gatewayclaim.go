@@ -22,7 +22,7 @@ type claimAnswer struct {
 	ClaimedAt *moment `json:"claimed_at,omitempty"`
 }
 
-// gatewayClaim answers with whom the gateway belongs to, or with the code by
+// gatewayClaim answers with who owns the gateway, or with the code by
 // which it is claimed; to a browser as a page that needs nothing else, for there
 // may be no internet.
 func gatewayClaim(s *Server, c *call) error {

@@ -243,7 +243,7 @@ func newTypedReceipt(r device.Receipt) typedReceipt {
 	return t
 }
 
-// receipt answers with what became of a command, of the version.
+// receipt answers with the outcome of a command, of the version.
 func (c *call) receipt(r device.Receipt) error {
 	if c.v2 {
 		return c.json(receiptStatus(r), newTypedReceipt(r))

@@ -52,7 +52,7 @@ type timedRun struct {
 	Actions []timedResult `json:"actions"`
 }
 
-// timedResult is what came of one action.
+// timedResult is the result of one action.
 type timedResult struct {
 	rules.Result
 	FinishedAt moment `json:"finished_at"`

@@ -163,7 +163,7 @@ func rotateSecret(s *Server, c *call) error {
 	return c.webhook(http.StatusOK, webhookAnswer{w, made})
 }
 
-// testWebhook delivers a test now, and answers with what came of it.
+// testWebhook delivers a test now, and answers with the result.
 func testWebhook(s *Server, c *call) error {
 	if _, err := s.ownWebhook(c); err != nil {
 		return err

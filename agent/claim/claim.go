@@ -1,4 +1,4 @@
-// Package claim keeps whom the gateway belongs to: nobody, while it shows a code
+// Package claim keeps the gateway's owner: nobody, while it shows a code
 // by which somebody claims it through the cloud, or one organization, until that
 // is released.
 package claim
@@ -116,7 +116,7 @@ func Buckets() []string { return []string{table.Bucket()} }
 // Forget ends the claim in a database that becomes another gateway's.
 func Forget(tx *store.Tx) error { return table.Delete(tx, current) }
 
-// storedClaim is whom the gateway belongs to.
+// storedClaim is the gateway's owner.
 type storedClaim struct {
 	OrganizationID string    `json:"organization_id"`
 	Organization   string    `json:"organization"`
@@ -138,7 +138,8 @@ type shownCode struct {
 	made time.Time // by the monotonic clock
 }
 
-// Claim is whom the gateway belongs to, and the codes by which somebody claims it. It may be used by many.
+// Claim is the gateway's owner, and the codes by which somebody claims it. It may
+// be used by many.
 type Claim struct {
 	o       Options
 	turn    sync.Mutex // of who changes the claim
@@ -150,7 +151,7 @@ type Claim struct {
 	changed loop.Broadcast
 }
 
-// Open reads whom the gateway belongs to.
+// Open reads the owner.
 func Open(_ context.Context, o Options) (*Claim, error) {
 	b := &Claim{o: o}
 	return b, o.DB.View(b.load)

@@ -46,7 +46,7 @@ func (b *Claim) Take(ctx context.Context, e cloud.Envelope) error {
 // the turn.
 func (b *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 	if why := b.off(); why != "" {
-		return problem.New(problem.Conflict, "", "this gateway is not to be claimed: %s", why)
+		return problem.New(problem.Conflict, "", "this gateway cannot be claimed: %s", why)
 	}
 	b.mu.Lock()
 	have := b.stored

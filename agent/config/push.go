@@ -69,7 +69,7 @@ func (r *reader) push(p Push, users []Person) {
 		r.refuse("push.url", "is http, so that others read messages and token: want https, or set push.allow_http")
 	}
 	if p.Topic != "" && !strings.Contains(p.Topic, userPlace) {
-		r.refuse("push.topic", "has no %s: all users would read what is for one", userPlace)
+		r.refuse("push.topic", "has no %s: all users would read each other's messages", userPlace)
 		return
 	}
 	seen := map[string]bool{}
@@ -80,7 +80,7 @@ func (r *reader) push(p Push, users []Person) {
 		case !message.ValidTopic(topic):
 			r.refuse(key, "is %q: want 1 to 64 letters, digits, - and _", short(topic))
 		case seen[topic]:
-			r.refuse(key, "is that of another user: what is for one would be read by both")
+			r.refuse(key, "is that of another user: both would read each other's messages")
 		}
 		seen[topic] = true
 	}

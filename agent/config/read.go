@@ -49,7 +49,7 @@ func (r *reader) value(v reflect.Value, n *yaml.Node, key string) {
 	r.origins[key] = r.place(n)
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0:
-		r.add(r.place(n), key, cmp.Or(key, "the document")+" starts with *, & or !, which is not read: put a text that starts so in quotes")
+		r.add(r.place(n), key, cmp.Or(key, "the document")+" starts with *, & or !: put a text that starts so in quotes")
 	case n.ShortTag() == "!!null":
 	case v.Kind() == reflect.Pointer:
 		if v.IsNil() {

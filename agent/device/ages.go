@@ -102,7 +102,7 @@ func (b *Commands) Repaired(r store.Repair) {
 	}
 }
 
-// forgot refuses a command that was sent before a repair which may have lost what became of it.
+// forgot refuses a command that was sent before a repair which may have lost its receipt.
 func (b *Commands) forgot(c Command) error {
 	if c.Via != ViaMQTT || c.SentAt.IsZero() || !c.SentAt.Before(b.forgotten) {
 		return nil

@@ -217,7 +217,7 @@ func (d *Device) loadSettings(tx *store.Tx) error {
 		return err
 	}
 	if err := set.check(d.Device); err != nil {
-		d.log.Error("what was set at run time does not fit the configuration and is left out", "error", err)
+		d.log.Error("settings made at run time do not fit the configuration and are left out", "error", err)
 		return nil
 	}
 	text, _ := json.Marshal(set) // numbers only

@@ -13,7 +13,7 @@ type Claim struct {
 	Organization string `json:"organization"`
 }
 
-// claimed says whom the gateway belongs to, if it is one that is claimed. Whether
+// claimed says who owns the gateway, if it is one that is claimed. Whether
 // its cloud is reached is another finding.
 func claimed(_ context.Context, x *examination) []Finding {
 	const name = "claim"

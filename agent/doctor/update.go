@@ -13,7 +13,7 @@ import (
 // longWait is when a release waits for its moment for too long.
 const longWait = 48 * time.Hour
 
-// updates says which release runs and what became of the last update, as the
+// updates says which release runs and the outcome of the last update, as the
 // running gateway knows it, else as its folder does.
 func updates(_ context.Context, x *examination) []Finding {
 	const name = "update"

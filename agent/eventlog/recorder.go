@@ -89,7 +89,7 @@ func (l *Log) Run(ctx context.Context) error {
 			return err // only a new start can mend the store
 		}
 		if err != nil && ctx.Err() == nil {
-			l.log.Error("changes cannot be stored, they wait in memory: free space on the disk", "error", err)
+			l.log.Error("cannot store changes, keeping them in memory: free space on the disk", "error", err)
 			pause = min(2*max(pause, time.Second), time.Minute)
 			l.woken.Wake()
 		} else {

@@ -175,7 +175,7 @@ func (s *sender) drop(ctx context.Context, place string, w *waiting) bool {
 	})
 	if err != nil {
 		w.due = time.Now().Add(relayPause)
-		s.log.Error("a letter that is done with cannot be taken from the queue", "letter", w.ID, "error", err)
+		s.log.Error("cannot remove a finished letter from the queue", "letter", w.ID, "error", err)
 	}
 	return err == nil
 }

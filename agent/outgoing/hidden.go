@@ -63,6 +63,6 @@ func (t *trail) follow(ctx context.Context, g *guard) context.Context {
 	})
 }
 
-// hides says whether what came of the request is to be hidden: it went
+// hides says whether the result of the request is to be hidden: it went
 // somewhere inside, or nowhere, which tells inner names from others.
 func (t *trail) hides() bool { return t.inside.Load() || !t.public.Load() }

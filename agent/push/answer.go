@@ -27,7 +27,7 @@ const (
 	Again      // this note was not taken now, another might be
 )
 
-// Answer is what came of one attempt.
+// Answer is the result of one attempt.
 type Answer struct {
 	Kind       Kind
 	Status     int           // of HTTP; 0: none came

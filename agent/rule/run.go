@@ -5,7 +5,7 @@ import "time"
 // KeepRuns is how many runs the log of a rule keeps.
 const KeepRuns = 20
 
-// Outcome is what came of a trigger.
+// Outcome is the result of a trigger.
 type Outcome string
 
 // The outcomes of a Run.
@@ -33,7 +33,7 @@ type Run struct {
 	Seq   uint64   `json:"seq"` // its number among the rule's runs, from 0
 }
 
-// Result is what came of one action.
+// Result is the outcome of one action.
 type Result struct {
 	Action     string    `json:"action"` // in words
 	CommandID  string    `json:"command_id,omitempty"`

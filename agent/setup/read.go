@@ -41,7 +41,7 @@ func read(name string, data []byte, kinds []drivers.Kind) (*yaml.Node, error) {
 
 func strict(name string, n *yaml.Node, all *config.Errors) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
-		all.Problems = append(all.Problems, wrong(name, n, "starts with *, & or !, which is not read: put a text that starts so in quotes").Problems...)
+		all.Problems = append(all.Problems, wrong(name, n, "starts with *, & or !: put a text that starts so in quotes").Problems...)
 		return
 	}
 	seen := map[string]int{}

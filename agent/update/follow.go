@@ -116,7 +116,7 @@ func (u *Runner) forget(want string) {
 		return
 	}
 	if err := u.drop(); err != nil {
-		u.Log.Warn("what is left of a download cannot be removed", "error", err)
+		u.Log.Warn("cannot remove the remains of a download", "error", err)
 	}
 }
 

@@ -73,7 +73,7 @@ func (u *Runner) Look(hurry bool) {
 // at which nobody is disturbed, and ends the gateway to begin the trial.
 func (u *Runner) Run(ctx context.Context) error {
 	if err := u.Prune(); err != nil {
-		u.Log.Warn("what is left of old updates cannot be removed", "error", err)
+		u.Log.Warn("cannot remove the remains of old updates", "error", err)
 	}
 	if t := u.OnTrial(); t != nil {
 		if err := u.prove(ctx, t); err != nil || ctx.Err() != nil {
@@ -155,7 +155,7 @@ func (u *Runner) giveUp(t *Trial, problem error) error {
 	return errors.Join(fmt.Errorf("release %s is given up, %s runs again: %s", t.Version, t.From, reason), err)
 }
 
-// tellNews makes events of what became of updates. An event may come twice, after
+// tellNews makes events of the outcome of updates. An event may come twice, after
 // a power cut, and is never lost.
 func (u *Runner) tellNews(ctx context.Context) {
 	for _, n := range u.State().News {
@@ -170,7 +170,7 @@ func (u *Runner) tellNews(ctx context.Context) {
 			err = u.Told(1)
 		}
 		if err != nil {
-			u.Log.Warn("what became of an update cannot be stored yet", "event", n.Event, "error", err)
+			u.Log.Warn("cannot store the outcome of an update yet", "event", n.Event, "error", err)
 			return
 		}
 	}

@@ -82,7 +82,7 @@ type NotStarted struct {
 	Reason  string `json:"reason"`
 }
 
-// News is what became of an update and has not been told yet.
+// News is the outcome of an update and has not been told yet.
 type News struct {
 	Event   string `json:"event"`
 	Version string `json:"version"`

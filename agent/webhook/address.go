@@ -19,7 +19,7 @@ func CheckURL(p outgoing.Policy, text string) error {
 	case u.User != nil:
 		return invalid("url", "holds a user or a password: leave them out, the signature says who sends")
 	case u.Fragment != "":
-		return invalid("url", "has a fragment, which is never sent: leave out what follows #")
+		return invalid("url", "has a fragment: leave out # and the rest, it is never sent")
 	}
 	if err := p.CheckURL(u); err != nil {
 		return invalid("url", "%v", err)

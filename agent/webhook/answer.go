@@ -14,7 +14,7 @@ import (
 	"roomgate/agent/outgoing"
 )
 
-// Answer is what came of one attempt.
+// Answer is the result of one attempt.
 type Answer struct {
 	Status     int           // of HTTP; 0: none came
 	RetryAfter time.Duration // asked for with 429 or 503, at most 24 h

@@ -142,7 +142,7 @@ func (p *Dispatcher) requeue(d Delivery) error {
 const maxTests = 4
 
 // Test sends a notification with made-up values once, waits for the
-// answer, which takes at most 10 s, and returns what came of it. It is in the
+// answer, which takes at most 10 s, and returns the result. It is in the
 // log like every other. A success ends failing; a failure changes nothing, but
 // a 410 disables.
 func (p *Dispatcher) Test(ctx context.Context, id string) (d Delivery, err error) {

@@ -93,7 +93,7 @@ func (w *hook) first(now time.Time) (id string, at time.Time) {
 	return id, at
 }
 
-// attempt sends one delivery of a webhook and notes what came of it.
+// attempt sends one delivery of a webhook and notes the result.
 func (p *Dispatcher) attempt(ctx context.Context, w *hook, id string) {
 	p.mu.Lock()
 	hookID, address, secrets := w.ID, w.URL, w.Secrets.At(p.clock.Now())

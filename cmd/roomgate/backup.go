@@ -231,7 +231,7 @@ func writeSealed(ctx context.Context, file, word string, from source, p *show.Pr
 	}
 	o, err := readBack(ctx, temp, word, p)
 	if err != nil {
-		return made, fmt.Errorf("what was written cannot be read back: %w", err)
+		return made, fmt.Errorf("cannot read back the written backup: %w", err)
 	}
 	info, err := temp.Stat()
 	if err == nil {

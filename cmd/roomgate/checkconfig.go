@@ -13,7 +13,7 @@ import (
 )
 
 func newCheckConfig() *cobra.Command {
-	cmd := &cobra.Command{Use: "check-config [FILE]", Short: "say what is wrong with a configuration, with file, line and column",
+	cmd := &cobra.Command{Use: "check-config [FILE]", Short: "check a configuration: each mistake with file, line and column",
 		Args: cobra.MaximumNArgs(1), RunE: action(checkConfig)}
 	gatewayFlags(cmd)
 	outputFlag(cmd)

@@ -17,7 +17,7 @@ import (
 	"roomgate/cmd/roomgate/show"
 )
 
-const claimHelp = `Shows whom this gateway belongs to, or the claim code by which it is claimed.
+const claimHelp = `Shows the owner of this gateway, or the code by which somebody claims it.
 
 A gateway that its cloud does not know shows a code: here, on the attached
 screen, and as a page at /claim. Scan it with a phone, or type it where your
@@ -31,7 +31,7 @@ a new code. What the organization has on the gateway stays, and spaces that the
 configuration gives to nobody are nobody's again.`
 
 func newClaim() *cobra.Command {
-	cmd := &cobra.Command{Use: "claim", Short: "show the claim code of this gateway, or whom it belongs to", Long: claimHelp,
+	cmd := &cobra.Command{Use: "claim", Short: "show the claim code of this gateway, or its owner", Long: claimHelp,
 		Args: cobra.NoArgs, RunE: asking(runClaim)}
 	cmd.Flags().Bool("release", false, "end the claim")
 	clientFlags(cmd)

@@ -78,7 +78,7 @@ func claimAsked(cmd *cobra.Command) (c backend.Claim, err error) {
 	file := text(cmd, "password-file")
 	switch {
 	case c.Organization == "":
-		return c, fail(exitUsage, "--organization is missing: name whom the gateway belongs to")
+		return c, fail(exitUsage, "--organization is missing: name the organization that the gateway belongs to")
 	case (c.Username == "") != (file == ""):
 		return c, fail(exitUsage, "--user and --password-file belong together: give both or none")
 	case c.OrganizationID == "":

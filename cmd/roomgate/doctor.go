@@ -36,7 +36,7 @@ It only reads, needs no running gateway, and ends within seconds. It ends with
 1 if anything fails; a warning is no failure.`
 
 func newDoctor() *cobra.Command {
-	cmd := &cobra.Command{Use: "doctor", Short: "say what is wrong with this machine and its gateway, and the fix",
+	cmd := &cobra.Command{Use: "doctor", Short: "find the faults of this machine and its gateway, and their fixes",
 		Long: doctorHelp, Args: cobra.NoArgs, RunE: action(runDoctor)}
 	gatewayFlags(cmd)
 	outputFlag(cmd)

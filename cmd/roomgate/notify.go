@@ -47,7 +47,7 @@ func (g *gateway) notify(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-hangup:
-			_ = g.reload(ctx) // it has said what came of it
+			_ = g.reload(ctx) // it has logged the result
 		case <-alive.C:
 			g.feed()
 		}

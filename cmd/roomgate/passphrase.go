@@ -85,14 +85,14 @@ func withoutEcho(f *os.File, ask func() error) error {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
-		return fmt.Errorf("hide what is typed: %w", err)
+		return fmt.Errorf("hide the typed text: %w", err)
 	}
 	silent := *old
 	silent.Lflag &^= unix.ECHO
 	silent.Lflag |= unix.ICANON | unix.ISIG
 	silent.Iflag |= unix.ICRNL
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &silent); err != nil {
-		return fmt.Errorf("hide what is typed: %w", err)
+		return fmt.Errorf("hide the typed text: %w", err)
 	}
 	err = ask()
 	return cmp.Or(err, unix.IoctlSetTermios(fd, unix.TCSETS, old))

@@ -37,7 +37,7 @@ func reloadGateway(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
-// takeReload reloads and answers with what came of it.
+// takeReload reloads and answers with the result.
 func (g *gateway) takeReload(w http.ResponseWriter, r *http.Request) {
 	answerDoor(w, struct{}{}, g.reload(r.Context()))
 }

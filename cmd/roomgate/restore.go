@@ -47,8 +47,8 @@ func newRestore() *cobra.Command {
 	cmd.Flags().String("as", "", "give the gateway another `ID`")
 	cmd.Flags().Bool("new-key", false, "make another system key, and show it once")
 	cmd.Flags().Bool("keep-config", false, "leave the configuration file as it is")
-	cmd.Flags().Bool("check", false, "only say what is in the backup and whether it is good")
-	cmd.Flags().Bool("undo", false, "bring back what was there before the last restore")
+	cmd.Flags().Bool("check", false, "only list the contents of the backup and check them")
+	cmd.Flags().Bool("undo", false, "bring back the data from before the last restore")
 	passphraseFlag(cmd)
 	outputFlag(cmd)
 	return cmd
@@ -252,7 +252,7 @@ func (r *restoring) show() error {
 		fmt.Fprintf(out, "system key %s (shown only now, send it as X-API-Key)\n", r.key)
 	}
 	if before != "" {
-		fmt.Fprintf(out, "what was there before is in %s: roomgate restore --undo brings it back\n", before)
+		fmt.Fprintf(out, "the data from before is in %s: roomgate restore --undo brings it back\n", before)
 	}
 	if len(r.kept) > 0 {
 		fmt.Fprintf(out, "these were here already and differ from the backup's, they stay: %s\n", show.Plain(strings.Join(r.kept, ", ")))

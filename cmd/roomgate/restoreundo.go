@@ -43,7 +43,7 @@ func (r *restoring) undo() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.cmd.OutOrStdout(), "what was in %s before the restore is back; --undo again brings the restored gateway back\n", c.Data)
+	_, err = fmt.Fprintf(r.cmd.OutOrStdout(), "the data from before the restore is back in %s; --undo again brings the restored gateway back\n", c.Data)
 	return err
 }
 

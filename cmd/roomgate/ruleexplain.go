@@ -145,7 +145,7 @@ func counted(r rules.Run) string {
 	return string(r.Outcome)
 }
 
-// results are the actions of a run and what came of them.
+// results are the actions of a run and their results.
 func results(r rules.Run) string {
 	var all []string
 	if r.Reason != "" {

@@ -48,7 +48,7 @@ func newSetup() *cobra.Command {
 	gatewayFlags(cmd)
 	f := cmd.Flags()
 	f.String("answers", "", "`FILE` with the answers: nobody is asked for them")
-	f.Bool("yes", false, "ask nobody, write what is planned")
+	f.Bool("yes", false, "write the plan without asking")
 	f.Bool("scan", false, "look for O3 hubs in this machine's networks, with the factory password")
 	f.Bool("dry-run", false, "show what would change and write nothing")
 	f.Bool("no-doctor", false, "end without the doctor, as for another machine")

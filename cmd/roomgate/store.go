@@ -26,7 +26,7 @@ only its own database is in use then.
 A file is named as "store list" has it, or by its path.`
 
 func newStore() *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: "list the database, its snapshots and what was set aside", Args: cobra.NoArgs, RunE: action(listStore)}
+	list := &cobra.Command{Use: "list", Short: "list the database, its snapshots and the files set aside", Args: cobra.NoArgs, RunE: action(listStore)}
 	read := &cobra.Command{Use: "read FILE", Short: "read a database that was set aside, or a snapshot", Long: storeReadHelp, Args: cobra.ExactArgs(1), RunE: action(readStore)}
 	read.Flags().String("table", "", "show the rows of the `TABLE`, as bookings")
 	check := &cobra.Command{Use: "check FILE", Short: "read a whole database and verify its checksums", Args: cobra.ExactArgs(1), RunE: action(checkStore)}
@@ -37,7 +37,7 @@ func newStore() *cobra.Command {
 	}
 	outputFlag(list)
 	outputFlag(read)
-	return group("store", "look at the database and at what was set aside", list, read, check, confirm)
+	return group("store", "look at the database and the files set aside", list, read, check, confirm)
 }
 
 // storedFile is a file of the database.
@@ -114,7 +114,7 @@ func readStore(cmd *cobra.Command, args []string) error {
 	})
 	switch {
 	case errors.Is(err, store.ErrLocked):
-		return fail(exitRefused, "%s is in use by the gateway: read a snapshot or what was set aside, see roomgate store list", args[0])
+		return fail(exitRefused, "%s is in use by the gateway: read a snapshot or a file set aside, see roomgate store list", args[0])
 	case err != nil:
 		return err
 	case table == "":

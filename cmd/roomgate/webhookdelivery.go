@@ -31,7 +31,7 @@ func listDeliveries(cmd *cobra.Command, c *client, args []string) error {
 	})
 }
 
-// lastAttempt words what came of the last attempt.
+// lastAttempt words the result of the last attempt.
 func lastAttempt(d webhook.Delivery) string {
 	if len(d.Attempts) == 0 {
 		return "-"

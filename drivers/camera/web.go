@@ -25,7 +25,7 @@ const maxRedirects = 3
 
 var (
 	errRefused   = errors.New("camera refuses the login: check username, password and auth")
-	errElsewhere = errors.New("camera redirects to another host, which is not followed: put the right address into url")
+	errElsewhere = errors.New("camera redirects to another host, and the gateway does not follow: put the right address into url")
 )
 
 // web speaks HTTP to the camera, one connection per request: idle ones are

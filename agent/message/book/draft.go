@@ -116,7 +116,7 @@ func (b *Messages) put(tx *store.Tx, s *storedMessage) error {
 	return messages.Put(tx, s.ID, *s)
 }
 
-// Notice is a booking whose organizer is to know what became of it.
+// Notice is a booking whose organizer is told the outcome.
 type Notice struct {
 	Booking booking.Booking // as it is from now on
 	SpaceID string
@@ -161,7 +161,7 @@ func (b *Messages) notice(n Notice) (*Draft, error) {
 	return &Draft{s}, nil
 }
 
-// noticeLife is how long it is worth knowing what became of a booking.
+// noticeLife is how long it is worth knowing the outcome of a booking.
 const noticeLife = 12 * time.Hour
 
 // request words what the organizer of a booking is told.

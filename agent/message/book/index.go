@@ -187,7 +187,7 @@ func (x *index) note(id, reason string, tries int, due time.Time) {
 	}
 }
 
-// settle shows what became of a message. The store has it later.
+// settle shows the outcome of a message. The store has it later.
 func (x *index) settle(s storedMessage) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -148,7 +148,7 @@ func (p *pusher) putOff(e entry, answer push.Answer) time.Time {
 	return later(p.due, due)
 }
 
-// end notes what became of a message.
+// end notes the outcome of a message.
 func (p *pusher) end(e entry, state message.State, reason string) time.Time {
 	s, err := p.read(e.id)
 	if err != nil {

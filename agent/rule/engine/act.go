@@ -133,7 +133,7 @@ func (e *Engine) awaitCommand(ctx context.Context, j job, i int, p *device.Pendi
 	e.settleAction(j, i, string(r.State), r.Reason, r.FinishedAt)
 }
 
-// settleAction notes what came of an action.
+// settleAction notes the result of an action.
 func (e *Engine) settleAction(j job, i int, state, reason string, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -220,7 +220,7 @@ func (e *Engine) resumeRun(ctx context.Context, h *compiled, key string) {
 	e.giveCommands(ctx, j)
 }
 
-// afterRestart is what became of a command: its receipt, if it was accepted
+// afterRestart is the outcome of a command: its receipt, if it was accepted
 // before the restart. If not it may still be given, unless that is too late.
 func (e *Engine) afterRestart(h *compiled, i int, result rule.Result, late time.Duration) (state, reason string, at time.Time) {
 	r, err := e.o.Commands.Find(result.CommandID)
