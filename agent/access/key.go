@@ -77,6 +77,14 @@ func (k *heldKey) touch() {
 	}
 }
 
+// lastUsed is when the key was used last; zero: never.
+func (k *heldKey) lastUsed() time.Time {
+	if used := k.used.Load(); used > 0 {
+		return time.Unix(used, 0).UTC()
+	}
+	return time.Time{}
+}
+
 // holds says whether there is a good key with that id.
 func (d *Directory) holds(id string) bool {
 	held := d.keyring.Load().byID[id]
@@ -97,9 +105,7 @@ func (d *Directory) keysOf(which func(Key) bool) []Key {
 	for _, held := range d.keyring.Load().byID {
 		k := held.Key
 		k.Created = k.Created.Truncate(time.Millisecond) // earlier versions kept nanoseconds
-		if used := held.used.Load(); used > 0 {
-			k.LastUsed = time.Unix(used, 0).UTC()
-		}
+		k.LastUsed = held.lastUsed()
 		if which(k) {
 			all = append(all, k)
 		}
@@ -129,7 +135,7 @@ func (d *Directory) RevokeKey(ctx context.Context, id string) error {
 		return problem.New(problem.NotFound, "id", "is not a key of this gateway")
 	}
 	s := held.storedKey
-	s.Revoked = true
+	s.Revoked, s.LastUsed = true, held.lastUsed()
 	if err := d.replaceKey(ctx, s, ""); err != nil {
 		return err
 	}
@@ -251,8 +257,8 @@ func (d *Directory) storeLastUse(ctx context.Context) error {
 	defer d.keyTurn.Unlock()
 	return d.db.Update(ctx, func(tx *store.Tx) error {
 		for id, held := range d.keyring.Load().byID {
-			used := time.Unix(held.used.Load(), 0).UTC()
-			if held.used.Load() == 0 || used.Equal(held.LastUsed) {
+			used := held.lastUsed()
+			if used.IsZero() || used.Equal(held.LastUsed) {
 				continue
 			}
 			s := held.storedKey

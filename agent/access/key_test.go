@@ -118,6 +118,40 @@ func TestLastUseIsKept(t *testing.T) {
 	})
 }
 
+// A key that is revoked keeps when it was last used, also if that was not stored yet.
+func TestRevokedKeyKeepsItsLastUse(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := openRig(t, rigOptions{dir: dir, key: "some-system-key"})
+		key, secret, err := r.CreateKey(t.Context(), "display", time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.wait(time.Minute)
+		r.AuthenticateKey(secret)
+		used := time.Now().Truncate(time.Second).UTC()
+		r.wait(time.Minute)
+		if err := r.RevokeKey(t.Context(), key.ID); err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string) {
+			t.Helper()
+			for _, k := range r.Keys() {
+				if k.ID == key.ID && (!k.Revoked || !k.LastUsed.Equal(used)) {
+					t.Errorf("%s: last used %v, want %v, revoked %v", when, k.LastUsed, used, k.Revoked)
+				}
+			}
+		}
+		check("at once")
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = openRig(t, rigOptions{dir: dir})
+		defer r.Close()
+		check("after a restart")
+	})
+}
+
 func TestBadKeysAreRefused(t *testing.T) {
 	r := openRig(t, rigOptions{})
 	defer r.Close()

@@ -24,6 +24,8 @@ type Principal struct {
 	// SpaceID bounds an edge device, whatever else it may, to its meeting space.
 	SpaceID     string
 	Permissions auth.Set
+	Role        auth.Role // of a user
+	Email       string    // of a user, as auth.ParseEmail returns it
 	// Admin manages keys, devices, rules and webhooks, of the organization if
 	// there is one.
 	Admin bool
@@ -48,6 +50,19 @@ func (p Principal) Is(kind string) bool {
 	return p.Kind == kind || kind == KindAdmin && p.Kind == KindUser && p.Admin
 }
 
+// Personal says whether he sees what is private of other people as nothing but busy:
+// a user who does not manage the organization.
+func (p Principal) Personal() bool { return p.Kind == KindUser && !p.Admin }
+
+// Address is that of a person who makes and changes no bookings but his own; empty:
+// he is none. A display is no person: whoever stands before it uses it.
+func (p Principal) Address() string {
+	if !p.Personal() || p.Role == auth.RoleDisplay {
+		return ""
+	}
+	return p.Email
+}
+
 // System says whether he may do everything in the building, its keys included.
 func (p Principal) System() bool { return p.Admin && !p.Bounded() }
 
@@ -70,12 +85,12 @@ func (k *heldKey) principal() Principal {
 }
 
 // Valid says whether a principal still may what he might when he came: his key
-// or user is there, his token has not expired, and he has no right less. Those
+// or user is there, his token has not expired, and he has the same role or may more. Those
 // who answer one request for a long time ask again and again.
 func (d *Directory) Valid(p Principal) bool {
 	if p.token == nil {
 		return d.holds(p.ID)
 	}
 	now, err := d.AuthenticateToken(*p.token)
-	return err == nil && now.May(p.Permissions) && (now.Admin || !p.Admin) && now.OrganizationID == p.OrganizationID
+	return err == nil && now.May(p.Permissions) && (now.Admin || !p.Admin && now.Role == p.Role) && now.OrganizationID == p.OrganizationID
 }

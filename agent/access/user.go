@@ -27,7 +27,7 @@ type User struct {
 // principal is who signed in.
 func (u *User) principal() Principal {
 	return Principal{ID: u.ID, Name: u.Name, Kind: KindUser, OrganizationID: u.OrganizationID,
-		Permissions: u.Role.Permissions(), Admin: u.Role == auth.RoleAdmin}
+		Permissions: u.Role.Permissions(), Role: u.Role, Email: u.Email, Admin: u.Role == auth.RoleAdmin}
 }
 
 // roster holds the users in memory. It is replaced whole, never changed.
@@ -106,6 +106,10 @@ func (d *Directory) SignOut(ctx context.Context, id string) error {
 		return nil
 	})
 }
+
+// SignOutAll ends every token there is: those of users, and those that API keys have
+// bought. Keys stay good, and everybody may sign in again.
+func (d *Directory) SignOutAll(ctx context.Context) error { return d.signing.rotate(ctx, true) }
 
 func (d *Directory) markUser(ctx context.Context, id string, change func(config.Person, *storedUser) error) error {
 	d.turn.Lock()

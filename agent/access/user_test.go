@@ -77,6 +77,13 @@ func TestUsersLoseAccessAtOnce(t *testing.T) {
 	if now, err := r.AuthenticateToken(token); err != nil || !now.Admin || now.System() || now.OrganizationID != otherOrg {
 		t.Errorf("the new role does not count at once: %+v, %v", now, err)
 	}
+	display := slices.Clone(people)
+	display[1].Role = "display"
+	r.setUsers(people, marks)
+	p, _ = r.AuthenticateToken(token)
+	if r.setUsers(display, marks); r.Valid(p) {
+		t.Error("a stream goes on with the eyes of a role that its reader has no more")
+	}
 	renamed := slices.Clone(people)
 	renamed[1].Email = "eve@example.com"
 	for name, list := range map[string][]config.Person{"removed": people[:1], "the id given to another": renamed} {
@@ -139,7 +146,7 @@ func TestSigningKeysRotate(t *testing.T) {
 		r.wantToken(t, "by a key that was pushed out", token, false)
 		token = r.token(t, "ada")
 		p, _ := r.AuthenticateToken(token)
-		if err := r.signing.rotate(t.Context(), true); err != nil || r.Valid(p) {
+		if err := r.SignOutAll(t.Context()); err != nil || r.Valid(p) {
 			t.Errorf("everybody is signed out, but one is not: %v", err)
 		}
 		r.wantToken(t, "signed out", token, false)

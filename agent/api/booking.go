@@ -104,9 +104,9 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 	status = http.StatusOK
 	switch operation {
 	case opCreate:
-		status, b, err = s.createOrUpdate(ctx, f, o)
+		status, b, err = s.createOrUpdate(c, f, o)
 	case opUpdate:
-		b, err = s.update(ctx, f, o)
+		b, err = s.update(c, f, o)
 	case opCancel:
 		b, err = s.agent.Bookings.Cancel(ctx, *f.id, o)
 	case opCheckIn:
@@ -125,22 +125,24 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 // createOrUpdate goes by whether the id exists, also if it comes to exist
 // meanwhile. An id makes a request repeatable by itself, so the key is for
 // those without one.
-func (s *Server) createOrUpdate(ctx context.Context, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
+func (s *Server) createOrUpdate(c *call, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
 	if f.id == nil {
-		return s.create(ctx, f, o)
+		return s.create(c, f, o)
 	}
 	o.Key = ""
 	if _, err := s.agent.Bookings.Get(*f.id); err != nil {
-		status, b, err := s.create(ctx, f, o)
+		status, b, err := s.create(c, f, o)
 		if !isUsed(err) {
 			return status, b, err
 		}
 	}
-	b, err := s.update(ctx, f, o)
+	b, err := s.update(c, f, o)
 	return http.StatusOK, b, err
 }
 
-func (s *Server) create(ctx context.Context, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
+func (s *Server) create(c *call, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
+	ctx := c.r.Context()
+	f.ownOrganizer(&c.who.Principal, true)
 	asked, err := f.asked(s.agent.Now())
 	if err != nil {
 		return 0, asked, err
@@ -184,7 +186,8 @@ func isUsed(err error) bool {
 	return e != nil && e.Code == problem.Conflict && e.Field == "id"
 }
 
-func (s *Server) update(ctx context.Context, f bookingFields, o schedule.Caller) (booking.Booking, error) {
+func (s *Server) update(c *call, f bookingFields, o schedule.Caller) (booking.Booking, error) {
+	f.ownOrganizer(&c.who.Principal, false)
 	b, err := s.agent.Bookings.Get(*f.id)
 	if err != nil {
 		return b, err
@@ -196,7 +199,7 @@ func (s *Server) update(ctx context.Context, f bookingFields, o schedule.Caller)
 	if err != nil {
 		return b, err
 	}
-	return s.agent.Bookings.Change(ctx, *f.id, e, o)
+	return s.agent.Bookings.Change(c.r.Context(), *f.id, e, o)
 }
 
 func (s *Server) extend(ctx context.Context, f bookingFields, o schedule.Caller) (booking.Booking, error) {

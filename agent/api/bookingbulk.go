@@ -60,7 +60,7 @@ func bulkBookings(s *Server, c *call) error {
 	patient(c.w, bulkPatience)
 	results := make([]bulkResult, len(operations))
 	for i, operation := range operations {
-		o := schedule.Caller{By: c.who.Name}
+		o := c.caller()
 		if key != "" {
 			o.Key = key + "-" + strconv.Itoa(i)
 		}
@@ -84,7 +84,7 @@ func (s *Server) bulkOne(c *call, encoded []byte, o schedule.Caller) bulkResult 
 	if err != nil {
 		return s.bulkRefusal(c, err)
 	}
-	record := newBookingRecord(b)
+	record := c.bookingRecord(b)
 	return bulkResult{Status: status, Booking: &record}
 }
 

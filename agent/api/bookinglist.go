@@ -50,6 +50,7 @@ type bookingFilter struct {
 	state    booking.State // empty: any
 	after    place         // zero: from the first one
 	limit    int
+	v2       bool // as that version has them
 }
 
 // listBookings answers with the bookings that share a moment with a time.
@@ -70,6 +71,10 @@ func listBookings(s *Server, c *call) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(b booking.Booking) bool { return !s.visibility.sees(&c.who, b.SpaceID) })
+	for i := range all {
+		all[i] = seenBy(&c.who.Principal, all[i])
+	}
+	f.v2 = c.v2
 	found, next := f.page(all)
 	if c.v2 {
 		return c.json(http.StatusOK, page[bookingRecord]{found, maybe(next)})
@@ -120,7 +125,7 @@ func (f bookingFilter) page(all []booking.Booking) (page []bookingRecord, next s
 	}
 	page = make([]bookingRecord, len(all))
 	for i, b := range all {
-		page[i] = newBookingRecord(b)
+		page[i] = newBookingRecord(b, f.v2)
 	}
 	return page, next
 }

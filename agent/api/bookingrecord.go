@@ -32,7 +32,7 @@ type bookingRecord struct {
 	OrganizationID string         `json:"organization_id"`
 	Title          string         `json:"title"`
 	Private        bool           `json:"private"`
-	Organizer      booking.Person `json:"organizer"`
+	Organizer      organizer      `json:"organizer"`
 	Start          moment         `json:"start_time"`
 	End            moment         `json:"end_time"`
 	State          booking.State  `json:"state"`
@@ -48,10 +48,31 @@ type bookingRecord struct {
 	Reason         string         `json:"reason,omitempty"`
 }
 
-func newBookingRecord(b booking.Booking) bookingRecord {
-	return bookingRecord{b.ID, b.SpaceID, b.OrganizationID, b.Title, b.Private, b.Organizer, moment(b.Start), moment(b.End),
+// organizer is who organizes a meeting. V1.0 has both fields in any case; in V2.0 the
+// address is one, or absent.
+type organizer struct {
+	Name  string  `json:"name"`
+	Email *string `json:"email,omitempty"`
+}
+
+func newBookingRecord(b booking.Booking, v2 bool) bookingRecord {
+	who := organizer{b.Organizer.Name, &b.Organizer.Email}
+	if v2 && b.Organizer.Email == "" {
+		who.Email = nil
+	}
+	return bookingRecord{b.ID, b.SpaceID, b.OrganizationID, b.Title, b.Private, who, moment(b.Start), moment(b.End),
 		b.State, b.Revision, b.Source, moment(b.CheckedInAt), moment(b.ReleasedAt), moment(b.EndedAt), moment(b.PlannedEnd),
 		b.ExternalID, moment(b.CreatedAt), moment(b.UpdatedAt), b.Reason}
+}
+
+// bookingRecord is a booking as who asks sees it.
+func (c *call) bookingRecord(b booking.Booking) bookingRecord {
+	return newBookingRecord(seenBy(&c.who.Principal, b), c.v2)
+}
+
+// caller is who asks, for what is booked.
+func (c *call) caller() schedule.Caller {
+	return schedule.Caller{By: c.who.Name, Organizer: c.who.Address()}
 }
 
 // booking answers with a booking. Its ETag is its revision; a new one also
@@ -62,13 +83,13 @@ func (c *call) booking(status int, b booking.Booking) error {
 	if status == http.StatusCreated {
 		h["Location"] = []string{c.root() + "/bookings/" + b.ID}
 	}
-	return c.json(status, newBookingRecord(b))
+	return c.json(status, c.bookingRecord(b))
 }
 
 // options says who asks, and which revision he saw. The header is the ETag of
 // an earlier answer, or * for any revision.
 func (c *call) options() (o schedule.Caller, err error) {
-	o.By = c.who.Name
+	o = c.caller()
 	match := c.r.Header["If-Match"]
 	if len(match) == 0 || len(match) == 1 && match[0] == "*" {
 		return o, nil

@@ -37,6 +37,9 @@ func calendarLink(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.who.Personal() { // they quote the calendar
+		state.Problems, state.Error = []string{}, ""
+	}
 	return c.response(state)
 }
 

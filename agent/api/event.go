@@ -205,7 +205,7 @@ func (s *streams) next(f *follow) (found []eventlog.Event, moved bool, err error
 	}
 	moved = f.placed && next > f.filter.After
 	f.filter.After, f.placed = next, true
-	return found, moved, nil
+	return s.visibility.eventsSeenBy(&f.who, found), moved, nil
 }
 
 // patient lets an answer take longer than others may.

@@ -36,7 +36,7 @@ func sendMessage(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.message(http.StatusAccepted, sent)
+	return c.message(http.StatusAccepted, s.visibility.messageSeenBy(&c.who.Principal, sent))
 }
 
 // ownMessageParts refuses a space and a booking that who asks does not see.
@@ -105,7 +105,7 @@ func getMessage(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.message(http.StatusOK, m)
+	return c.message(http.StatusOK, s.visibility.messageSeenBy(&c.who.Principal, m))
 }
 
 // ownMessage refuses a message that is of another organization.

@@ -166,7 +166,7 @@ func (b *building) tryExamples(t *testing.T, s spec) {
 		for _, e := range s.examples(o) {
 			id := s.at(o, "operationId")
 			path := strings.ReplaceAll(path, "{device_id}", b.deviceFor(id))
-			path = strings.NewReplacer("{meeting_space_id}", aurora, "{sub_device}", "temperature", "{organization_id}", auroraOrg, "{device_type}", "light").Replace(path)
+			path = strings.NewReplacer("{meeting_space_id}", aurora, "{sub_device}", "temperature", "{organization_id}", auroraOrg, "{device_type}", "light", "{user_id}", "bob").Replace(path)
 			if strings.Contains(path, "{booking_id}") {
 				path = strings.ReplaceAll(path, "{booking_id}", b.example(id == "updateBooking"))
 			}

@@ -107,6 +107,11 @@ func literalRoutes() []route {
 		{"GET", "/gateway/keys", permitSystem, listKeys, "List API keys"},
 		{"POST", "/gateway/keys", permitSystem, createKey, "Create an API key"},
 		{"DELETE", "/gateway/keys/{key_id}", permitSystem, revokeKey, "Revoke an API key"},
+		{"GET", "/gateway/users", permitAdmin, listUsers, "List the people who may sign in"},
+		{"POST", "/gateway/users/{user_id}/enable", permitAdmin, enableUser, "Let a user sign in"},
+		{"POST", "/gateway/users/{user_id}/disable", permitAdmin, disableUser, "Keep a user out"},
+		{"POST", "/gateway/users/{user_id}/sign-out", permitAdmin, signOutUser, "Sign a user out"},
+		{"POST", "/gateway/users/sign-out", permitSystem, signOutAll, "Sign everybody out"},
 
 		{"GET", "/claim", permitAll, gatewayClaim, "Get the gateway's claim, or its claim code"},
 		{"DELETE", "/claim", permitSystem, releaseClaim, "End the claim of the gateway"},
@@ -222,6 +227,11 @@ func twins() []twin {
 		{"GET", "/gateway/keys", "GET /gateway/keys", nil, ""},
 		{"POST", "/gateway/keys", "POST /gateway/keys", nil, ""},
 		{"DELETE", "/gateway/keys/{key_id}", "DELETE /gateway/keys/{key_id}", nil, ""},
+		{"GET", "/users", "GET /gateway/users", nil, ""},
+		{"POST", "/users/{user_id}/enable", "POST /gateway/users/{user_id}/enable", nil, ""},
+		{"POST", "/users/{user_id}/disable", "POST /gateway/users/{user_id}/disable", nil, ""},
+		{"POST", "/users/{user_id}/sign-out", "POST /gateway/users/{user_id}/sign-out", nil, ""},
+		{"POST", "/users/sign-out", "POST /gateway/users/sign-out", nil, ""},
 
 		{"GET", "/openapi.yaml", "GET /openapi.yaml", nil, ""},
 		{"GET", "/openapi", "GET /openapi", nil, ""},

@@ -16,6 +16,7 @@ var scopes = map[string]scope{
 	"{booking_id}":       visibility.ownBooking,
 	"{organization_id}":  visibility.ownOrganization,
 	"{webhook_id}":       visibility.ownHook,
+	"{user_id}":          visibility.ownUser,
 	"{rule_id}":          visibility.ownRule,
 	"{message_id}":       visibility.ownMessage,
 }

@@ -35,10 +35,10 @@ var renamed = map[string]string{
 	"MessageRequest": "TimedMessageRequest", "NewKey": "ApiKey", "NewOrgKey": "ApiKey",
 	"OTPRequested": "CodeSent", "Order": "DeviceOrder", "OrgKeyList": "KeyPage",
 	"OrganizationList": "OrganizationPage", "OrganizationResponse": "Organization",
-	"Receipt": "TypedReceipt", "Rule": "TimedRule", "SignedIn": "Session", "StatusResponse": "DevicePage",
+	"Organizer": "BookingOrganizer", "Receipt": "TypedReceipt", "Rule": "TimedRule", "SignedIn": "Session", "StatusResponse": "DevicePage",
 	"TokenRequest": "TimedTokenRequest", "TokenResponse": "Token", "TypesResponse": "DeviceTypePage",
 	"UnlockCodeList": "UnlockCodePage", "UnlockCodeResponse": "UnlockCode",
-	"WebhookResponse": "TimedWebhook",
+	"UserList": "UserPage", "UserResponse": "SignInUser", "WebhookResponse": "TimedWebhook",
 }
 
 // openapi2YAML makes the description of V2.0.

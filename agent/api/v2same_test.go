@@ -213,6 +213,14 @@ func (b *building) sameBookings(t *testing.T) {
 	t.Helper()
 	literal := b.object(t, "GET", "/bookings?from=2000-01-01T00:00:00Z&limit=200")["bookings"]
 	uniform := b.object(t, "GET", "/v2.0/bookings?since=2000-01-01T00:00:00Z&limit=200")["items"]
+	for _, one := range uniform.([]any) { // no address is "" in V1.0, and absent in V2.0
+		organizer := one.(map[string]any)["organizer"].(map[string]any)
+		if email, there := organizer["email"]; !there {
+			organizer["email"] = ""
+		} else if email == "" {
+			t.Errorf("V2.0 says that nothing is an e-mail address: %v", one)
+		}
+	}
 	if !reflect.DeepEqual(literal, uniform) {
 		t.Errorf("bookings:\nV1.0 %v\nV2.0 %v", literal, uniform)
 	}

@@ -111,8 +111,8 @@ type Role string
 const (
 	RoleAdmin    Role = "admin"    // everything, of the organization if there is one
 	RoleOperator Role = "operator" // a member who also operates devices, doors too
-	RoleMember   Role = "member"   // sees rooms and books them
-	RoleDisplay  Role = "display"  // the page at a door
+	RoleMember   Role = "member"   // sees rooms, and books them for himself
+	RoleDisplay  Role = "display"  // the page at a door, for whoever stands before it
 )
 
 // Roles lists the roles.

@@ -2,6 +2,7 @@ package booking
 
 import (
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -33,7 +34,15 @@ const (
 // Person is who organizes a meeting.
 type Person struct {
 	Name  string `json:"name"`
-	Email string `json:"email"`
+	Email string `json:"email,omitempty"`
+}
+
+// Arrival is when people checked in; zero: they did not.
+type Arrival struct {
+	CheckedInAt time.Time `json:"checked_in_at,omitzero"`
+	// CheckedInBy is Cloud where the cloud asked for the check-in, which opens no door;
+	// empty: somebody in the building did.
+	CheckedInBy Source `json:"checked_in_by,omitempty"`
 }
 
 // Booking is the use of a meeting space from Start until before End, in UTC.
@@ -52,9 +61,9 @@ type Booking struct {
 	Revision uint64 `json:"revision"`
 	Source   Source `json:"source"`
 
-	CheckedInAt time.Time `json:"checked_in_at,omitzero"`
-	ReleasedAt  time.Time `json:"released_at,omitzero"`
-	EndedAt     time.Time `json:"ended_at,omitzero"`
+	Arrival
+	ReleasedAt time.Time `json:"released_at,omitzero"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
 	// PlannedEnd is the end that was booked, where End is another.
 	PlannedEnd time.Time `json:"planned_end_time,omitzero"`
 	ExternalID string    `json:"external_id,omitempty"` // at its source
@@ -67,6 +76,9 @@ type Booking struct {
 	// booking; 0: it does not yet.
 	CloudRevision uint64 `json:"cloud_revision,omitempty"`
 }
+
+// Is says whether the person has that address. Nobody has none.
+func (p Person) Is(email string) bool { return email != "" && strings.EqualFold(p.Email, email) }
 
 // Live says whether the booking holds its time.
 func (b Booking) Live() bool { return b.State == Booked || b.State == CheckedIn }

@@ -126,7 +126,7 @@ func (b Booking) CheckIn(r Rules, now time.Time) (Booking, error) {
 	case !now.Before(b.End):
 		return b, notNow("the meeting was over at %s: book the room again", r.clock(b.End))
 	}
-	b.State, b.CheckedInAt = CheckedIn, stampOf(now)
+	b.State, b.Arrival = CheckedIn, Arrival{CheckedInAt: stampOf(now)}
 	return b.touched(now), nil
 }
 

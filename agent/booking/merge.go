@@ -39,13 +39,16 @@ import (
 // keeps it, and the loser becomes displaced with one more revision, so that the
 // decision reaches the other side and stands there.
 //
-// Only the building checks in, and only into a room that is free, so two
+// Only the building checks in (see Heard), and only into a room that is free, so two
 // overlapping meetings that are checked in mean that one side has not heard all,
 // or that the cloud has prolonged one over the other. The one that began earlier
 // gives way to the one that began later, on paper and without a new revision:
 // once the building's word is there, that outranks it.
 //
-// Merge applies both to what was heard. It tells the other side what outranks
+// A revision never goes back: what outranks a version with a later revision becomes
+// the revision after that.
+//
+// Merge applies all of this to what was heard. It tells the other side what outranks
 // what was said, and who has to yield when that is news here. So the answers
 // come to an end.
 //
@@ -159,7 +162,7 @@ func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking)
 		heard[s.ID] = s
 		joined := s
 		if mine, ok := have(s.ID); ok {
-			joined = Join(mine, s)
+			joined = onward(mine, Join(mine, s))
 		}
 		changed[s.ID] = joined
 	}
@@ -184,6 +187,16 @@ func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking)
 }
 
 func byID(a, b Booking) int { return cmp.Compare(a.ID, b.ID) }
+
+// onward is what two versions became, as the next revision of mine: a revision never
+// goes back. What outranks mine with an earlier one gets a later one, which reaches
+// the other side and stands there.
+func onward(mine, joined Booking) Booking {
+	if joined.Revision < mine.Revision {
+		joined.Revision = mine.Revision + 1
+	}
+	return joined
+}
 
 // overlay is what is live once the changes are made.
 func overlay(live []Booking, changed map[string]Booking) []Booking {

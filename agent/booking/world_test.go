@@ -184,7 +184,15 @@ func (w *world) apply(m down) (changed bool) {
 			w.t.Fatal(err)
 		}
 	}
+	for i, s := range said {
+		var asks bool
+		mine, known := w.building.plan.Get(s.ID)
+		if said[i], asks = Heard(mine, known, s); asks {
+			w.t.Fatalf("the building does not know its own check-in: %+v, and %+v is said", mine, s)
+		}
+	}
 	before := w.building.plan.Live()
+	said = KeepPresent(before, said)
 	store, tell := w.building.merge(said)
 	w.sendUp(tell)
 	for _, b := range before {

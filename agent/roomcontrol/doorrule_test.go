@@ -33,6 +33,7 @@ func TestDoorJudgesACheckIn(t *testing.T) {
 		"now":                        {func(*view) {}, 0, drivers.ActOpen},
 		"by the cloud, on its way":   {func(*view) {}, 30 * time.Second, drivers.ActOpen},
 		"by the cloud, an old one":   {func(*view) {}, 2 * time.Minute, ""},
+		"that the cloud asked for":   {func(v *view) { v.state.Current.CheckedInBy = booking.Cloud }, 0, ""},
 		"of a clock that is ahead":   {func(*view) {}, -2 * time.Minute, ""},
 		"before this run":            {func(v *view) { v.first = true }, 0, ""},
 		"by a clock nobody trusts":   {func(v *view) { v.trusted = false }, 0, ""},

@@ -69,7 +69,7 @@ func (bk *Book) SetAvailability(ctx context.Context, spaceID string, v Availabil
 	if err != nil {
 		return v, err
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return v, err
 	}
 	defer r.turn.Unlock()
@@ -136,7 +136,7 @@ func (bk *Book) Hold(ctx context.Context, spaceID string, h booking.Hold) (booki
 	if err := checkHold(h, now); err != nil {
 		return h, err
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return h, err
 	}
 	defer r.turn.Unlock()

@@ -20,16 +20,22 @@ type Caller struct {
 	Revision uint64 // the revision that the caller saw; 0: any
 	Key      string // makes a repeated request the same one; unique per caller; empty: none
 	By       string // the credential's name
+	// Organizer is the e-mail address of a person, who makes and changes no bookings but
+	// his own; empty: anybody's.
+	Organizer string
 }
 
 // Create books a space. With the key of an earlier request it returns
 // that one's booking, and created is false.
 func (bk *Book) Create(ctx context.Context, asked booking.Booking, o Caller) (b booking.Booking, created bool, err error) {
+	if err := o.owns(asked, "organizer"); err != nil {
+		return b, false, err
+	}
 	r, err := bk.room(asked.SpaceID)
 	if err != nil {
 		return b, false, err
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return b, false, err
 	}
 	defer r.turn.Unlock()
@@ -46,6 +52,11 @@ func (bk *Book) Create(ctx context.Context, asked booking.Booking, o Caller) (b 
 		}
 		return b, false, problem.New(problem.Conflict, "id", "was used before for another booking: choose a new one")
 	}
+	if asked.OrganizationID == "" { // whoever books, it is somebody's
+		if asked.OrganizationID, err = bk.o.Owner(r.ID); err != nil {
+			return b, false, err
+		}
+	}
 	b, err = r.accept(asked, bk.o.Clock.Now())
 	if err != nil {
 		return b, false, err
@@ -54,6 +65,14 @@ func (bk *Book) Create(ctx context.Context, asked booking.Booking, o Caller) (b 
 		return booking.Booking{}, false, err
 	}
 	return b, true, nil
+}
+
+// owns refuses a booking that is not of who asks, if he may have no other.
+func (o Caller) owns(b booking.Booking, field string) error {
+	if o.Organizer == "" || b.Organizer.Is(o.Organizer) {
+		return nil
+	}
+	return problem.New(problem.Forbidden, field, "is not you: only an admin, or a key, makes and changes the bookings of others")
 }
 
 // keyedID is the id of the booking that a repeated request is about.
@@ -69,7 +88,7 @@ func repeats(asked, b booking.Booking) bool {
 		asked.Source = booking.Local
 	}
 	return asked.SpaceID == b.SpaceID && asked.Title == b.Title && asked.Organizer == b.Organizer &&
-		asked.Private == b.Private && asked.OrganizationID == b.OrganizationID && asked.ExternalID == b.ExternalID &&
+		asked.Private == b.Private && (asked.OrganizationID == "" || asked.OrganizationID == b.OrganizationID) && asked.ExternalID == b.ExternalID &&
 		asked.Source == b.Source &&
 		(asked.Start.IsZero() || asked.Start.Equal(b.Start)) &&
 		(asked.End.IsZero() || asked.End.Equal(b.End) || asked.End.Equal(b.PlannedEnd))
@@ -170,7 +189,7 @@ func (bk *Book) decide(ctx context.Context, id string, o Caller, f decision) (bo
 	if err != nil {
 		return booking.Booking{}, err
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return booking.Booking{}, err
 	}
 	defer r.turn.Unlock()
@@ -178,11 +197,16 @@ func (bk *Book) decide(ctx context.Context, id string, o Caller, f decision) (bo
 	switch {
 	case !ok:
 		return b, problem.New(problem.NotFound, "booking_id", "is not a booking of this building")
+	case o.owns(b, "booking_id") != nil:
+		return booking.Booking{}, problem.New(problem.Forbidden, "booking_id", "is somebody else's: only its organizer, an admin or a key changes it")
 	case o.Revision != 0 && o.Revision != b.Revision:
 		return b, problem.New(problem.Stale, "If-Match", "is revision %d and the booking has %d: read it again", o.Revision, b.Revision)
 	}
 	after, event, err := f(r, b, bk.o.Clock.Now())
 	if err != nil || after == b {
+		return b, err
+	}
+	if err := o.owns(after, "organizer"); err != nil {
 		return b, err
 	}
 	err = r.commit(ctx, []edit{{Booking: after, marks: r.marks[id], event: event, more: by(o)}})

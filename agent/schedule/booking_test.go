@@ -93,7 +93,7 @@ func TestCreateBookingTakesWhatMayBeAskedFor(t *testing.T) {
 		asked.State, asked.Revision, asked.CloudRevision, asked.Reason = booking.Ended, 7, 9, "because"
 		asked.CheckedInAt, asked.PlannedEnd = on(8, 0), on(8, 0)
 		b, _, err := r.Create(t.Context(), asked, Caller{By: "lobby"})
-		want := booking.Booking{ID: "mine", SpaceID: room, Title: "mine", Start: on(9, 0), End: on(10, 0), State: booking.Booked,
+		want := booking.Booking{ID: "mine", SpaceID: room, OrganizationID: owner, Title: "mine", Start: on(9, 0), End: on(10, 0), State: booking.Booked,
 			Revision: 1, Source: booking.Local, CreatedAt: on(0, 0), UpdatedAt: on(0, 0)}
 		if err != nil || b != want {
 			t.Errorf("made %+v, %v\nwant %+v", b, err, want)

@@ -50,7 +50,7 @@ func (bk *Book) Take(ctx context.Context, e cloud.Envelope, done func(spaceID st
 	if err != nil {
 		return asProblem(err), nil
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer r.turn.Unlock()
@@ -184,9 +184,11 @@ func complete(b *booking.Booking, revision uint64, at time.Time, have func(id st
 func recall(b *booking.Booking, mine booking.Booking) {
 	b.Source = cmp.Or(b.Source, mine.Source)
 	b.CreatedAt = cmp.Or(b.CreatedAt, mine.CreatedAt)
+	b.OrganizationID = cmp.Or(b.OrganizationID, mine.OrganizationID)
 	if b.State != mine.State {
 		return
 	}
+	b.CheckedInBy = cmp.Or(b.CheckedInBy, mine.CheckedInBy)
 	for _, t := range []struct{ said, known *time.Time }{{&b.CheckedInAt, &mine.CheckedInAt}, {&b.ReleasedAt, &mine.ReleasedAt},
 		{&b.EndedAt, &mine.EndedAt}} {
 		*t.said = cmp.Or(*t.said, *t.known)
@@ -219,8 +221,10 @@ func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlo
 	if err != nil {
 		return err
 	}
-	said = append(said, r.removed(d, now)...)
+	said, asked := r.heard(append(said, r.removed(d, now)...))
 	changed, tell := booking.Merge(r.bookings.Get, r.bookings.Live(), said)
+	changed, tell = r.decided(asked, changed, tell, now)
+	changed, tell = bk.onward(r, changed, tell)
 	edits := r.edits(changed, r.untold(d.Kind, said, tell))
 	ruled(edits, said)
 	if d.Kind == kindSnapshot {

@@ -33,7 +33,7 @@ func (bk *Book) setFeed(ctx context.Context, spaceID string, hash []byte) error 
 	if err != nil {
 		return err
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return err
 	}
 	defer r.turn.Unlock()

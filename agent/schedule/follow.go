@@ -130,7 +130,10 @@ var errRelinked = errors.New("the space follows another calendar")
 // take makes the room's calendar bookings what a page of the calendar says; one
 // that is not good takes none away. It returns what of the page cannot be true.
 func (f *follower) take(ctx context.Context, p calendarlink.Page, good bool) (doubts []string, err error) {
-	if err := f.turn.Lock(ctx); err != nil {
+	if err := f.enter(ctx); err != nil {
+		if removed(err) {
+			err = errRelinked
+		}
 		return nil, err
 	}
 	defer f.turn.Unlock()

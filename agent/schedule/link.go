@@ -84,7 +84,7 @@ func (bk *Book) LinkCalendar(ctx context.Context, spaceID, url string) (Link, er
 }
 
 func (bk *Book) relink(ctx context.Context, r *Room, url string) error {
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return err
 	}
 	defer r.turn.Unlock()

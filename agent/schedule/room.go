@@ -82,6 +82,25 @@ func (r *Room) load(stored []storedBooking) {
 	r.bookings = booking.NewSchedule(all)
 }
 
+// enter waits for the turn of the room. If the room was removed meanwhile, it is
+// refused: what would be stored now nobody would see.
+func (r *Room) enter(ctx context.Context) error {
+	if err := r.turn.Lock(ctx); err != nil {
+		return err
+	}
+	if r.book.Room(r.ID) != r {
+		r.turn.Unlock()
+		return problem.New(problem.NotFound, "meeting_space_id", "is not a meeting space of this building: it was just removed or set up again, so nothing was changed")
+	}
+	return nil
+}
+
+// removed says that enter has refused a room that is no more.
+func removed(err error) bool {
+	p := problem.As(err)
+	return p != nil && p.Code == problem.NotFound
+}
+
 // Name is the meeting space's.
 func (r *Room) Name() string { return r.config.Load().Name }
 
@@ -226,7 +245,7 @@ func (r *Room) setTerms(ctx context.Context, kept storedPlan) error {
 }
 
 func (r *Room) noteNewSpace(ctx context.Context) error {
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
 		return err
 	}
 	defer r.turn.Unlock()

@@ -49,7 +49,10 @@ func (bk *Book) runSteps(ctx context.Context) error {
 
 // takeSteps takes what is due in one space, and says how long it can wait.
 func (r *Room) takeSteps(ctx context.Context) (wait time.Duration, err error) {
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.enter(ctx); err != nil {
+		if removed(err) { // it has no steps any more
+			err = nil
+		}
 		return longestWait, err
 	}
 	defer r.turn.Unlock()
