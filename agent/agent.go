@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,12 +25,12 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
 	"roomgate/agent/homeassistant"
-	"roomgate/agent/loop"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 	"roomgate/agent/unlock"
 	"roomgate/agent/update"
 	"roomgate/agent/webhook"
@@ -87,6 +86,7 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 // Agent is an opened building.
 type Agent struct {
 	Events   *eventlog.Log
+	Site     *site.Site // meeting spaces and devices
 	Commands *device.Commands
 	Bookings *schedule.Book
 	Messages *book.Messages
@@ -102,18 +102,12 @@ type Agent struct {
 
 	config  *config.Config
 	options Options // without the system key
-	log     *slog.Logger
 
 	db    *store.DB
 	clock *clock.Keeper
 
-	site      atomic.Pointer[site]
-	rebuilt   loop.Broadcast       // the site was replaced
-	builders  loop.Turn            // holds a token while somebody changes the site
-	additions map[string]*addition // belongs to who has that turn
-	file      *config.Config       // also belongs to who has that turn; its spaces and users may be newer than config's
-	keys      *auth.Keys           // made of the device secret
-	mail      *mail.Queue
+	keys *auth.Keys // made of the device secret
+	mail *mail.Queue
 }
 
 // Open loads what is stored and prepares every device. It touches no
@@ -123,8 +117,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{config: o.Config, file: o.Config, options: o, log: o.Log,
-		builders: loop.NewTurn(), Cloud: cloudlink.New(o.Config.Gateway.ID)}
+	a := &Agent{config: o.Config, options: o, Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Progress: o.Progress, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -165,7 +158,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if a.Unlock, err = unlock.Open(ctx, unlockOptions(a)); err != nil {
 		return fmt.Errorf("load the unlock codes: %w", err)
 	}
-	if err := a.loadSpaces(); err != nil {
+	if a.Site, err = site.Open(ctx, siteOptions(a)); err != nil {
 		return fmt.Errorf("load the last readings: %w", err)
 	}
 	if err := a.Commands.CloseInterrupted(ctx); errors.Is(err, store.ErrFull) {
@@ -194,28 +187,6 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	return a.Cloud.Open(cloudOptions(a))
 }
 
-// loadSpaces makes the spaces and devices of the configuration, with what was
-// last known of them.
-func (a *Agent) loadSpaces() error {
-	return a.db.View(func(tx *store.Tx) error {
-		a.loadAdditions(tx)
-		spaces := a.layStored()
-		if err := a.Bookings.Load(tx, spaces); err != nil {
-			return err
-		}
-		var order []*space
-		for _, c := range spaces {
-			s, err := a.loadSpace(tx, c, a.Bookings.Room(c.ID))
-			if err != nil {
-				return err
-			}
-			order = append(order, s)
-		}
-		a.site.Store(newSite(a.config, order))
-		return nil
-	})
-}
-
 // Run moves the building until ctx ends. The devices stop first, so that the
 // last of what they say is still written and, if the link is up, sent.
 func (a *Agent) Run(ctx context.Context) error {
@@ -228,7 +199,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	loops.Go(func() error { return a.clock.Run(upper) })
 	loops.Go(func() error {
 		return a.Cloud.Run(upper, a.Health.Beat, func(ctx context.Context) error {
-			return crew(ctx, a, spacesOf, func(ctx context.Context, s *space) error { return sendStates(ctx, a, s) })
+			return a.Site.ForEach(ctx, func(ctx context.Context, s *site.Space) error { return sendStates(ctx, a, s) })
 		})
 	})
 	loops.Go(func() error { return homeassistant.Run(upper, homeAssistantOptions(a)) })
@@ -242,10 +213,10 @@ func (a *Agent) Run(ctx context.Context) error {
 	context.AfterFunc(upper, stopDevices) // a fatal loop ends the devices too
 	var devices errgroup.Group
 	devices.Go(func() error {
-		return crew(lower, a, spacesOf, func(ctx context.Context, s *space) error { return roomcontrol.Run(ctx, roomControlOptions(a, s)) })
+		return a.Site.ForEach(lower, func(ctx context.Context, s *site.Space) error { return roomcontrol.Run(ctx, roomControlOptions(a, s)) })
 	})
 	devices.Go(func() error { return a.Unlock.Run(lower) })
-	devices.Go(func() error { return crew(lower, a, devicesOf, a.runDevice) })
+	devices.Go(func() error { return a.Site.Run(lower) })
 	devices.Go(func() error { return a.Rules.Run(lower) })
 	failed := make(chan error, 1)
 	loops.Go(func() error {
@@ -264,7 +235,7 @@ func (a *Agent) Close() error { return a.db.Close() }
 // PageBeat says that the page of a space's room display is alive. It takes the
 // page's answers and returns its open orders.
 func (a *Agent) PageBeat(spaceID string, done []drivers.PageDone) ([]drivers.PageOrder, error) {
-	if _, err := a.space(spaceID); err != nil {
+	if _, err := a.Site.Space(spaceID); err != nil {
 		return nil, err
 	}
 	return a.options.Buses.Page(spaceID).Beat(time.Now(), done...), nil

@@ -163,7 +163,7 @@ func (r *rig) wait(d time.Duration) {
 
 func (r *rig) status(spaceID, deviceType, sub string) device.Record {
 	r.t.Helper()
-	got, err := r.Status(spaceID, deviceType, sub)
+	got, err := r.Site.Status(spaceID, deviceType, sub)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -192,4 +192,19 @@ func (r *rig) told() []string {
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, f)
+}
+
+// moreHardware is a bench with a door and a hub that no file names.
+func moreHardware() bench {
+	b := newBench()
+	b.add("door-3", devicetest.New(map[string]string{"": drivers.Closed}))
+	b.add("hub-2", devicetest.New(map[string]string{drivers.SubTemperature: "20", drivers.SubRing: drivers.Off}))
+	return b
+}
+
+func (r *rig) refuses(what string, code Code, field string, err error) {
+	r.t.Helper()
+	if e := AsError(err); err == nil || e.Code != code || e.Field != field {
+		r.t.Errorf("%s: %v", what, err)
+	}
 }

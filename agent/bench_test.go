@@ -28,7 +28,7 @@ func BenchmarkEventAppend(b *testing.B) {
 	for _, group := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
 			r := benchRig(b)
-			d := r.find(room).devices[0]
+			d := r.Site.Find(room).Devices[0]
 			size := len(mustJSON(d.Event("statusChanged", "", time.Now(), map[string]any{"value": "on", "status": "online", "previous": "off"}))) + 5
 			bare := openBare(b)
 			var ours, limit time.Duration

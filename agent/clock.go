@@ -61,7 +61,7 @@ func storeClock(ctx context.Context, a *Agent, e clock.Event) error {
 
 // clockDetails are those of the event about the clock.
 func clockDetails(e clock.Event) map[string]any {
-	details := map[string]any{"shows": stamp(e.Verdict.Wall)}
+	details := map[string]any{"shows": eventlog.Stamp(e.Verdict.Wall)}
 	if e.Kind == clock.Jumped {
 		details["seconds"] = int64(e.Verdict.Jump.Seconds())
 	}

@@ -212,7 +212,7 @@ func TestNothingIsLostByAJump(t *testing.T) {
 					r.wait(70 * time.Minute)
 					r.wantRows("jumped by "+by.String(), before)
 					r.wantNothingOpened("jumped by "+by.String(), now, later)
-					if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != clock.Untrusted || s.Time != stamp(time.Now()) {
+					if s, err := r.Bookings.State(room); err != nil || s.TimeTrust != clock.Untrusted || s.Time != eventlog.Stamp(time.Now()) {
 						t.Errorf("jumped by %v: the sign says %+v, %v, want the time that was lived through, not trusted", by, s, err)
 					}
 					if h := r.Health.Report().Clock; h.Trusted || h.Reason != "jumped" || h.JumpS != int64(by.Seconds()) {

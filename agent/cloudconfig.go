@@ -14,6 +14,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/site"
 	"roomgate/agent/unlock"
 	"roomgate/cloud"
 	"roomgate/store"
@@ -68,7 +69,7 @@ type downUser struct {
 }
 
 // storedConfig is what of the building is the cloud's. Its spaces and devices
-// are among the additions.
+// are among the overrides of the site.
 type storedConfig struct {
 	Revision uint64     `json:"revision"`
 	Message  string     `json:"message"` // that brought it
@@ -94,10 +95,11 @@ func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	if err != nil {
 		return m.refuse(ctx, e, AsError(err))
 	}
-	if err := m.agent.builders.Lock(ctx); err != nil {
+	turn, err := m.agent.Site.Turn(ctx)
+	if err != nil {
 		return err
 	}
-	defer m.agent.builders.Unlock()
+	defer turn.End()
 	have, err := m.agent.storedConfig()
 	switch {
 	case err != nil:
@@ -107,7 +109,7 @@ func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	case d.Revision < have.Revision, d.Revision == have.Revision && !have.Again:
 		return m.refuse(ctx, e, problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
 	}
-	err = m.apply(ctx, e, d, have)
+	err = m.apply(ctx, turn, e, d, have)
 	if refusal := new(problem.Error); errors.As(err, &refusal) && refusal.Code != problem.Full && refusal.Code != problem.Internal { // it would not be better the second time
 		return m.refuse(ctx, e, refusal)
 	}
@@ -150,10 +152,9 @@ func (a *Agent) storedConfig() (c storedConfig, err error) {
 }
 
 // apply checks every part, stores all of them with the receipt in one
-// transaction, and only then lets them take effect. The caller has the turn of
-// the site.
-func (m *Managed) apply(ctx context.Context, e cloud.Envelope, d downConfig, have storedConfig) error {
-	c := &configuring{agent: m.agent, ctx: ctx, down: d, kept: have, by: e.Source}
+// transaction, and only then lets them take effect.
+func (m *Managed) apply(ctx context.Context, turn *site.Turn, e cloud.Envelope, d downConfig, have storedConfig) error {
+	c := &configuring{agent: m.agent, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source}
 	defer c.release()
 	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.update} {
 		if err := part(); err != nil {
@@ -180,11 +181,12 @@ func (m *Managed) apply(ctx context.Context, e cloud.Envelope, d downConfig, hav
 // each part adds its stages.
 type configuring struct {
 	agent *Agent
+	turn  *site.Turn
 	ctx   context.Context
 	down  downConfig
 	kept  storedConfig
 	by    string
-	next  *site // as it will be
+	next  *site.Index // as it will be
 
 	stages []eventlog.Stage
 }

@@ -76,8 +76,11 @@ func (r *rig) deliver(e cloud.Envelope, retained bool) string {
 // managed is all that a configuration may change, to be compared.
 func (r *rig) managed() (all []any) {
 	r.t.Helper()
-	for _, s := range r.spaces() {
-		all = append(all, s.infos(), bare(s.Space))
+	infos := r.Site.SpaceInfos()
+	for i, s := range r.Site.Spaces() {
+		c := s.Config
+		c.Devices = nil
+		all = append(all, infos[i].Devices, c)
 		if codes, err := r.Unlock.List(s.ID); err == nil {
 			all = append(all, codes)
 		}
@@ -93,7 +96,7 @@ func (r *rig) managed() (all []any) {
 	}
 	var stored []string
 	err = errors.Join(err, r.db.View(func(tx *store.Tx) error {
-		for key := range additions.All(tx) {
+		for key := range store.NewTable[json.RawMessage]("additions").All(tx) {
 			stored = append(stored, key)
 		}
 		for key, code := range store.NewTable[json.RawMessage]("unlock-codes").All(tx) {
@@ -122,13 +125,13 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 			if got := r.status(newRoom, drivers.TypeLock, ""); got.Value != drivers.Closed {
 				t.Errorf("%s the door is %+v", when, got)
 			}
-			if c := r.find(room).Capacity; c != 12 || r.find(room).Name != "Aurora" {
+			if c := r.Site.Find(room).Config.Capacity; c != 12 || r.Site.Find(room).Name != "Aurora" {
 				t.Errorf("%s Aurora has room for %d", when, c)
 			}
 			if p, ok := r.AuthenticateKey(cloudKey); !ok || p.OrganizationID != cloudOrg || len(p.Permissions.Names()) != 1 {
 				t.Errorf("%s the key is %+v, %v", when, p, ok)
 			}
-			if err := r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn); err == nil {
+			if err := r.Site.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn); err == nil {
 				t.Errorf("%s everybody may switch the light on", when)
 			}
 			codes, err := r.Unlock.List(newRoom)
@@ -165,7 +168,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 		if _, ok := r.AuthenticateKey(cloudKey); ok {
 			t.Error("the key is not revoked")
 		}
-		if r.find(newRoom) != nil || r.find(room).Capacity != 0 || len(r.Access.Users())+len(r.Rules.List()) > 0 || r.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
+		if r.Site.Find(newRoom) != nil || r.Site.Find(room).Config.Capacity != 0 || len(r.Access.Users())+len(r.Rules.List()) > 0 || r.Site.Permits(access.Principal{Kind: access.KindUser}, room, drivers.TypeLight, "", drivers.ActOn) != nil {
 			t.Errorf("something stays: %+v", r.managed())
 		}
 		if told := r.toldUp(); !slices.Contains(told, "theirs cancelled") || slices.Contains(told, "mine cancelled") {
@@ -279,7 +282,7 @@ func TestConfigurationKeepsWhatTheBuildingMade(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{bench: moreHardware()})
 		r.wait(3 * time.Second)
-		if _, err := r.AddDevice(t.Context(), otherRoom, "hub-2", json.RawMessage(`{"type":"o3-sensor","driver":"scripted-hub","options":{"name":"hub-2"}}`), "test"); err != nil {
+		if _, err := r.Site.AddDevice(t.Context(), otherRoom, "hub-2", json.RawMessage(`{"type":"o3-sensor","driver":"scripted-hub","options":{"name":"hub-2"}}`), "test"); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.configure("m1", 1, wholeConfig); got != "done" {
@@ -289,17 +292,17 @@ func TestConfigurationKeepsWhatTheBuildingMade(t *testing.T) {
 		if got := r.configure("m2", 2, taken); !strings.Contains(got, "devices[0].id") {
 			t.Errorf("taken over: %q", got)
 		}
-		r.refuses("the cloud's, removed here", problem.Forbidden, "device_id", r.RemoveDevice(t.Context(), "door-3", "test"))
+		r.refuses("the cloud's, removed here", problem.Forbidden, "device_id", r.Site.RemoveDevice(t.Context(), "door-3", "test"))
 		if got := r.configure("m3", 3, `"devices":[]`); got != "done" {
 			t.Errorf("receipt %q", got)
 		}
-		if _, err := r.deviceByID("hub-2"); err != nil {
-			t.Error(err)
+		if r.Site.Now().Device("hub-2") == nil {
+			t.Error("what was made in the building is gone")
 		}
-		if _, err := r.deviceByID("door-3"); err == nil {
+		if r.Site.Now().Device("door-3") != nil {
 			t.Error("the cloud's door stays")
 		}
-		if codes := r.find(newRoom); codes == nil || len(r.Access.Users()) != 1 {
+		if codes := r.Site.Find(newRoom); codes == nil || len(r.Access.Users()) != 1 {
 			t.Error("what was not named is gone")
 		}
 	})
@@ -309,21 +312,9 @@ func FuzzConfiguration(f *testing.F) {
 	f.Add([]byte(`{"revision":1,` + wholeConfig + `}`))
 	f.Add([]byte(`{"revision":1,"spaces":[{}],"devices":[{"id":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := readConfig(cloud.Envelope{Data: data})
-		if err != nil {
+		if _, err := readConfig(cloud.Envelope{Data: data}); err != nil {
 			if e := AsError(err); e.Code != problem.Invalid {
 				t.Errorf("%v", err)
-			}
-			return
-		}
-		for _, items := range []*[]json.RawMessage{d.Spaces, d.Devices} {
-			if items == nil {
-				continue
-			}
-			for _, item := range *items {
-				if p, err := managed(item, true); err == nil && (p.ID == "" || p.SpaceID == "") {
-					t.Errorf("%s is taken as %+v", item, p)
-				}
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/site"
 	"roomgate/store"
 )
 
@@ -15,9 +16,9 @@ func (c *configuring) users() error {
 	if c.down.Users == nil {
 		return nil
 	}
-	people, err := c.agent.file.WithUsers(persons(*c.down.Users))
+	people, err := c.turn.File().WithUsers(persons(*c.down.Users))
 	if err != nil {
-		return layError(err)
+		return site.Refusal(err)
 	}
 	c.kept.Users = *c.down.Users
 	c.add(c.agent.Access.StagePeople(people))
@@ -58,7 +59,7 @@ func (c *configuring) rules() error {
 		want[i] = r.Rule
 		want[i].Enabled = r.Enabled == nil || *r.Enabled
 	}
-	s, ids, err := c.agent.Rules.Stage(c.ctx, want, c.kept.Rules, c.next.ruled)
+	s, ids, err := c.agent.Rules.Stage(c.ctx, want, c.kept.Rules, ruledSite(c.next))
 	if err != nil {
 		return under("rules", err)
 	}
@@ -71,15 +72,15 @@ func (c *configuring) rules() error {
 func loadCloudUsers(a *Agent, tx *store.Tx) ([]config.Person, error) {
 	c, err := cloudConfigs.Get(tx, currentConfig)
 	if errors.Is(err, store.ErrNotFound) {
-		return a.file.Users, nil
+		return a.config.Users, nil
 	}
 	if err != nil {
-		return a.file.Users, err
+		return a.config.Users, err
 	}
-	people, err := a.file.WithUsers(persons(c.Users))
+	people, err := a.config.WithUsers(persons(c.Users))
 	if err != nil {
 		a.options.Log.Error("the users that the cloud named do not fit the configuration and are left out", "error", err)
-		return a.file.Users, nil
+		return a.config.Users, nil
 	}
 	return people, nil
 }

@@ -1,5 +1,5 @@
 // Package agent joins the nouns of the building, each of which is a package of its
-// own: it opens and runs them, hands on what the cloud says, and changes the site.
+// own: it opens and runs them, and hands on what the cloud says.
 //
 // Open loads what was stored, Run moves everything until its context ends,
 // Close lets go. No goroutine starts outside Run; a broken device never ends

@@ -15,7 +15,7 @@ import (
 // fill puts n events into the log, every third one about the hub's buzzer.
 func fill(t *testing.T, r *rig, n int) {
 	t.Helper()
-	light, hub := r.find(room).byType[drivers.TypeLight], r.find(room).byType[drivers.TypeO3]
+	light, hub := r.Site.Find(room).OfType(drivers.TypeLight), r.Site.Find(room).OfType(drivers.TypeO3)
 	c := eventlog.Change{}
 	for i := range n {
 		line := light.Event("statusChanged", "", time.Now(), map[string]any{"n": i})
@@ -87,9 +87,9 @@ func TestEventFilterByTimeTypeAndSpace(t *testing.T) {
 		defer r.Close()
 		start := time.Now()
 		for i := range 10 {
-			d := r.find(room).devices[0]
+			d := r.Site.Find(room).Devices[0]
 			if i%2 == 1 {
-				d = r.find(otherRoom).devices[0]
+				d = r.Site.Find(otherRoom).Devices[0]
 			}
 			if err := r.Events.Write(t.Context(), eventlog.Change{Rows: []eventlog.Row{d.Event(fmt.Sprint("type", i%5), "", time.Now(), nil)}}); err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestRecorderWritesOncePerIntervalAndInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(2 * time.Second)
-		d := r.find(room).devices[0]
+		d := r.Site.Find(room).Devices[0]
 		commits, from := r.db.Stats().Commits, r.mustLast()
 		for i := range 100 { // ten seconds of a busy building
 			r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.Event("busy", "", time.Now(), map[string]any{"n": i})}})
@@ -168,7 +168,7 @@ func (r *rig) mustLast() uint64 {
 func TestFollowerMissesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
-		d := r.find(room).devices[0]
+		d := r.Site.Find(room).Devices[0]
 		seen, cursor := 0, uint64(0)
 		followed := make(chan struct{})
 		go func() {

@@ -244,7 +244,7 @@ func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
 		c.start(t)
 		seen := func(what, organization string, want ...string) {
 			t.Helper()
-			if got := c.SpacesSeen(access.Principal{OrganizationID: organization}); !slices.Equal(got, want) {
+			if got := c.Site.SpacesSeen(access.Principal{OrganizationID: organization}); !slices.Equal(got, want) {
 				t.Errorf("%s: %s sees %q, want %q", what, organization, got, want)
 			}
 		}
@@ -254,7 +254,7 @@ func TestSpacesOfNobodyAreTheClaimants(t *testing.T) {
 		for _, what := range []string{"claimed", "after a restart"} {
 			seen(what, acme, nobodys)
 			seen(what, other, others)
-			if owner, err := c.OrganizationOf(nobodys); owner != acme || err != nil {
+			if owner, err := c.Site.OrganizationOf(nobodys); owner != acme || err != nil {
 				t.Errorf("%s: it is %q's, %v", what, owner, err)
 			}
 			c.stop()

@@ -78,7 +78,7 @@ const of = "roomgate/room/house.1/"
 
 func deviceID(t *testing.T, b *agenttest.Building, deviceType string) string {
 	t.Helper()
-	all, err := b.Devices(agenttest.Aurora)
+	all, err := b.Site.Devices(agenttest.Aurora)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestHomeAssistantAndDoors(t *testing.T) {
 // lastCommand is the last to a device of Aurora; nil: there was none.
 func lastCommand(t *testing.T, b *agenttest.Building, deviceType string) *device.Stored {
 	t.Helper()
-	d, err := b.Device(agenttest.Aurora, deviceType)
+	d, err := b.Site.Device(agenttest.Aurora, deviceType)
 	if err != nil {
 		t.Fatal(err)
 	}

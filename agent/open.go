@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 	"time"
 
 	"roomgate/agent/access"
@@ -22,6 +23,7 @@ import (
 	"roomgate/agent/roomcontrol"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/cloud"
@@ -35,13 +37,13 @@ func homeAssistantOptions(a *Agent) homeassistant.Options {
 	settings.Publish = settings.Publish && a.config.Broker.Listen != "" // else there is no room broker
 	return homeassistant.Options{
 		Settings: settings, Gateway: a.config.Gateway.ID, Version: a.options.Version, Dial: a.options.Buses.Dial, Log: a.options.Log,
-		Devices: func() []homeassistant.Device { return roomDevices(a.spaces()) }, Replaced: a.rebuilt.Wait, Changed: a.Events.Changed,
+		Devices: func() []homeassistant.Device { return roomDevices(a.Site.Spaces()) }, Replaced: a.Site.Replaced, Changed: a.Events.Changed,
 		Status: func(d homeassistant.Device, sub string) (homeassistant.Reading, bool) {
-			r, err := a.Status(d.SpaceID, d.Type, sub)
+			r, err := a.Site.Status(d.SpaceID, d.Type, sub)
 			return homeassistant.Reading{Value: r.Value, Offline: r.Offline(), Details: r.Details}, err == nil
 		},
 		Describe: func(d homeassistant.Device) drivers.Description {
-			if found, err := a.Device(d.SpaceID, d.Type); err == nil {
+			if found, err := a.Site.Device(d.SpaceID, d.Type); err == nil {
 				return found.Describe()
 			}
 			return drivers.Description{} // one that is gone takes no action
@@ -56,9 +58,9 @@ func homeAssistantOptions(a *Agent) homeassistant.Options {
 
 // roomDevices are those that Home Assistant is told of: not the ones that are
 // off by their configuration and still are.
-func roomDevices(spaces []*space) (all []homeassistant.Device) {
+func roomDevices(spaces []*site.Space) (all []homeassistant.Device) {
 	for _, s := range spaces {
-		for _, d := range s.devices {
+		for _, d := range s.Devices {
 			if d.Enabled || d.Live().Enabled {
 				all = append(all, homeassistant.Device{ID: d.ID, Type: d.Type, SpaceID: s.ID, Space: s.Name})
 			}
@@ -156,7 +158,7 @@ func messageOptions(a *Agent) book.Options {
 			return hasTopic(a.Access.People(), a.config.Push, organization, topic)
 		},
 		Booking: a.Bookings.Get,
-		Owner:   a.OrganizationOf}
+		Owner:   ownerOf(a)}
 	if a.config.Cloud.URL != "" {
 		o.Cloud = func() (acked uint64, connected bool, err error) {
 			acked, err = a.Cloud.Acked()
@@ -173,7 +175,7 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 		MaxDeliveries: webhook.Budget(int64(a.config.Store.MaxSize)), Flush: a.config.Store.Flush,
 		Alerts:       []string{device.EventTemperatureAlert, drivers.EventDoorForced, drivers.EventDoorHeldOpen},
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
-		Owner:        a.OrganizationOf,
+		Owner:        ownerOf(a),
 		Notify:       func(all []webhook.Notice) eventlog.Stage { return stageNotices(a, all) }}
 }
 
@@ -181,7 +183,7 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 func edgeOptions(a *Agent) edge.Options {
 	return edge.Options{
 		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log, Moment: moment(a),
-		Space: func(id string) error { _, err := a.space(id); return err },
+		Space: func(id string) error { _, err := a.Site.Space(id); return err },
 	}
 }
 
@@ -201,40 +203,38 @@ func edgePrincipal(edges *edge.Devices, secret string) (access.Principal, bool) 
 func scheduleOptions(a *Agent) schedule.Options {
 	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log,
 		Calendars: a.options.Calendars, Policy: a.config.Calendars.Policy(a.options.AllowLoopback),
-		Presence: func(spaceID string) (seen schedule.Presence, blind bool) {
-			if s := a.find(spaceID); s != nil {
-				return s.presence(), s.blind()
-			}
-			return schedule.Presence{Value: schedule.Unknown}, false
-		},
-		Owner: a.OrganizationOf,
+		Presence: func(spaceID string) (schedule.Presence, bool) { return a.Site.Presence(spaceID) },
+		Owner:    ownerOf(a),
 		Notices: func(r *schedule.Room, gone []booking.Booking) eventlog.Stage {
 			return a.Messages.Notify(bookingNotices(r, gone)...)
 		},
-		Changed: func(spaceID string) {
-			if s := a.find(spaceID); s != nil {
-				s.changed()
-			}
-		}}
+		Changed: func(spaceID string) { a.Site.Changed(spaceID) }}
+}
+
+// ownerOf asks whose a space is; it is for nouns that are opened before the site.
+func ownerOf(a *Agent) func(spaceID string) (organization string, err error) {
+	return func(id string) (string, error) { return a.Site.OrganizationOf(id) }
 }
 
 // roomControlOptions are what the control of a space by its schedule stands on.
-func roomControlOptions(a *Agent, s *space) roomcontrol.Options {
-	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.room, Follow: s.Follow,
-		Device: func(deviceType string) *device.Device { return s.byType[deviceType] }, Presence: func() string { return s.presence().Value },
-		Do: a.Commands.Do, Changed: s.stirred}
+func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
+	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.Room, Follow: s.Config.Follow,
+		Device: s.OfType, Presence: func() string { return s.Presence().Value },
+		Do: a.Commands.Do, Changed: s.Stirred}
 }
 
 // commandsOptions are what the commands of all devices stand on.
 func commandsOptions(a *Agent) device.CommandsOptions {
-	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.config.Cloud.CommandTTL, Find: a.Device}
+	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.config.Cloud.CommandTTL,
+		Find: func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) }}
 }
 
-// deviceOptions are what one device stands on.
-func deviceOptions(a *Agent, s *space, c config.Device) device.Options {
-	return device.Options{Config: c, SpaceID: s.ID, Events: a.Events, Commands: a.Commands, Buses: a.options.Buses,
-		Log: a.options.Log.With("meeting_space", s.Name, "device", c.ID), Changed: s.lasting.changed,
-		Entered: func(typed drivers.Secret) bool { return a.Unlock.Typed(c.ID, typed) }}
+// siteOptions are what the meeting spaces and devices stand on.
+func siteOptions(a *Agent) site.Options {
+	return site.Options{
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log, Config: a.config, Buses: a.options.Buses,
+		Commands: a.Commands, Bookings: a.Bookings, Claimed: a.Claim.Organization, Entered: a.Unlock.Typed,
+	}
 }
 
 // unlockOptions are what the codes of the doors stand on.
@@ -242,21 +242,37 @@ func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
 		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a),
 		Door: func(spaceID string) (unlock.Door, error) {
-			s, err := a.space(spaceID)
+			s, err := a.Site.Space(spaceID)
 			if err != nil {
 				return unlock.Door{}, err
 			}
-			d, ok := s.door()
+			d, ok := doorOf(s)
 			if !ok {
 				return unlock.Door{}, problem.New(problem.NotFound, "meeting_space_id", "is a meeting space without a lock")
 			}
 			return d, nil
 		},
 		Doors: func() ([]unlock.Door, <-chan struct{}) {
-			rebuilt := a.rebuilt.Wait()
-			return a.site.Load().doors(), rebuilt
+			replaced := a.Site.Replaced()
+			return doors(a.Site.Now()), replaced
 		},
 	}
+}
+
+// doorOf is the lock of a space, if it has one.
+func doorOf(s *site.Space) (d unlock.Door, ok bool) {
+	lock := s.OfType(drivers.TypeLock)
+	return unlock.Door{Space: s.Name, Lock: lock, Room: s.Room}, lock != nil
+}
+
+// doors are those of all spaces, in order.
+func doors(x *site.Index) (all []unlock.Door) {
+	for _, s := range x.Spaces() {
+		if d, ok := doorOf(s); ok {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // cloudOptions are what the conversation with the cloud stands on.
@@ -269,8 +285,8 @@ func cloudOptions(a *Agent) cloudlink.Options {
 		},
 		Witness: func(e cloud.Envelope) { a.clock.Hear(e.Time) },
 		Up: func() {
-			for _, s := range a.spaces() {
-				s.changed()
+			for _, s := range a.Site.Spaces() {
+				s.Changed()
 			}
 		}}
 }
@@ -281,8 +297,8 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 		Version: a.options.Version, NotStarted: a.options.NotStarted, Simulated: a.options.Simulated, Started: started,
 		Spaces: func() []health.Space {
 			var all []health.Space
-			for _, s := range a.spaces() {
-				all = append(all, health.Space{Name: s.Name, Room: s.room, Devices: s.devices, Presence: s.presence})
+			for _, s := range a.Site.Spaces() {
+				all = append(all, health.Space{Name: s.Name, Room: s.Room, Devices: s.Devices, Presence: s.Presence})
 			}
 			return all
 		},
@@ -302,15 +318,31 @@ func cloudSettings(c config.Cloud) cloudlink.Settings {
 
 // ruleOptions are what the rules stand on.
 func ruleOptions(a *Agent) engine.Options {
+	var last atomic.Pointer[ruled] // an event asks for it several times
 	return engine.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages,
-		Site: func() *engine.Site { return a.site.Load().ruled }, Booking: a.Bookings.Get, Ready: a.Health.Ready}
+		Booking: a.Bookings.Get, Ready: a.Health.Ready,
+		Site: func() *engine.Site {
+			x := a.Site.Now()
+			if r := last.Load(); r != nil && r.of == x {
+				return r.site
+			}
+			r := &ruled{x, ruledSite(x)}
+			last.Store(r)
+			return r.site
+		}}
+}
+
+// ruled is the site as rules see it, and of what it was made.
+type ruled struct {
+	of   *site.Index
+	site *engine.Site
 }
 
 // ruledSite are the meeting spaces as rules see them.
-func ruledSite(order []*space) *engine.Site {
-	all := make([]*engine.Space, len(order))
-	for i, s := range order {
-		all[i] = &engine.Space{Room: s.room, Devices: s.devices, Device: s.device}
+func ruledSite(x *site.Index) *engine.Site {
+	all := make([]*engine.Space, len(x.Spaces()))
+	for i, s := range x.Spaces() {
+		all[i] = &engine.Space{Room: s.Room, Devices: s.Devices, Device: s.Device}
 	}
 	return engine.NewSite(all...)
 }

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"roomgate/agent/config"
-	"roomgate/agent/eventlog"
+	"roomgate/agent/site"
 )
 
 // Reload lets a changed configuration file take effect while the building runs,
 // whole or not at all: its spaces, devices and users. What takes a restart is
 // refused by its key.
 func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
-	if err := a.builders.Lock(ctx); err != nil {
+	turn, err := a.Site.Turn(ctx)
+	if err != nil {
 		return err
 	}
-	defer a.builders.Unlock()
-	if key := a.file.Restart(c); key != "" {
+	defer turn.End()
+	if key := turn.File().Restart(c); key != "" {
 		return refuse(NotNow, key, "is changed, which takes a restart")
 	}
 	cloudy, err := a.storedConfig()
@@ -24,15 +25,13 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	}
 	people, err := c.WithUsers(persons(cloudy.Users))
 	if err != nil {
-		return layError(err)
+		return site.Refusal(err)
 	}
-	r, err := a.stageSite(ctx, c, nil, nil, "configuration file")
+	change, err := turn.StageFile(ctx, c, "configuration file")
 	if err != nil {
 		return err
 	}
-	err = a.Events.Commit(ctx, r.stage(), a.Access.StagePeople(people),
-		eventlog.Stage{Show: func() { a.file = c }})
-	if err != nil {
+	if err := a.Events.Commit(ctx, change.Stage(), a.Access.StagePeople(people)); err != nil {
 		return err
 	}
 	return a.Bookings.NoteNewSpaces(ctx)

@@ -25,7 +25,7 @@ func TestReload(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{bench: moreHardware()})
 		r.wait(3 * time.Second)
-		light := r.site.Load().device("light-1")
+		light := r.Site.Now().Device("light-1")
 		if got := r.configure("m1", 1, wholeConfig); got != "done" {
 			t.Fatal(got)
 		}
@@ -35,16 +35,16 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.wait(3 * time.Second)
-		if got := r.find(otherRoom); got.Name != "Corvus" || got.byType[drivers.TypeLight].ID != "lamp-2" {
-			t.Errorf("the other room is %+v", got.Space)
+		if got := r.Site.Find(otherRoom); got.Name != "Corvus" || got.OfType(drivers.TypeLight).ID != "lamp-2" {
+			t.Errorf("the other room is %+v", got.Config)
 		}
 		if got := r.status(otherRoom, drivers.TypeLight, ""); got.Status != device.Online {
 			t.Errorf("its new light is %+v", got)
 		}
-		if r.site.Load().device("light-1") != light {
+		if r.Site.Now().Device("light-1") != light {
 			t.Error("a light that stayed was opened again")
 		}
-		if r.find(newRoom) == nil || len(r.Access.Users()) != 2 {
+		if r.Site.Find(newRoom) == nil || len(r.Access.Users()) != 2 {
 			t.Errorf("what the cloud manages is gone, users %+v", r.Access.Users())
 		}
 

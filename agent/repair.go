@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/health"
 	"roomgate/agent/rule/engine"
+	"roomgate/agent/site"
 	"roomgate/agent/unlock"
 	"roomgate/store"
 )
@@ -53,7 +54,7 @@ func tellRepaired(ctx context.Context, a *Agent) error {
 // mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
 func mendConfig(tx *store.Tx, r store.Repair) error {
 	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlock.CodeBucket(), engine.RuleBucket(), additions.Bucket(), device.SettingsBucket(), access.UserBucket()} {
+	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlock.CodeBucket(), engine.RuleBucket(), site.OverrideBucket(), device.SettingsBucket(), access.UserBucket()} {
 		doubtful = doubtful || r.Doubtful(name)
 	}
 	c, err := cloudConfigs.Get(tx, currentConfig)

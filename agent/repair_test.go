@@ -65,7 +65,7 @@ func TestRepairIsToldUntilSomebodyHasLooked(t *testing.T) {
 		told := slices.DeleteFunc(r.told(), func(e string) bool {
 			return !strings.HasPrefix(e, "storeRepaired") && !strings.HasPrefix(e, "snapshotWanted")
 		})
-		if want := 1 + len(r.spaces()); len(told) != want || told[0] != "storeRepaired gateway" && told[0] != "storeRepaired" {
+		if want := 1 + len(r.Site.Spaces()); len(told) != want || told[0] != "storeRepaired gateway" && told[0] != "storeRepaired" {
 			t.Errorf("start %d: told %q, want %d", start, told, want)
 		}
 		h := r.Health.Report().StoreRepair
@@ -74,7 +74,7 @@ func TestRepairIsToldUntilSomebodyHasLooked(t *testing.T) {
 		}
 		kept := 0
 		for i := range 80 {
-			if _, ok := r.find(room).room.Bookings().Get(fmt.Sprintf("booking-%03d", i)); ok {
+			if _, ok := r.Site.Find(room).Room.Bookings().Get(fmt.Sprintf("booking-%03d", i)); ok {
 				kept++
 			}
 		}

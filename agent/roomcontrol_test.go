@@ -32,7 +32,7 @@ func TestRoomFollowsItsSchedule(t *testing.T) {
 		r := startRig(t, rigOptions{yaml: controlled})
 		r.wait(5 * time.Second)
 		light := json.RawMessage(`{"type":"light","driver":"scripted","options":{"name":"light-1"}}`)
-		if _, err := r.AddDevice(t.Context(), room, "light-1", light, "test"); err != nil {
+		if _, err := r.Site.AddDevice(t.Context(), room, "light-1", light, "test"); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(time.Minute)

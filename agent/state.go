@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 )
 
 // stateInterval is the least time between two states of one space.
@@ -21,18 +22,18 @@ type spaceState struct {
 // sendStates reports a space each time that it has changed, at most once per
 // interval. The message is retained: the cloud sees the last state of every
 // space at once.
-func sendStates(ctx context.Context, a *Agent, s *space) error {
+func sendStates(ctx context.Context, a *Agent, s *site.Space) error {
 	for {
 		select {
 		case <-ctx.Done():
 			takeBackState(ctx, a, s.ID)
 			return nil
-		case <-s.dirty:
+		case <-s.Dirty:
 		}
 		if a.Cloud.Connected() {
-			known, err := a.StatusAll(s.ID)
+			known, err := a.Site.StatusAll(s.ID)
 			if err == nil {
-				a.Cloud.Send(ctx, "state", s.ID, true, spaceState{s.room.State(), known})
+				a.Cloud.Send(ctx, "state", s.ID, true, spaceState{s.Room.State(), known})
 			}
 		}
 		loop.Sleep(ctx, stateInterval)
@@ -42,7 +43,7 @@ func sendStates(ctx context.Context, a *Agent, s *space) error {
 // takeBackState clears the retained state of a space that was removed. If the
 // cloud is not there it keeps the last one, with the space gone from the rest.
 func takeBackState(ctx context.Context, a *Agent, spaceID string) {
-	if a.find(spaceID) != nil || !a.Cloud.Connected() {
+	if a.Site.Find(spaceID) != nil || !a.Cloud.Connected() {
 		return
 	}
 	a.Cloud.Clear(ctx, "state", spaceID)

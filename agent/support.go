@@ -8,11 +8,11 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
-	"roomgate/agent/config"
 	"roomgate/agent/edge"
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -53,7 +53,7 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 		return v, err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		v.Private = slices.Concat(schedule.Words(tx), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), addedWords(tx, keys))
+		v.Private = slices.Concat(schedule.Words(tx), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), site.Words(tx, keys))
 		return tx.Err()
 	})
 	slices.Sort(v.Private)
@@ -64,19 +64,4 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 // knownWords are names of what was made at run time.
 func knownWords(tx *store.Tx) []string {
 	return slices.Concat(access.Words(tx), engine.Words(tx), unlock.Words(tx), edge.Words(tx))
-}
-
-// addedWords are the private ones of spaces and devices that were added.
-func addedWords(tx *store.Tx, keys *auth.Keys) (words []string) {
-	for key, s := range additions.All(tx) {
-		if text, err := keys.Open(key, s.Sealed); err == nil {
-			whole := `{"spaces":[` + string(text) + `]}`
-			if isDevice(key) {
-				whole = `{"spaces":[{"devices":[` + string(text) + `]}]}`
-			}
-			_, removed := config.Redact([]byte(whole))
-			words = append(words, removed...)
-		}
-	}
-	return words
 }

@@ -212,7 +212,7 @@ func TestNothingIsLostWhileTheCloudIsAway(t *testing.T) {
 		t.Run(acks, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r, h, publish := startCloudy(t, acks)
-				d := r.find(room).devices[0]
+				d := r.Site.Find(room).Devices[0]
 				h.cut(true)
 				for i := range 200 {
 					r.Events.Add(eventlog.Change{Rows: []eventlog.Row{d.Event("tick", "", time.Now(), map[string]any{"n": i})}})

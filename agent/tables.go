@@ -13,6 +13,7 @@ import (
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
 	"roomgate/store"
@@ -38,6 +39,7 @@ var (
 	//	"own-command-ages", "caller-command-ages", "command-ages" device the ids of commands by who chose them, oldest first, to forget them
 	//	"bookings"       schedule every booking by id
 	//	"plans"          schedule what is set for a space at run time, by its id
+	//	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
 	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
 	//	"edge-devices"   edge     the boards and displays in the rooms, by id
 	//	"mails"          mail     the letters that wait for the relay, by place
@@ -51,8 +53,6 @@ var (
 
 	// clockRow holds what the clock has to know after a restart, in one row.
 	clockRow = store.NewTable[clock.Memory]("clock")
-	// additions holds the spaces and devices that were made or changed at run time.
-	additions = store.NewTable[storedAddition]("additions")
 	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
 	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
 )
@@ -70,7 +70,7 @@ func buckets() []string {
 		device.Buckets(),
 		[]string{clockRow.Bucket()},
 		schedule.Buckets(),
-		[]string{additions.Bucket(), cloudConfigs.Bucket()},
+		[]string{cloudConfigs.Bucket()}, site.Buckets(),
 		unlock.Buckets(),
 		webhook.Buckets(),
 		mail.Buckets(),

@@ -105,7 +105,7 @@ func (r *hookRig) wantLines(what string, want ...string) {
 // flood makes so many bookings happen at once.
 func (r *hookRig) flood(n int) {
 	r.t.Helper()
-	owner, err := r.OrganizationOf(room)
+	owner, err := r.Site.OrganizationOf(room)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (r *hookRig) readStatuses(t *testing.T, done func() bool, limit int) (took 
 	t.Helper()
 	for len(took) < limit && !done() {
 		start := time.Now()
-		if _, err := r.Status(room, "o3-sensor", "temperature"); err != nil {
+		if _, err := r.Site.Status(room, "o3-sensor", "temperature"); err != nil {
 			t.Fatal(err)
 		}
 		took = append(took, time.Since(start))

@@ -11,10 +11,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"roomgate/agent"
 	"roomgate/agent/acceptance"
 	"roomgate/agent/agenttest"
 	"roomgate/agent/device"
+	"roomgate/agent/site"
 	"roomgate/drivers"
 )
 
@@ -33,21 +33,21 @@ func inBuilding(t *testing.T, test func(t *testing.T, b *agenttest.Building)) {
 // room is a space of the building as the building itself reaches it.
 func room(t *testing.T, b *agenttest.Building, id string) acceptance.Room {
 	t.Helper()
-	i := slices.IndexFunc(b.Spaces(), func(s agent.SpaceInfo) bool { return s.ID == id })
+	i := slices.IndexFunc(b.Site.SpaceInfos(), func(s site.SpaceInfo) bool { return s.ID == id })
 	if i < 0 {
 		t.Fatalf("no space %s", id)
 	}
 	return acceptance.Room{
-		SpaceInfo: b.Spaces()[i],
+		SpaceInfo: b.Site.SpaceInfos()[i],
 		Command: func(ctx context.Context, o acceptance.Command) (device.Receipt, error) {
 			return b.Commands.Do(ctx, device.Command{Space: id, DeviceType: o.DeviceType, SubDevice: o.SubDevice, Action: o.Action, Value: raw(t, o.Value)})
 		},
 		Read: func(_ context.Context, deviceType string) ([]device.Reading, error) {
-			all, err := b.StatusAll(id)
+			all, err := b.Site.StatusAll(id)
 			return slices.DeleteFunc(all, func(r device.Reading) bool { return r.DeviceType != deviceType }), err
 		},
 		Picture: func(_ context.Context, deviceType string) (drivers.Picture, error) {
-			d, err := b.Device(id, deviceType)
+			d, err := b.Site.Device(id, deviceType)
 			if err != nil {
 				return drivers.Picture{}, err
 			}
@@ -97,7 +97,7 @@ func concluded(devices []acceptance.DeviceReport) acceptance.Report {
 func TestAcceptARoomInOrder(t *testing.T) {
 	for id, name := range map[string]string{agenttest.Aurora: "aurora", agenttest.Borealis: "borealis"} {
 		inBuilding(t, func(t *testing.T, b *agenttest.Building) {
-			before, _ := b.StatusAll(id)
+			before, _ := b.Site.StatusAll(id)
 			devices, err := acceptance.Accept(t.Context(), room(t, b, id), yes(t, b, name), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -109,7 +109,7 @@ func TestAcceptARoomInOrder(t *testing.T) {
 			measured(t, devices)
 			control(t, b, name, "occupancy", "vacant")
 			time.Sleep(time.Minute)
-			after, _ := b.StatusAll(id)
+			after, _ := b.Site.StatusAll(id)
 			for i := range before {
 				if before[i].Record != after[i].Record {
 					t.Errorf("%s was %+v and is %+v", name, before[i].Record, after[i].Record)
@@ -244,7 +244,7 @@ func TestAnInterruptedWalkRestores(t *testing.T) {
 		if _, err := acceptance.Accept(ctx, r, yes(t, b, "borealis"), nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)
 		}
-		if s, _ := b.Status(agenttest.Borealis, drivers.TypeLock, ""); s.Value != drivers.Closed {
+		if s, _ := b.Site.Status(agenttest.Borealis, drivers.TypeLock, ""); s.Value != drivers.Closed {
 			t.Errorf("the lock is left %s", s.Value)
 		}
 	})

@@ -62,7 +62,7 @@ func TestIdentifyRestores(t *testing.T) {
 		inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 			c.before(t, b)
 			time.Sleep(10 * time.Second)
-			was, _ := b.Status(agenttest.Borealis, c.deviceType, c.sub)
+			was, _ := b.Site.Status(agenttest.Borealis, c.deviceType, c.sub)
 			_, log, _ := b.Events.Latest(eventlog.Filter{Limit: 1})
 			var shown []acceptance.Shown
 			err := room(t, b, agenttest.Borealis).Identify(t.Context(), c.deviceType, c.sub, func(s acceptance.Shown) { shown = append(shown, s) })
@@ -70,7 +70,7 @@ func TestIdentifyRestores(t *testing.T) {
 				t.Fatalf("%s %s showed %+v, %v", c.deviceType, c.sub, shown, err)
 			}
 			time.Sleep(10 * time.Second)
-			is, _ := b.Status(agenttest.Borealis, c.deviceType, c.sub)
+			is, _ := b.Site.Status(agenttest.Borealis, c.deviceType, c.sub)
 			if was.Record != is.Record || !same(was.Details, is.Details) {
 				t.Errorf("%s %s was %+v %v and is %+v %v", c.deviceType, c.sub, was.Record, was.Details, is.Record, is.Details)
 			}
@@ -116,7 +116,7 @@ func TestIdentifyLeavesAnOpenLock(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *agenttest.Building) {
 		command(t, b, drivers.TypeLock, "", drivers.ActOpen, nil)
 		err := room(t, b, agenttest.Borealis).Identify(t.Context(), drivers.TypeLock, "", func(acceptance.Shown) {})
-		if s, _ := b.Status(agenttest.Borealis, drivers.TypeLock, ""); err == nil || s.Value != drivers.Open {
+		if s, _ := b.Site.Status(agenttest.Borealis, drivers.TypeLock, ""); err == nil || s.Value != drivers.Open {
 			t.Errorf("%v, and it is %s", err, s.Value)
 		}
 	})

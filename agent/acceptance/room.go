@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
+	"roomgate/agent/site"
 	"roomgate/drivers"
 )
 
@@ -27,7 +27,7 @@ type Command struct {
 
 // Room is a meeting space as whoever reaches its gateway can ask.
 type Room struct {
-	agent.SpaceInfo
+	site.SpaceInfo
 	// Command gives a command and waits for its final receipt.
 	Command func(ctx context.Context, o Command) (device.Receipt, error)
 	// Read returns the readings of a device and its sub-devices.

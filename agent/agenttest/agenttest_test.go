@@ -15,7 +15,7 @@ func TestEveryDeviceOfTheDemoAnswers(t *testing.T) {
 	b := Start(t, Options{})
 	for _, id := range []string{Aurora, Borealis} {
 		Await(t, "every device online", func() bool {
-			known, err := b.StatusAll(id)
+			known, err := b.Site.StatusAll(id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,11 +40,11 @@ func TestUnpluggedHubHurtsNobodyElse(t *testing.T) {
 	}
 	for _, sub := range drivers.SubDevices(drivers.TypeO3) {
 		Await(t, sub+" offline", func() bool {
-			r, err := b.Status(Aurora, drivers.TypeO3, sub)
+			r, err := b.Site.Status(Aurora, drivers.TypeO3, sub)
 			return err == nil && r.Status == device.Offline
 		})
 	}
-	for _, r := range func() []device.Reading { all, _ := b.StatusAll(Borealis); return all }() {
+	for _, r := range func() []device.Reading { all, _ := b.Site.StatusAll(Borealis); return all }() {
 		if r.Status == device.Offline {
 			t.Errorf("%s in the other room is offline: %s", r.Device, r.Reason)
 		}
@@ -53,7 +53,7 @@ func TestUnpluggedHubHurtsNobodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	Await(t, "temperature back", func() bool {
-		r, err := b.Status(Aurora, drivers.TypeO3, drivers.SubTemperature)
+		r, err := b.Site.Status(Aurora, drivers.TypeO3, drivers.SubTemperature)
 		return err == nil && r.Status == device.Normal
 	})
 }

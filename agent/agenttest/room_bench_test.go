@@ -58,7 +58,7 @@ func BenchmarkIdleBuilding(b *testing.B) {
 		used := processorTime(b) - before
 		b.ReportMetric(100*used.Seconds()/long.Seconds(), "%-of-a-core")
 	}
-	devices, err := building.Devices("")
+	devices, err := building.Site.Devices("")
 	if err != nil {
 		b.Fatal(err)
 	}

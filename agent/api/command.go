@@ -51,7 +51,7 @@ func action(s *Server, c *call) error {
 
 // do gives the command, and waits for its outcome as long as the caller likes.
 func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.Receipt, error) {
-	if err := s.agent.Permits(c.who.Principal, o.Space, o.DeviceType, o.SubDevice, o.Action); err != nil {
+	if err := s.agent.Site.Permits(c.who.Principal, o.Space, o.DeviceType, o.SubDevice, o.Action); err != nil {
 		return device.Receipt{}, err
 	}
 	if patience > 0 {
@@ -177,7 +177,7 @@ func control(s *Server, c *call) error {
 	for _, action := range part.Actions {
 		a.Actions = append(a.Actions, s.permit(c.who, a.SpaceID, action.Name, reading))
 	}
-	if d, err := s.agent.Device(a.SpaceID, a.DeviceType); err == nil {
+	if d, err := s.agent.Site.Device(a.SpaceID, a.DeviceType); err == nil {
 		a.Last = lastOf(d, a.SubDevice)
 	}
 	if c.v2 {
@@ -203,7 +203,7 @@ func switches(action string) bool {
 }
 
 func (s *Server) permit(who principal, space, action string, r device.Reading) permitted {
-	refusal := s.agent.Permits(who.Principal, space, r.DeviceType, r.SubDevice, action)
+	refusal := s.agent.Site.Permits(who.Principal, space, r.DeviceType, r.SubDevice, action)
 	switch {
 	case !who.May(auth.DevicesWrite):
 		return permitted{action, false, "this credential has no permission " + string(permitWrite)}

@@ -23,7 +23,7 @@ func (b *building) order(body string, headers ...string) (answer, device.Receipt
 
 func (b *building) value(space, deviceType, sub string) string {
 	b.t.Helper()
-	r, err := b.agent.Status(space, deviceType, sub)
+	r, err := b.agent.Site.Status(space, deviceType, sub)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -5,16 +5,16 @@ import (
 	"net/http"
 	"slices"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/agent/site"
 	"roomgate/drivers"
 )
 
 // part finds a device or a sub-device: what is known of it, and what it takes.
 func (s *Server) part(space, deviceType, sub string) (device.Reading, drivers.SubDevice, error) {
 	var none drivers.SubDevice
-	one, err := s.agent.Device(space, deviceType)
+	one, err := s.agent.Site.Device(space, deviceType)
 	if err != nil {
 		return device.Reading{}, none, knownType(err, deviceType)
 	}
@@ -134,7 +134,7 @@ func types(s *Server, c *call) error {
 	if err := s.visibility.ownSpace(&c.who, space); space != "" && err != nil {
 		return err
 	}
-	devices, err := s.agent.Devices(space)
+	devices, err := s.agent.Site.Devices(space)
 	if err != nil {
 		return err
 	}
@@ -179,13 +179,13 @@ func gatewayDevices(s *Server, c *call) error {
 // known is what is known of the devices of a space, or of the building if it
 // is empty.
 func (s *Server) known(space string) ([]deviceAnswer, error) {
-	all, err := s.agent.Devices(space)
+	all, err := s.agent.Site.Devices(space)
 	if err != nil {
 		return nil, err
 	}
 	answers := make([]deviceAnswer, len(all))
 	for i, d := range all {
-		readings, err := s.agent.StatusAll(d.SpaceID)
+		readings, err := s.agent.Site.StatusAll(d.SpaceID)
 		if err != nil {
 			return nil, err
 		}
@@ -198,6 +198,6 @@ func (s *Server) known(space string) ([]deviceAnswer, error) {
 // gatewaySpaces lists every meeting space with its devices.
 func gatewaySpaces(s *Server, c *call) error {
 	return c.json(http.StatusOK, struct {
-		Spaces []agent.SpaceInfo `json:"meeting_spaces"`
-	}{s.agent.Spaces()})
+		Spaces []site.SpaceInfo `json:"meeting_spaces"`
+	}{s.agent.Site.SpaceInfos()})
 }

@@ -34,7 +34,7 @@ func createDevice(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	info, err := s.agent.AddDevice(c.r.Context(), space, id, text, c.who.Name)
+	info, err := s.agent.Site.AddDevice(c.r.Context(), space, id, text, c.who.Name)
 	if err != nil {
 		return deviceField(err)
 	}
@@ -61,7 +61,7 @@ func (s *Server) made(c *call, info device.Info) error {
 
 // removeDevice takes away a device that was made at run time.
 func removeDevice(s *Server, c *call) error {
-	if err := s.agent.RemoveDevice(c.r.Context(), c.params[0], c.who.Name); err != nil {
+	if err := s.agent.Site.RemoveDevice(c.r.Context(), c.params[0], c.who.Name); err != nil {
 		return err
 	}
 	return c.none()
@@ -78,7 +78,7 @@ func createSensor(s *Server, c *call) error {
 	if options[0] != '{' {
 		return invalid("options", "is not an object")
 	}
-	info, err := s.agent.SetSensor(c.r.Context(), c.params[0], sub, append(json.RawMessage(nil), options...), c.who.Name)
+	info, err := s.agent.Site.SetSensor(c.r.Context(), c.params[0], sub, append(json.RawMessage(nil), options...), c.who.Name)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func createSensor(s *Server, c *call) error {
 
 // removeSensor takes away what was added to a device for a sub-device.
 func removeSensor(s *Server, c *call) error {
-	if _, err := s.agent.SetSensor(c.r.Context(), c.params[0], c.params[1], nil, c.who.Name); err != nil {
+	if _, err := s.agent.Site.SetSensor(c.r.Context(), c.params[0], c.params[1], nil, c.who.Name); err != nil {
 		return err
 	}
 	return c.none()

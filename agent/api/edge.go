@@ -32,7 +32,7 @@ func edgeHeartbeat(s *Server, c *call) error {
 	if err := s.visibility.ownSpace(&c.who, space); err != nil {
 		return err
 	}
-	orders, err := s.agent.PageBeat(space, done)
+	orders, err := s.agent.Site.PageBeat(space, done)
 	if err != nil {
 		return err
 	}

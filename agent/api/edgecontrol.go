@@ -33,11 +33,11 @@ func edgeSensors(s *Server, c *call) error {
 	if err := s.visibility.ownSpace(&c.who, space); err != nil {
 		return err
 	}
-	infos, err := s.agent.Devices(space)
+	infos, err := s.agent.Site.Devices(space)
 	if err != nil {
 		return err
 	}
-	readings, err := s.agent.StatusAll(space)
+	readings, err := s.agent.Site.StatusAll(space)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/edge"
 	"roomgate/agent/health"
 	"roomgate/agent/problem"
+	"roomgate/agent/site"
 )
 
 // edgeBeatEvery is how often an edge device says that it is alive.
@@ -33,12 +34,12 @@ func newClaim(s *Server, c *call) error {
 
 // registered is what an edge device is told once it has claimed its space.
 type registered struct {
-	DeviceID    string             `json:"device_id"`
-	Key         string             `json:"api_key"` // shown only now
-	Kind        string             `json:"kind"`
-	GatewayID   string             `json:"gateway_id"`
-	GatewayName string             `json:"gateway_name"`
-	Space       agent.MeetingSpace `json:"meeting_space"`
+	DeviceID    string            `json:"device_id"`
+	Key         string            `json:"api_key"` // shown only now
+	Kind        string            `json:"kind"`
+	GatewayID   string            `json:"gateway_id"`
+	GatewayName string            `json:"gateway_name"`
+	Space       site.MeetingSpace `json:"meeting_space"`
 	health.Network
 	Time       moment      `json:"time"`
 	TimeTrust  clock.Trust `json:"time_trust"`
@@ -66,7 +67,7 @@ func registerEdge(s *Server, c *call) error {
 	who := s.agent.Health.Identity()
 	answer := registered{DeviceID: d.ID, Key: secret, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Health.Network(),
 		Time: moment(s.agent.Now()), TimeTrust: state.TimeTrust, HeartbeatS: int64(edgeBeatEvery / time.Second)}
-	for _, m := range s.agent.MeetingSpaces() {
+	for _, m := range s.agent.Site.MeetingSpaces() {
 		if m.ID == d.SpaceID {
 			answer.Space = m
 		}

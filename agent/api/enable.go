@@ -24,7 +24,7 @@ func (s *Server) enable(c *call, enabled bool) error {
 }
 
 func (s *Server) setDevice(c *call, id string, set device.Settings, reset bool) error {
-	info, err := s.agent.SetDevice(c.r.Context(), id, set, reset, c.who.Name)
+	info, err := s.agent.Site.SetDevice(c.r.Context(), id, set, reset, c.who.Name)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 func (b *building) devices() []device.Info {
 	b.t.Helper()
-	all, err := b.agent.Devices("")
+	all, err := b.agent.Site.Devices("")
 	if err != nil {
 		b.t.Fatal(err)
 	}

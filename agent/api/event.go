@@ -114,7 +114,7 @@ func (s *streams) filter(q query, space string) (eventlog.Filter, error) {
 	f := eventlog.Filter{SpaceID: space, DeviceType: q.text("device_type"),
 		SubDevice: drivers.Canonical(q.text("sub_device")), Type: q.text("event_type")}
 	if space != "" {
-		if _, err := s.agent.StatusAll(space); err != nil {
+		if _, err := s.agent.Site.StatusAll(space); err != nil {
 			return f, err
 		}
 	}
@@ -194,7 +194,7 @@ func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event
 // Whose a space is counts as it is now: it may have been given to somebody else
 // since the stream began.
 func (s *streams) next(f *follow) (found []eventlog.Event, moved bool, err error) {
-	f.filter.Spaces = s.agent.SpacesSeen(f.who)
+	f.filter.Spaces = s.agent.Site.SpacesSeen(f.who)
 	read := s.agent.Events.Latest
 	if f.placed {
 		read = s.agent.Events.Find

@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 )
 
 // meetingSpaces answers with the platform's record of every space that who
 // asks sees, bare.
 func meetingSpaces(s *Server, c *call) error {
-	hidden := func(m agent.MeetingSpace) bool { return !s.visibility.sees(&c.who, m.ID) }
+	hidden := func(m site.MeetingSpace) bool { return !s.visibility.sees(&c.who, m.ID) }
 	q, err := c.listQuery()
 	if err != nil {
 		return err
 	}
-	seen := slices.DeleteFunc(s.agent.MeetingSpaces(), hidden)
+	seen := slices.DeleteFunc(s.agent.Site.MeetingSpaces(), hidden)
 	if c.v2 {
 		return list(c, q, seen, spaceID, newSpaceRecord)
 	}

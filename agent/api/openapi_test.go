@@ -242,12 +242,12 @@ func (b *building) deviceFor(operation any) string {
 		return "aurora-lock"
 	}
 	document := `{"type":"o3-sensor","driver":"o3-room","options":{"occupancy":{"dialect":"zigbee2mqtt","topic":"z/motion"}}}`
-	if _, err := b.agent.AddDevice(b.t.Context(), borealis, "borealis-o3", []byte(document), "test"); err != nil {
+	if _, err := b.agent.Site.AddDevice(b.t.Context(), borealis, "borealis-o3", []byte(document), "test"); err != nil {
 		b.t.Fatal(err)
 	}
 	if operation == "removeSensor" {
 		options := `{"dialect":"zigbee2mqtt","topic":"z/heat"}`
-		if _, err := b.agent.SetSensor(b.t.Context(), "borealis-o3", "temperature", []byte(options), "test"); err != nil {
+		if _, err := b.agent.Site.SetSensor(b.t.Context(), "borealis-o3", "temperature", []byte(options), "test"); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -305,13 +305,13 @@ func (b *building) clear() {
 		_, e := b.agent.Bookings.Hold(b.t.Context(), space, booking.Hold{Status: booking.Available})
 		err = errors.Join(err, e)
 	}
-	added, e := b.agent.Added(b.t.Context())
+	added, e := b.agent.Site.Added(b.t.Context())
 	err = errors.Join(err, e)
 	for id := range added {
-		err = errors.Join(err, b.agent.RemoveDevice(b.t.Context(), id, "test"))
+		err = errors.Join(err, b.agent.Site.RemoveDevice(b.t.Context(), id, "test"))
 	}
 	for _, d := range b.devices() {
-		_, e := b.agent.SetDevice(b.t.Context(), d.ID, device.Settings{}, true, "test")
+		_, e := b.agent.Site.SetDevice(b.t.Context(), d.ID, device.Settings{}, true, "test")
 		err = errors.Join(err, e)
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func TestPageBeatsAndObeys(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		b.beat("[]")
 		time.Sleep(2 * time.Second)
-		if r, _ := b.agent.Status(borealis, "meeting-room-display", ""); r.Status != device.Online {
+		if r, _ := b.agent.Site.Status(borealis, "meeting-room-display", ""); r.Status != device.Online {
 			t.Fatalf("the display is %s: %s", r.Status, r.Reason)
 		}
 		told := b.give("message", `"Welcome"`)

@@ -46,7 +46,7 @@ func lastScreenshot(s *Server, c *call) error {
 }
 
 func (s *Server) picture(c *call, deviceType, action string) error {
-	d, err := s.agent.Device(c.params[0], deviceType)
+	d, err := s.agent.Site.Device(c.params[0], deviceType)
 	if err != nil {
 		return knownType(err, deviceType)
 	}
@@ -82,7 +82,7 @@ func screenshot(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	orders, err := s.agent.PageBeat(c.params[0], []drivers.PageDone{{ID: order, Picture: p}})
+	orders, err := s.agent.Site.PageBeat(c.params[0], []drivers.PageDone{{ID: order, Picture: p}})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func screenshot(s *Server, c *call) error {
 // keepScreenshot takes a picture that nobody asked for, as long as the space
 // has a display.
 func (s *Server) keepScreenshot(c *call) error {
-	d, err := s.agent.Device(c.params[0], drivers.TypeDisplay)
+	d, err := s.agent.Site.Device(c.params[0], drivers.TypeDisplay)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (s *Server) keepScreenshot(c *call) error {
 
 // expects refuses a picture that nobody asked for.
 func (s *Server) expects(space string, order int64) error {
-	open, err := s.agent.PageBeat(space, nil)
+	open, err := s.agent.Site.PageBeat(space, nil)
 	if err != nil {
 		return err
 	}

@@ -50,17 +50,17 @@ func (s visibility) ownSpace(who *principal, id string) error {
 	if !who.Bounded() {
 		return nil
 	}
-	organization, err := s.agent.OrganizationOf(id)
+	organization, err := s.agent.Site.OrganizationOf(id)
 	if err == nil && (!who.Sees(organization) || who.SpaceID != "" && who.SpaceID != id) {
-		_, err = s.agent.OrganizationOf(nobody)
+		_, err = s.agent.Site.OrganizationOf(nobody)
 	}
 	return err
 }
 
 func (s visibility) ownDevice(who *principal, id string) error {
-	space, err := s.agent.SpaceOfDevice(id)
+	space, err := s.agent.Site.SpaceOfDevice(id)
 	if err == nil && s.ownSpace(who, space) != nil {
-		_, err = s.agent.SpaceOfDevice(nobody)
+		_, err = s.agent.Site.SpaceOfDevice(nobody)
 	}
 	return err
 }

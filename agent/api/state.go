@@ -16,7 +16,7 @@ func spaceState(s *Server, c *call) error { return s.state(c, c.params[0]) }
 
 // stateOfDevice is the same by a device that is in the space.
 func stateOfDevice(s *Server, c *call) error {
-	space, err := s.agent.SpaceOfDevice(c.params[0])
+	space, err := s.agent.Site.SpaceOfDevice(c.params[0])
 	if err != nil {
 		return err
 	}

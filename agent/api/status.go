@@ -17,7 +17,7 @@ func status(s *Server, c *call) error {
 	if deviceType == typeAll {
 		return statusAll(s, c, sub)
 	}
-	reading, err := s.agent.Status(c.params[0], deviceType, sub)
+	reading, err := s.agent.Site.Status(c.params[0], deviceType, sub)
 	if err != nil {
 		return knownType(err, deviceType, typeAll)
 	}
@@ -30,7 +30,7 @@ func statusAll(s *Server, c *call, sub string) error {
 	if sub != "" {
 		return invalid("sub_device", "has no meaning with device_type all: leave it out")
 	}
-	readings, err := s.agent.StatusAll(c.params[0])
+	readings, err := s.agent.Site.StatusAll(c.params[0])
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func getDevice(s *Server, c *call) error {
 }
 
 func (s *Server) device(c *call, status int, id string) error {
-	space, err := s.agent.SpaceOfDevice(id)
+	space, err := s.agent.Site.SpaceOfDevice(id)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Server) device(c *call, status int, id string) error {
 	}
 	at := slices.IndexFunc(all, func(d deviceAnswer) bool { return d.ID == id })
 	if at < 0 { // it went meanwhile
-		_, err := s.agent.SpaceOfDevice(nobody)
+		_, err := s.agent.Site.SpaceOfDevice(nobody)
 		return err
 	}
 	return c.json(status, newDeviceRecord(all[at]))
@@ -130,7 +130,7 @@ func deviceStatus(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.agent.Status(c.params[0], deviceType, sub)
+	r, err := s.agent.Site.Status(c.params[0], deviceType, sub)
 	if err != nil {
 		return knownType(err, deviceType)
 	}

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"slices"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/schedule"
+	"roomgate/agent/site"
 )
 
 // spaceRecord is a meeting space of V2.0. What it has not is null.
@@ -52,7 +52,7 @@ type addressRecord struct {
 	AdditionalInfo maybe `json:"additional_info"`
 }
 
-func newSpaceRecord(m agent.MeetingSpace) spaceRecord {
+func newSpaceRecord(m site.MeetingSpace) spaceRecord {
 	return spaceRecord{ID: m.ID, Name: m.Name, Type: maybe(m.Type), Status: m.Status, Enabled: m.Enabled, Timezone: m.Timezone,
 		Capacity: m.Capacity, Address: addressRecord{maybe(m.Street), maybe(m.Zipcode), maybe(m.City), maybe(m.State),
 			maybe(m.Country), maybe(m.AdditionalAddressInfo)}, Location: maybe(m.Location), IndoorLocation: maybe(m.IndoorLocation),
@@ -64,14 +64,14 @@ func newSpaceRecord(m agent.MeetingSpace) spaceRecord {
 		CreatedAt: maybe(m.CreatedAt), UpdatedAt: maybe(m.UpdatedAt)}
 }
 
-func spaceID(m agent.MeetingSpace) string { return m.ID }
+func spaceID(m site.MeetingSpace) string { return m.ID }
 
 // getSpace answers with one meeting space.
 func getSpace(s *Server, c *call) error {
-	all := s.agent.MeetingSpaces()
-	at := slices.IndexFunc(all, func(m agent.MeetingSpace) bool { return m.ID == c.params[0] })
+	all := s.agent.Site.MeetingSpaces()
+	at := slices.IndexFunc(all, func(m site.MeetingSpace) bool { return m.ID == c.params[0] })
 	if at < 0 {
-		_, err := s.agent.OrganizationOf(nobody)
+		_, err := s.agent.Site.OrganizationOf(nobody)
 		return err
 	}
 	return c.json(http.StatusOK, newSpaceRecord(all[at]))

@@ -204,14 +204,14 @@ func (g *gateway) openStandIn(url, gateway string) (err error) {
 // introduce shows a newcomer around.
 func (g *gateway) introduce(cmd *cobra.Command) {
 	g.say("\nmeeting spaces of gateway %s", g.config.Gateway.ID)
-	for _, s := range g.agent.Spaces() {
+	for _, s := range g.agent.Site.Spaces() {
 		var types []string
 		for _, d := range s.Devices {
 			types = append(types, d.Type)
 		}
 		g.say("  %-9s %s  %s", s.Name, s.ID, strings.Join(types, " "))
 	}
-	name := strings.ToLower(g.agent.Spaces()[0].Name)
+	name := strings.ToLower(g.agent.Site.Spaces()[0].Name)
 	g.say("\ntry in a second terminal")
 	for _, line := range []string{"device status " + name, "device action " + name + " lock open", "sim " + name + " temperature 31.5"} {
 		g.say("  %s %s%s", program(), line, dataFlag(cmd))

@@ -22,7 +22,7 @@ var floors = [][]string{
 	// Nouns.
 	{"device", "schedule", "access", "mail", "webhook", "message/book", "edge", "claim", "cloudlink", "roombroker"},
 	// Nouns about other nouns.
-	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup"},
+	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health"},
 	{"seed"},
 	// Who joins them: package agent itself.
 	{""},

@@ -33,15 +33,15 @@ const beingSplit = "its nouns move into packages of their own; each move lowers 
 // allowances are the exceptions by "folder.Type: methods", "folder.Type: fields"
 // and "folder: lines". A number may fall and never rise.
 var allowances = map[string]allowance{
-	"agent.Agent: methods":          {48, beingSplit},
-	"agent.Agent: fields":           {25, beingSplit},
-	"agent: lines":                  {3180, beingSplit},
-	"agent/api.Server: methods":     {33, beingSplit},
-	"agent/api: lines":              {0, "one door, a file for each noun"},
-	"cmd/roomgate: lines":           {0, "one program, a file for each command"},
-	"agent.MeetingSpace: fields":    {33, "the platform's table of a meeting space"},
-	"agent/config.Space: fields":    {33, "the same table, as it is configured"},
-	"agent/api.spaceRecord: fields": {28, "the same table, as V1.0 writes it"},
+	"agent.Agent: methods":            {13, beingSplit},
+	"agent.Agent: fields":             {20, beingSplit},
+	"agent: lines":                    {2074, beingSplit},
+	"agent/api.Server: methods":       {33, beingSplit},
+	"agent/api: lines":                {0, "one door, a file for each noun"},
+	"cmd/roomgate: lines":             {0, "one program, a file for each command"},
+	"agent/site.MeetingSpace: fields": {33, "the platform's table of a meeting space"},
+	"agent/config.Space: fields":      {33, "the same table, as it is configured"},
+	"agent/api.spaceRecord: fields":   {28, "the same table, as V1.0 writes it"},
 }
 
 // TestSizes keeps every type and package at one noun.

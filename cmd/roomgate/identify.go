@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
 	"roomgate/agent/acceptance"
 	"roomgate/agent/device"
+	"roomgate/agent/site"
 	"roomgate/drivers"
 
 	"roomgate/cmd/roomgate/show"
@@ -76,12 +76,12 @@ func (c *client) roomDevice(cmd *cobra.Command, args []string) (acceptance.Room,
 // room is a meeting space as this client reaches it.
 func (c *client) room(ctx context.Context, id string) (acceptance.Room, error) {
 	var answer struct {
-		Spaces []agent.SpaceInfo `json:"meeting_spaces"`
+		Spaces []site.SpaceInfo `json:"meeting_spaces"`
 	}
 	if err := c.call(ctx, http.MethodGet, "/gateway/spaces", nil, &answer); err != nil {
 		return acceptance.Room{}, err
 	}
-	i := slices.IndexFunc(answer.Spaces, func(s agent.SpaceInfo) bool { return s.ID == id })
+	i := slices.IndexFunc(answer.Spaces, func(s site.SpaceInfo) bool { return s.ID == id })
 	if i < 0 {
 		return acceptance.Room{}, fail(exitRefused, "the meeting space %s is gone", id)
 	}

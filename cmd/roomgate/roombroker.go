@@ -52,5 +52,5 @@ func (g *gateway) openRoomBroker() error {
 // mayAtRoomBroker is the room broker's access list. The building may change at
 // any time. Nobody from outside is served before it is open.
 func (g *gateway) mayAtRoomBroker(user, topic string, write bool) bool {
-	return user == broker.Inside || g.agent != nil && g.agent.RoomAccess().May(user, topic, write)
+	return user == broker.Inside || g.agent != nil && g.agent.Site.RoomAccess().May(user, topic, write)
 }

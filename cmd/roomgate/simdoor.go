@@ -54,7 +54,7 @@ func (g *gateway) simClock(words []string) (string, error) {
 	if jumps {
 		word = words[1]
 	}
-	zone, err := time.LoadLocation(g.agent.Spaces()[0].Timezone)
+	zone, err := time.LoadLocation(g.agent.Site.Spaces()[0].Config.Timezone)
 	if err != nil {
 		return "", err
 	}

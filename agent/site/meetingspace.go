@@ -1,9 +1,10 @@
-package agent
+package site
 
 import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 )
 
 // MeetingSpace is the platform's record of a meeting space, exactly its fields.
@@ -45,33 +46,33 @@ type MeetingSpace struct {
 
 // MeetingSpaces returns the record of every space, in the configuration's
 // order.
-func (a *Agent) MeetingSpaces() []MeetingSpace {
-	now := a.Now()
-	spaces := a.spaces()
+func (s *Site) MeetingSpaces() []MeetingSpace {
+	now := s.o.Clock.Now()
+	spaces := s.Spaces()
 	out := make([]MeetingSpace, len(spaces))
-	for i, s := range spaces {
-		out[i] = s.record(now)
+	for i, space := range spaces {
+		out[i] = space.record(now)
 	}
 	return out
 }
 
-func (s *space) record(now time.Time) MeetingSpace {
-	c := s.room.Config()
-	created, updated := s.room.Noted()
-	g := s.room.At(now)
+func (s *Space) record(now time.Time) MeetingSpace {
+	c := s.Room.Config()
+	created, updated := s.Room.Noted()
+	g := s.Room.At(now)
 	m := MeetingSpace{ID: c.ID, Name: c.Name, Street: c.Street, City: c.City, State: c.State, Zipcode: c.Zipcode,
 		Country: c.Country, Location: c.Location, IndoorLocation: c.IndoorLocation, Floor: c.Floor, Room: c.Room,
 		Status: g.Status, AdditionalAddressInfo: c.AdditionalAddressInfo, Type: c.Type, Capacity: c.Capacity,
-		CreatedAt: stamp(created), UpdatedAt: stamp(updated), CustomerID: c.CustomerID, CreatedBy: c.CreatedBy,
+		CreatedAt: eventlog.Stamp(created), UpdatedAt: eventlog.Stamp(updated), CustomerID: c.CustomerID, CreatedBy: c.CreatedBy,
 		ExternalCalendarID: c.ExternalCalendarID, Timezone: c.Timezone, Logo: c.Logo, BookingAppURL: c.BookingAppURL,
 		Enabled: c.Enabled, ThirdPartyRegistered: c.ThirdPartyRegistered, ExternalName: c.ExternalName, SlotSize: c.SlotSize,
 		AllowCurrentTimeBooking: c.AllowCurrentTimeBooking, AroundTheClock: c.AroundTheClock,
 		ScreenSaverURL: c.ScreenSaverURL, IsScreenSaver: c.IsScreenSaver}
 	if !g.NextAvailable.IsZero() {
-		m.NextAvailableTime = stamp(g.NextAvailable)
+		m.NextAvailableTime = eventlog.Stamp(g.NextAvailable)
 	}
 	if !g.AvailableUntil.IsZero() {
-		m.AvailableUntil = stamp(g.AvailableUntil)
+		m.AvailableUntil = eventlog.Stamp(g.AvailableUntil)
 	}
 	return m
 }

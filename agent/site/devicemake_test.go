@@ -1,4 +1,4 @@
-package agent
+package site
 
 import (
 	"encoding/json"
@@ -8,48 +8,33 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/device"
-	"roomgate/agent/device/devicetest"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
-
-// moreHardware is a bench with a door and a hub that no file names.
-func moreHardware() bench {
-	b := newBench()
-	b.add("door-3", devicetest.New(map[string]string{"": drivers.Closed}))
-	b.add("hub-2", devicetest.New(map[string]string{drivers.SubTemperature: "20", drivers.SubRing: drivers.Off}))
-	return b
-}
-
-func (r *rig) refuses(what string, code Code, field string, err error) {
-	r.t.Helper()
-	if e := AsError(err); err == nil || e.Code != code || e.Field != field {
-		r.t.Errorf("%s: %v", what, err)
-	}
-}
 
 func TestDeviceMadeWhileTheBuildingRuns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir, hardware := t.TempDir(), moreHardware()
 		r := startRig(t, rigOptions{dir: dir, bench: hardware})
 		r.wait(5 * time.Second)
-		polled := hardware["light-1"].polls()
+		polled := hardware["light-1"].Polls()
 		document := json.RawMessage(`{"type":"o3-sensor","driver":"scripted-hub","poll":"2s","options":{"name":"hub-2"}}`)
 		info, err := r.AddDevice(t.Context(), otherRoom, "hub-2", document, "test")
 		if err != nil || info.ID != "hub-2" || info.SpaceName != "Borealis" || !info.Enabled {
 			t.Fatalf("it is %+v, %v", info, err)
 		}
-		if err := r.Health.Ready(); err != nil {
-			t.Errorf("the building is not ready any more: %v", err)
+		if d := r.Now().Device("hub-2"); d == nil || !d.Seen() {
+			t.Error("it was not observed")
 		}
 		r.wait(3 * time.Second)
 		if got := r.status(otherRoom, drivers.TypeO3, drivers.SubTemperature); got.Value != "20" || got.Status != device.Normal {
 			t.Errorf("it is %+v", got)
 		}
 		ring := device.Command{ID: "c1", Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn}
-		if receipt, err := r.Commands.Do(t.Context(), ring); err != nil || receipt.State != device.Done {
+		if receipt, err := r.Site.o.Commands.Do(t.Context(), ring); err != nil || receipt.State != device.Done {
 			t.Errorf("an order: %+v, %v", receipt, err)
 		}
-		if hardware["light-1"].Opened() != 1 || hardware["light-1"].polls() == polled {
+		if hardware["light-1"].Opened() != 1 || hardware["light-1"].Polls() == polled {
 			t.Errorf("the others were disturbed: opened %d times", hardware["light-1"].Opened())
 		}
 		if !slices.Contains(r.told(), "deviceCreated o3-sensor") {
@@ -66,18 +51,18 @@ func TestDeviceMadeWhileTheBuildingRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = r.Status(otherRoom, drivers.TypeO3, "")
-		r.refuses("removed, its status", NotFound, "device_type", err)
+		r.refuses("removed, its status", problem.NotFound, "device_type", err)
 		r.wait(time.Second)
-		polls := hardware["hub-2"].polls()
+		polls := hardware["hub-2"].Polls()
 		r.wait(time.Minute)
-		if n := hardware["hub-2"].polls() - polls; n > 0 {
+		if n := hardware["hub-2"].Polls() - polls; n > 0 {
 			t.Errorf("it was polled %d times after it was removed", n)
 		}
 		r.stop()
 
 		r = startRig(t, rigOptions{dir: dir, bench: hardware})
 		_, err = r.Status(otherRoom, drivers.TypeO3, "")
-		r.refuses("after another restart", NotFound, "device_type", err)
+		r.refuses("after another restart", problem.NotFound, "device_type", err)
 	})
 }
 
@@ -88,26 +73,26 @@ func TestDeviceThatCannotBeMade(t *testing.T) {
 		hub := `{"type":"o3-sensor","driver":"scripted-hub","options":{"name":"hub-2"}}`
 		for _, test := range []struct {
 			space, id, document string
-			code                Code
+			code                problem.Code
 			field               string
 		}{
-			{"nowhere", "", hub, NotFound, "meeting_space_id"},
-			{otherRoom, "hub-1", hub, Conflict, "id"},
-			{otherRoom, "a b", hub, Invalid, "id"},
-			{room, "hub-2", hub, Invalid, "type"}, // there is one
-			{otherRoom, "", `{"type":"o3-sensor","driver":"scripted"}`, Invalid, "driver"},
-			{otherRoom, "", `{"type":"o3-sensor","driver":"scripted-hub","options":{"nam":"x"}}`, Invalid, "options.nam"},
-			{otherRoom, "", `{"type":"o3-sensor","driver":"scripted-hub","poll":"1ms"}`, Invalid, "poll"},
+			{"nowhere", "", hub, problem.NotFound, "meeting_space_id"},
+			{otherRoom, "hub-1", hub, problem.Conflict, "id"},
+			{otherRoom, "a b", hub, problem.Invalid, "id"},
+			{room, "hub-2", hub, problem.Invalid, "type"}, // there is one
+			{otherRoom, "", `{"type":"o3-sensor","driver":"scripted"}`, problem.Invalid, "driver"},
+			{otherRoom, "", `{"type":"o3-sensor","driver":"scripted-hub","options":{"nam":"x"}}`, problem.Invalid, "options.nam"},
+			{otherRoom, "", `{"type":"o3-sensor","driver":"scripted-hub","poll":"1ms"}`, problem.Invalid, "poll"},
 		} {
 			_, err := r.AddDevice(t.Context(), test.space, test.id, json.RawMessage(test.document), "test")
 			r.refuses(test.document, test.code, test.field, err)
 		}
-		r.refuses("one of the file", NotNow, "device_id", r.RemoveDevice(t.Context(), "light-1", "test"))
-		r.refuses("none", NotFound, "device_id", r.RemoveDevice(t.Context(), "nothing", "test"))
+		r.refuses("one of the file", problem.NotNow, "device_id", r.RemoveDevice(t.Context(), "light-1", "test"))
+		r.refuses("none", problem.NotFound, "device_id", r.RemoveDevice(t.Context(), "nothing", "test"))
 		_, err := r.SetSensor(t.Context(), "hub-1", drivers.SubTemperature, json.RawMessage(`{"dialect":"shelly"}`), "test")
-		r.refuses("a sensor of a hub that has its own", Invalid, "device_id", err)
+		r.refuses("a sensor of a hub that has its own", problem.Invalid, "device_id", err)
 		_, err = r.SetSensor(t.Context(), "hub-1", "humidity", json.RawMessage(`{}`), "test")
-		r.refuses("a sensor that nothing has", Invalid, "sub_device", err)
+		r.refuses("a sensor that nothing has", problem.Invalid, "sub_device", err)
 		if all, _ := r.Devices(""); len(all) != 3 {
 			t.Errorf("there are %d devices", len(all))
 		}
@@ -126,11 +111,11 @@ func TestOrdersForARemovedDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.wait(time.Second)
-		hardware["hub-2"].set("hang")
+		hardware["hub-2"].Set("hang")
 		var ids []string
 		for _, id := range []string{"c1", "c2", "c3"} {
 			c := device.Command{ID: id, Space: otherRoom, DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOn, TTL: time.Hour}
-			if _, err := r.Commands.Accept(t.Context(), c); err != nil {
+			if _, err := r.Site.o.Commands.Accept(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, id)
@@ -139,10 +124,10 @@ func TestOrdersForARemovedDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.wait(time.Minute)
-		close(hardware["hub-2"].release)
+		close(hardware["hub-2"].Release)
 		r.wait(time.Minute)
 		for _, id := range ids {
-			if receipt, err := r.Commands.Find(id); err != nil || receipt.State == device.Accepted {
+			if receipt, err := r.Site.o.Commands.Find(id); err != nil || receipt.State == device.Accepted {
 				t.Errorf("%s: the receipt is %+v, %v", id, receipt, err)
 			}
 		}
@@ -173,7 +158,7 @@ func TestPermissionsOfADevice(t *testing.T) {
 		}
 		for _, wrong := range []device.Permission{{Action: "fly"}, {Action: drivers.ActOn, Allow: []string{"cat"}}, {SubDevice: "ring-light", Action: drivers.ActOn}} {
 			_, err := r.SetDevice(t.Context(), "light-1", device.Settings{Permissions: &[]device.Permission{wrong}}, false, "test")
-			r.refuses(wrong.Action, Invalid, "permissions", err)
+			r.refuses(wrong.Action, problem.Invalid, "permissions", err)
 		}
 	})
 }

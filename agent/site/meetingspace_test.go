@@ -1,4 +1,4 @@
-package agent
+package site
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 )
 
@@ -16,7 +17,6 @@ import (
 func TestMeetingSpaceRecord(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{yaml: planned})
-		defer r.Close()
 		text, err := json.Marshal(r.MeetingSpaces()[0])
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestRecordSaysWhatTheStateSays(t *testing.T) {
 		}
 		check := func(what string) {
 			t.Helper()
-			s, err := r.Bookings.State(room)
+			s, err := r.Site.o.Bookings.State(room)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,20 +75,20 @@ func TestRecordSaysWhatTheStateSays(t *testing.T) {
 		}
 		for _, h := range []booking.Hold{{Status: booking.Disabled, Until: on(11, 0)}, {Status: booking.Reserved}, {Status: booking.Available},
 			{Status: booking.Disabled, From: on(12, 0)}} {
-			if _, err := r.Bookings.Hold(t.Context(), room, h); err != nil {
+			if _, err := r.Site.o.Bookings.Hold(t.Context(), room, h); err != nil {
 				t.Fatal(err)
 			}
 			check("held " + string(h.Status))
 		}
 		ten, no, weekend := 10, false, config.Hours{Saturday: "08:00-18:00"}
-		if _, err := r.Bookings.SetAvailability(t.Context(), room, schedule.Availability{SlotSize: &ten, AllowCurrentTimeBooking: &no, Hours: &weekend}); err != nil {
+		if _, err := r.Site.o.Bookings.SetAvailability(t.Context(), room, schedule.Availability{SlotSize: &ten, AllowCurrentTimeBooking: &no, Hours: &weekend}); err != nil {
 			t.Fatal(err)
 		}
 		check("with hours")
-		if m := r.MeetingSpaces()[0]; m.SlotSize != 10 || m.AroundTheClock || m.AllowCurrentTimeBooking || m.UpdatedAt != stamp(r.Now()) {
+		if m := r.MeetingSpaces()[0]; m.SlotSize != 10 || m.AroundTheClock || m.AllowCurrentTimeBooking || m.UpdatedAt != eventlog.Stamp(r.Site.o.Clock.Now()) {
 			t.Errorf("the record says %+v", m)
 		}
-		if _, err := r.Bookings.SetAvailability(t.Context(), room, schedule.Availability{Enabled: &no}); err != nil {
+		if _, err := r.Site.o.Bookings.SetAvailability(t.Context(), room, schedule.Availability{Enabled: &no}); err != nil {
 			t.Fatal(err)
 		}
 		check("out of use")

@@ -1,15 +1,13 @@
-package agent
+package site
 
 import (
-	"time"
-
 	"roomgate/agent/eventlog"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 )
 
-// presence is what the space's sensor has seen, unless that is stale.
-func (s *space) presence() schedule.Presence {
+// Presence is what the space's sensor has seen, unless that is stale.
+func (s *Space) Presence() schedule.Presence {
 	d := s.byType[drivers.TypeO3]
 	if d == nil {
 		return schedule.Presence{Value: schedule.Unknown}
@@ -23,18 +21,23 @@ func (s *space) presence() schedule.Presence {
 
 // blind says that the space's sensor has not answered since the start, so that
 // nobody can tell whether the room is empty.
-func (s *space) blind() bool {
+func (s *Space) blind() bool {
 	d := s.byType[drivers.TypeO3]
 	return d != nil && d.Live().Enabled && !d.Seen()
 }
 
-// stamp writes a time as the platform does.
-func stamp(t time.Time) string { return eventlog.Stamp(t) }
-
-// SpaceOfDevice returns the id of the space that a device is in.
-func (a *Agent) SpaceOfDevice(deviceID string) (string, error) {
-	if d := a.site.Load().device(deviceID); d != nil {
-		return d.SpaceID, nil
+// Presence is what the sensor of a space has seen, and whether it has not answered
+// since the start; Unknown of a space that is not there.
+func (s *Site) Presence(spaceID string) (seen schedule.Presence, blind bool) {
+	if space := s.Find(spaceID); space != nil {
+		return space.Presence(), space.blind()
 	}
-	return "", refuse(NotFound, "device_id", "is not a device of this building")
+	return schedule.Presence{Value: schedule.Unknown}, false
+}
+
+// Changed wakes who sends the state of a space, and who controls the room by it.
+func (s *Site) Changed(spaceID string) {
+	if space := s.Find(spaceID); space != nil {
+		space.Changed()
+	}
 }

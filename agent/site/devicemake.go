@@ -1,4 +1,4 @@
-package agent
+package site
 
 import (
 	"context"
@@ -17,101 +17,104 @@ import (
 // AddDevice makes a device in a space, with who did it. document is its
 // configuration as JSON in the keys of the file; id is empty: one is made. It
 // is in use from now on, and after a restart.
-func (a *Agent) AddDevice(ctx context.Context, spaceID, id string, document json.RawMessage, by string) (device.Info, error) {
-	if len(document) > maxAddition {
-		return device.Info{}, refuse(Invalid, "options", "is too large: want at most %d KiB for a device", maxAddition>>10)
+func (s *Site) AddDevice(ctx context.Context, spaceID, id string, document json.RawMessage, by string) (device.Info, error) {
+	if len(document) > maxOverride {
+		return device.Info{}, problem.New(problem.Invalid, "options", "is too large: want at most %d KiB for a device", maxOverride>>10)
 	}
-	if err := a.builders.Lock(ctx); err != nil {
+	turn, err := s.Turn(ctx)
+	if err != nil {
 		return device.Info{}, err
 	}
-	defer a.builders.Unlock()
-	if _, err := a.space(spaceID); err != nil {
+	defer turn.End()
+	if _, err := s.Space(spaceID); err != nil {
 		return device.Info{}, err
 	}
 	if id == "" {
 		id = "device-" + strings.ToLower(ulid.Make().String())
 	}
-	if _, err := a.deviceByID(id); err == nil || a.additions[deviceKey(id)] != nil {
-		return device.Info{}, refuse(Conflict, "id", "is that of another device: choose another, or change that one")
+	if _, err := s.Now().device(id); err == nil || s.overrides[deviceKey(id)] != nil {
+		return device.Info{}, problem.New(problem.Conflict, "id", "is that of another device: choose another, or change that one")
 	}
-	p := &addition{ID: id, SpaceID: spaceID, Data: document}
-	if err := a.changeSite(ctx, map[string]*addition{p.key(): p}, by); err != nil {
+	one := &override{ID: id, SpaceID: spaceID, Data: document}
+	if err := turn.change(ctx, map[string]*override{one.key(): one}, by); err != nil {
 		return device.Info{}, err
 	}
-	d, err := a.deviceByID(id)
+	d, err := s.Now().device(id)
 	if err != nil {
 		return device.Info{}, err
 	}
-	return a.infoOf(d), nil
+	return s.Now().info(d), nil
 }
 
 // RemoveDevice takes away a device that was added at run time, or what was
 // added to one of the configuration file, which then is as the file says. Its
 // hardware is left in its safe state; its events stay in the log.
-func (a *Agent) RemoveDevice(ctx context.Context, id, by string) error {
-	if err := a.builders.Lock(ctx); err != nil {
-		return err
-	}
-	defer a.builders.Unlock()
-	p, err := a.ownAddition(id)
+func (s *Site) RemoveDevice(ctx context.Context, id, by string) error {
+	turn, err := s.Turn(ctx)
 	if err != nil {
 		return err
 	}
-	if p == nil {
-		return refuse(NotNow, "device_id", "is a device of the configuration file: remove it there, or disable it here")
+	defer turn.End()
+	one, err := s.ownOverride(id)
+	if err != nil {
+		return err
 	}
-	return a.changeSite(ctx, map[string]*addition{p.key(): nil}, by)
+	if one == nil {
+		return problem.New(problem.NotNow, "device_id", "is a device of the configuration file: remove it there, or disable it here")
+	}
+	return turn.change(ctx, map[string]*override{one.key(): nil}, by)
 }
 
-// ownAddition is what was added here to a device or as one; nil: nothing was.
-func (a *Agent) ownAddition(id string) (*addition, error) {
-	p := a.additions[deviceKey(id)]
+// ownOverride is what was added here to a device or as one; nil: nothing was.
+func (s *Site) ownOverride(id string) (*override, error) {
+	one := s.overrides[deviceKey(id)]
 	switch {
-	case p == nil:
-		_, err := a.deviceByID(id)
+	case one == nil:
+		_, err := s.Now().device(id)
 		return nil, err
-	case p.Cloud:
-		return nil, refuse(Forbidden, "device_id", "is managed by the cloud: change it there")
+	case one.Cloud:
+		return nil, problem.New(problem.Forbidden, "device_id", "is managed by the cloud: change it there")
 	}
-	return p, nil
+	return one, nil
 }
 
 // SetSensor makes a sub-device of a device, or changes where it comes from:
 // options are what the device's driver takes under the sub-device's name. A
 // null takes away what was added.
-func (a *Agent) SetSensor(ctx context.Context, id, sub string, options json.RawMessage, by string) (device.Info, error) {
-	if err := a.builders.Lock(ctx); err != nil {
-		return device.Info{}, err
-	}
-	defer a.builders.Unlock()
-	old, err := a.ownAddition(id)
+func (s *Site) SetSensor(ctx context.Context, id, sub string, options json.RawMessage, by string) (device.Info, error) {
+	turn, err := s.Turn(ctx)
 	if err != nil {
 		return device.Info{}, err
 	}
-	d, err := a.deviceByID(id)
+	defer turn.End()
+	old, err := s.ownOverride(id)
+	if err != nil {
+		return device.Info{}, err
+	}
+	d, err := s.Now().device(id)
 	if err != nil {
 		return device.Info{}, err
 	}
 	sub = drivers.Canonical(sub)
 	if subs := drivers.SubDevices(d.Type); !slices.Contains(subs, sub) {
-		return device.Info{}, refuse(Invalid, "sub_device", "is not known: a %s has %s", d.Type, problem.List(subs))
+		return device.Info{}, problem.New(problem.Invalid, "sub_device", "is not known: a %s has %s", d.Type, problem.List(subs))
 	}
-	p, err := withSensor(d, old, sub, options)
+	one, err := withSensor(d, old, sub, options)
 	if err != nil {
 		return device.Info{}, err
 	}
-	if err := a.changeSite(ctx, map[string]*addition{p.key(): p}, by); err != nil {
+	if err := turn.change(ctx, map[string]*override{one.key(): one}, by); err != nil {
 		return device.Info{}, sensorError(d, sub, err)
 	}
-	if d, err = a.deviceByID(id); err != nil {
+	if d, err = s.Now().device(id); err != nil {
 		return device.Info{}, err
 	}
-	return a.infoOf(d), nil
+	return s.Now().info(d), nil
 }
 
 // withSensor is what is laid over a device's configuration, with a sub-device
 // more or, without options, less.
-func withSensor(d *device.Device, old *addition, sub string, options json.RawMessage) (*addition, error) {
+func withSensor(d *device.Device, old *override, sub string, options json.RawMessage) (*override, error) {
 	document, inside := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	if old != nil {
 		if err := json.Unmarshal(old.Data, &document); err != nil {
@@ -127,7 +130,7 @@ func withSensor(d *device.Device, old *addition, sub string, options json.RawMes
 	case options != nil:
 		inside[sub] = options
 	case inside[sub] == nil:
-		return nil, refuse(NotFound, "sub_device", "was not added here")
+		return nil, problem.New(problem.NotFound, "sub_device", "was not added here")
 	default:
 		delete(inside, sub)
 	}
@@ -136,17 +139,17 @@ func withSensor(d *device.Device, old *addition, sub string, options json.RawMes
 		return nil, err
 	}
 	data, err := json.Marshal(document)
-	if len(data) > maxAddition {
-		err = refuse(Invalid, "options", "is too large: want at most %d KiB for a device", maxAddition>>10)
+	if len(data) > maxOverride {
+		err = problem.New(problem.Invalid, "options", "is too large: want at most %d KiB for a device", maxOverride>>10)
 	}
-	return &addition{ID: d.ID, SpaceID: d.SpaceID, Data: data}, err
+	return &override{ID: d.ID, SpaceID: d.SpaceID, Data: data}, err
 }
 
 // sensorError speaks of the request's field, or of a driver that has its
 // sub-devices by itself.
 func sensorError(d *device.Device, sub string, err error) error {
-	e := *AsError(err)
-	if e.Code != Invalid {
+	e := *device.AsError(err)
+	if e.Code != problem.Invalid {
 		return err
 	}
 	if e.Field == "options."+sub {
@@ -162,15 +165,16 @@ func sensorError(d *device.Device, sub string, err error) error {
 
 // Added says of every device that was added at run time, or to which something
 // was added, whether that was the cloud: by its id.
-func (a *Agent) Added(ctx context.Context) (map[string]bool, error) {
-	if err := a.builders.Lock(ctx); err != nil {
+func (s *Site) Added(ctx context.Context) (map[string]bool, error) {
+	turn, err := s.Turn(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer a.builders.Unlock()
+	defer turn.End()
 	added := map[string]bool{}
-	for key, p := range maps.All(a.additions) {
+	for key, one := range maps.All(s.overrides) {
 		if isDevice(key) {
-			added[p.ID] = p.Cloud
+			added[one.ID] = one.Cloud
 		}
 	}
 	return added, nil

@@ -1,0 +1,22 @@
+package agent
+
+import "roomgate/agent/access"
+
+// AuthenticateKey says whose secret this is: of a system or an organization key,
+// or of an edge device. It takes the same time for a wrong secret as for a right one.
+func (a *Agent) AuthenticateKey(secret string) (access.Principal, bool) {
+	if p, ok := a.Access.AuthenticateKey(secret); ok {
+		return p, ok
+	}
+	return edgePrincipal(a.Edges, secret)
+}
+
+// Valid says whether a principal still may what he might when he came, see
+// [access.Directory.Valid]: an edge device as long as it is registered.
+func (a *Agent) Valid(p access.Principal) bool {
+	if p.Kind == KindEdge {
+		_, err := a.Edges.Get(p.ID)
+		return err == nil
+	}
+	return a.Access.Valid(p)
+}
