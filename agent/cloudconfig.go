@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"roomgate/agent/access"
@@ -109,7 +108,8 @@ func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	case d.Revision < have.Revision, d.Revision == have.Revision && !have.Again:
 		return m.refuse(ctx, e, problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
 	}
-	err = m.apply(ctx, turn, e, d, have)
+	c := &configuring{agent: m.agent, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source}
+	err = c.apply(e)
 	if refusal := new(problem.Error); errors.As(err, &refusal) && refusal.Code != problem.Full && refusal.Code != problem.Internal { // it would not be better the second time
 		return m.refuse(ctx, e, refusal)
 	}
@@ -151,32 +151,6 @@ func (a *Agent) storedConfig() (c storedConfig, err error) {
 	return c, err
 }
 
-// apply checks every part, stores all of them with the receipt in one
-// transaction, and only then lets them take effect.
-func (m *Managed) apply(ctx context.Context, turn *site.Turn, e cloud.Envelope, d downConfig, have storedConfig) error {
-	c := &configuring{agent: m.agent, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source}
-	defer c.release()
-	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.update} {
-		if err := part(); err != nil {
-			return err
-		}
-	}
-	c.kept.Revision, c.kept.Message, c.kept.Again = d.Revision, e.ID, false
-	stages := append(c.stages, eventlog.Stage{Write: func(tx *store.Tx) error {
-		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
-			return err
-		}
-		return m.agent.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(e.ID))
-	}})
-	c.stages = nil // Commit releases them
-	err := m.agent.Events.Commit(ctx, stages...)
-	if err != nil {
-		return err
-	}
-	m.agent.options.Log.Info("a configuration of the cloud was applied", "revision", d.Revision)
-	return m.agent.Bookings.NoteNewSpaces(ctx)
-}
-
 // configuring is a configuration of the cloud that is checked and not yet made:
 // each part adds its stages.
 type configuring struct {
@@ -191,6 +165,31 @@ type configuring struct {
 	stages []eventlog.Stage
 }
 
+// apply checks every part, stores all of them with the receipt in one transaction,
+// and only then lets them take effect.
+func (c *configuring) apply(e cloud.Envelope) error {
+	defer c.release()
+	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.update} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	a := c.agent
+	c.kept.Revision, c.kept.Message, c.kept.Again = c.down.Revision, e.ID, false
+	stages := append(c.stages, eventlog.Stage{Write: func(tx *store.Tx) error {
+		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
+			return err
+		}
+		return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(e.ID))
+	}})
+	c.stages = nil // Commit releases them
+	if err := a.Events.Commit(c.ctx, stages...); err != nil {
+		return err
+	}
+	a.options.Log.Info("a configuration of the cloud was applied", "revision", c.down.Revision)
+	return a.Bookings.NoteNewSpaces(c.ctx)
+}
+
 // release lets go of what was checked and is not made, the last first.
 func (c *configuring) release() {
 	for _, s := range slices.Backward(c.stages) {
@@ -203,15 +202,6 @@ func (c *configuring) release() {
 
 // add adds what a noun makes of its part.
 func (c *configuring) add(s eventlog.Stage) { c.stages = append(c.stages, s) }
-
-// in names the item of a part in a refusal.
-func in(part string, i int, err error) error {
-	at := fmt.Sprintf("%s[%d]", part, i)
-	if AsError(err).Field != "" {
-		at += "."
-	}
-	return under(at, err)
-}
 
 // under names the part in the refusal of a noun, whose field begins with the
 // place of the item if there is one.

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+
 	"roomgate/agent/device"
 	"roomgate/agent/site"
 )
@@ -16,20 +18,21 @@ func (c *configuring) site() error {
 	return nil
 }
 
-// permissions checks who may give which order: what is not named is for all.
+// permissions checks who may give which command: what is not named is for all.
 func (c *configuring) permissions() error {
 	if c.down.Permissions == nil {
 		return nil
 	}
 	byDevice := map[string][]device.Permission{}
 	for i, p := range *c.down.Permissions {
+		at := fmt.Sprintf("permissions[%d]", i)
 		d := c.next.Device(p.DeviceID)
 		if d == nil {
-			return in("permissions", i, refuse(NotFound, "device_id", "is not a device of this building"))
+			return refuse(NotFound, at+".device_id", "is not a device of this building")
 		}
 		one := []device.Permission{p.Permission}
 		if err := d.CheckPermissions(one); err != nil {
-			return in("permissions", i, refuse(Invalid, "", "%s", AsError(err).Message))
+			return refuse(Invalid, at, "%s", AsError(err).Message)
 		}
 		byDevice[d.ID] = append(byDevice[d.ID], one[0])
 	}

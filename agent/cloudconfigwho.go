@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"errors"
+	"log/slog"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
@@ -68,19 +69,19 @@ func (c *configuring) rules() error {
 	return nil
 }
 
-// loadCloudUsers are the people that the cloud named.
-func loadCloudUsers(a *Agent, tx *store.Tx) ([]config.Person, error) {
+// peopleAtStart are those of the file and those that the cloud has named.
+func peopleAtStart(tx *store.Tx, file *config.Config, log *slog.Logger) ([]config.Person, error) {
 	c, err := cloudConfigs.Get(tx, currentConfig)
 	if errors.Is(err, store.ErrNotFound) {
-		return a.config.Users, nil
+		return file.Users, nil
 	}
 	if err != nil {
-		return a.config.Users, err
+		return file.Users, err
 	}
-	people, err := a.config.WithUsers(persons(c.Users))
+	people, err := file.WithUsers(persons(c.Users))
 	if err != nil {
-		a.options.Log.Error("the users that the cloud named do not fit the configuration and are left out", "error", err)
-		return a.config.Users, nil
+		log.Error("the users that the cloud named do not fit the configuration and are left out", "error", err)
+		return file.Users, nil
 	}
 	return people, nil
 }

@@ -99,7 +99,7 @@ func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
 	a.mail = mail.New(mailOptions(a))
 	var people []config.Person
 	err = a.db.View(func(tx *store.Tx) (err error) {
-		people, err = loadCloudUsers(a, tx)
+		people, err = peopleAtStart(tx, a.config, a.options.Log)
 		return err
 	})
 	if err != nil {

@@ -121,6 +121,9 @@ func TestChangeThatIsNotStored(t *testing.T) {
 	if err := r.Site.o.Events.Commit(t.Context(), c.Stage()); err != nil {
 		t.Fatal(err)
 	}
+	if file = turn.File(); file.Spaces[1].Name != "Corvus" {
+		t.Errorf("the file in force says %q", file.Spaces[1].Name)
+	}
 	turn.End()
 	if r.Now() != c.Next || r.Find(otherRoom).Room.Name() != "Corvus" || r.Find(room) != before.Find(room) {
 		t.Errorf("the other space is %+v", r.Find(otherRoom).Config)

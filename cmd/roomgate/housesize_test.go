@@ -27,16 +27,13 @@ type allowance struct {
 // slack is how far the lines of a package may fall before its allowance has to.
 const slack = 100
 
-// beingSplit is why the agent is allowed more for now.
-const beingSplit = "its nouns move into packages of their own; each move lowers this number in the same commit"
+// joins is why the agent is allowed less than others.
+const joins = "it joins the nouns and has none of its own: what is new is a noun below it"
 
 // allowances are the exceptions by "folder.Type: methods", "folder.Type: fields"
 // and "folder: lines". A number may fall and never rise.
 var allowances = map[string]allowance{
-	"agent.Agent: methods":            {13, beingSplit},
-	"agent.Agent: fields":             {20, beingSplit},
-	"agent: lines":                    {2074, beingSplit},
-	"agent/api.Server: methods":       {33, beingSplit},
+	"agent.Agent: methods":            {13, joins},
 	"agent/api: lines":                {0, "one door, a file for each noun"},
 	"cmd/roomgate: lines":             {0, "one program, a file for each command"},
 	"agent/site.MeetingSpace: fields": {33, "the platform's table of a meeting space"},
