@@ -2,43 +2,18 @@ package drivers
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"image"
 	"runtime"
 	"testing"
+
+	"roomgate/drivers/picturetest"
 )
 
 // pngOf is a PNG of nothing but its head and the begin of its pixels, which are
 // zeros. All that unpacking needs is set aside before the first one is missing.
 func pngOf(w, h int, depth, color, interlace byte) []byte {
-	b := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
-	chunk := func(name string, data []byte) {
-		_ = binary.Write(b, binary.BigEndian, uint32(len(data)))
-		sum := crc32.NewIEEE()
-		_, _ = sum.Write(append([]byte(name), data...))
-		b.WriteString(name)
-		b.Write(data)
-		_ = binary.Write(b, binary.BigEndian, sum.Sum32())
-	}
-	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(w)), uint32(h))
-	chunk("IHDR", append(head, depth, color, 0, 0, interlace))
-	if color == 3 {
-		chunk("PLTE", make([]byte, 3))
-	}
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	channels := map[byte]int{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
-	row := make([]byte, min(80<<20, 1+(int64(w)*int64(channels)*int64(depth)+7)/8))
-	for range min(h, 64) {
-		_, _ = z.Write(row)
-	}
-	_ = z.Close()
-	chunk("IDAT", packed.Bytes())
-	chunk("IEND", nil)
-	return b.Bytes()
+	return picturetest.PNG(w, h, depth, color, interlace, 64)
 }
 
 // jpegOf is a JPEG of nothing but a frame and the begin of its scans, as pngOf.

@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/drivers"
+	"roomgate/drivers/picturetest"
 )
 
 // samePicture says whether two files show the same.
@@ -68,16 +69,6 @@ func TestScreenshotThatNobodyAskedFor(t *testing.T) {
 	})
 }
 
-// pngHead is a PNG of zeros; see the tests of drivers for all that it can be.
-func pngHead(t testing.TB, m image.Image) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 // allocated is how many bytes f sets aside.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
@@ -96,20 +87,19 @@ const repacking = 4*maxRepacked + 4<<20
 func TestPictureBombs(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		const path = "/meetingspace/" + borealis + "/screenshot"
-		for what, m := range map[string]image.Image{
-			"thin and deep": image.NewRGBA64(image.Rect(0, 0, 8294400, 1)),
-			"thin and high": image.NewGray(image.Rect(0, 0, 1, 2000000)),
-			"deep":          image.NewNRGBA64(image.Rect(0, 0, 3840, 2160)),
+		for what, bomb := range map[string][]byte{
+			"thin and deep": picturetest.PNG(8294400, 1, 16, 2, 0, 1),
+			"thin and high": picturetest.PNG(1, 2000000, 8, 0, 0, 2000000),
+			"deep":          picturetest.PNG(3840, 2160, 16, 6, 0, 2160),
 		} {
-			bomb := pngHead(t, m)
 			var got answer
-			if took := allocated(func() { got = b.ask("POST", path, "Content-Type: image/png", bomb) }); took > 8<<20 {
+			if took := allocated(func() { got = b.ask("POST", path, "Content-Type: image/png", string(bomb)) }); took > 8<<20 {
 				t.Errorf("%s: %d bytes of it took %d MB to refuse", what, len(bomb), took>>20)
 			}
 			checkProblem(t, what, got, 413, "payload_too_large", "")
 		}
 		var got answer
-		whole := pngHead(t, image.NewNRGBA(image.Rect(0, 0, 3840, 2160)))
+		whole := string(picturetest.PNG(3840, 2160, 8, 6, 0, 2160))
 		if took := allocated(func() { got = b.ask("POST", path, "Content-Type: image/png", whole) }); took > drivers.MaxUnpacked+repacking || got.StatusCode != 200 {
 			t.Errorf("a whole screen took %d MB: %d %s", took>>20, got.StatusCode, got.body)
 		}
@@ -121,7 +111,8 @@ func TestPicturesArePackedWithinBounds(t *testing.T) {
 	m := image.NewNRGBA(image.Rect(0, 0, 2000, 1500))
 	_, _ = rand.NewChaCha8([32]byte{}).Read(m.Pix)
 	var body bytes.Buffer
-	if err := png.Encode(&body, m); err != nil {
+	pack := png.Encoder{CompressionLevel: png.NoCompression} // noise packs to nothing less
+	if err := pack.Encode(&body, m); err != nil {
 		t.Fatal(err)
 	}
 	if took := allocated(func() {
@@ -138,8 +129,8 @@ func TestPicturesArePackedWithinBounds(t *testing.T) {
 func FuzzRepack(f *testing.F) {
 	f.Add([]byte("\x89PNG\r\n\x1a\n"))
 	f.Add([]byte("\xff\xd8\xff"))
-	f.Add([]byte(pngHead(f, image.NewGray16(image.Rect(0, 0, 30, 20)))))
-	f.Add([]byte(pngHead(f, image.NewPaletted(image.Rect(0, 0, 300, 1), color.Palette{color.Black}))))
+	f.Add(picturetest.PNG(30, 20, 16, 0, 0, 20))
+	f.Add(picturetest.PNG(300, 1, 1, 3, 0, 1))
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewRGBA(image.Rect(0, 0, 40, 24)), nil); err != nil {
 		f.Fatal(err)

@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"image"
 	"image/jpeg"
 	"io"
@@ -20,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"roomgate/drivers/picturetest"
 )
 
 const (
@@ -109,28 +108,6 @@ func TestDemoReachesThisMachine(t *testing.T) {
 	}
 }
 
-// zeros is a PNG of that size that packs to nearly nothing.
-func zeros(width, height uint32, depth byte) []byte {
-	b := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
-	chunk := func(name string, data []byte) {
-		whole := append([]byte(name), data...)
-		b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(data))))
-		b.Write(whole)
-		b.Write(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(whole)))
-	}
-	chunk("IHDR", append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height), depth, 6, 0, 0, 0))
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	row := make([]byte, 1+4*int(width)*int(depth)/8)
-	for range height {
-		_, _ = z.Write(row)
-	}
-	_ = z.Close()
-	chunk("IDAT", packed.Bytes())
-	chunk("IEND", nil)
-	return b.Bytes()
-}
-
 // TestPicturesLeaveTheProcessWhole: bombs, the largest pictures that are taken,
 // and large bodies, from several at once, keep a real process below 200 MiB.
 func TestPicturesLeaveTheProcessWhole(t *testing.T) {
@@ -142,7 +119,7 @@ func TestPicturesLeaveTheProcessWhole(t *testing.T) {
 	if err := jpeg.Encode(&photo, image.NewYCbCr(image.Rect(0, 0, 3840, 2160), image.YCbCrSubsampleRatio444), nil); err != nil {
 		t.Fatal(err)
 	}
-	sent := [][]byte{zeros(8294400, 1, 16), zeros(3840, 2160, 8), zeros(3840, 2160, 16), photo.Bytes(), make([]byte, 4<<20), zeros(1, 2000000, 16)}
+	sent := [][]byte{picturetest.PNG(8294400, 1, 16, 6, 0, 1), picturetest.PNG(3840, 2160, 8, 6, 0, 2160), picturetest.PNG(3840, 2160, 16, 6, 0, 2160), photo.Bytes(), make([]byte, 4<<20), picturetest.PNG(1, 2000000, 16, 6, 0, 2000000)}
 	var displays sync.WaitGroup
 	var taken atomic.Int32
 	for range 6 {
