@@ -12,10 +12,11 @@ import (
 
 func TestDevicesAreObservedAndToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := startRig(t, rigOptions{})
+		r := openRig(t, rigOptions{})
 		if r.ready() {
 			t.Error("ready before any device was observed")
 		}
+		r.run()
 		r.wait(time.Second)
 		if !r.ready() {
 			t.Error("not ready")
