@@ -10,8 +10,23 @@ import (
 	"roomgate/drivers"
 )
 
+// Of a hub that keeps no reports they come within its period, of another at once.
 func TestTheFirstPollWaitsForTheFirstReports(t *testing.T) {
-	with(t, hub(), options(), func(b *bench) {
+	for name, want := range map[string]time.Duration{"keeps none": 2 * time.Second, "keeps them": 0} {
+		t.Run(name, func(t *testing.T) { firstPoll(t, want) })
+	}
+}
+
+func firstPoll(t *testing.T, want time.Duration) {
+	h := hub()
+	h.Mute(want > 0)
+	with(t, h, options(), func(b *bench) {
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { h.Mute(false) })
+		b.want(drivers.SubTemperature, "21.5")
+		if took := time.Since(began); took != want {
+			b.Errorf("the first poll took %s, want %s", took, want)
+		}
 		b.want(drivers.SubTemperature, "21.5")
 		b.want(drivers.SubOccupancy, drivers.Vacant)
 		b.want(drivers.SubBuzzer, drivers.Off)

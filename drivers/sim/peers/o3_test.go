@@ -92,6 +92,29 @@ func TestO3LetsOnlyItsUsersIn(t *testing.T) {
 	})
 }
 
+// TestO3TellsWhoeverListens at once: the next full report is a minute away.
+func TestO3TellsWhoeverListens(t *testing.T) {
+	testHub(t, func(t *testing.T, w *sim.World, o *O3) {
+		for _, who := range []string{"the first", "another"} {
+			e, err := listenTo(t, w, "admin", 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			e.mu.Lock()
+			all := strings.Join(e.heard, "\n") + "\n"
+			e.mu.Unlock()
+			for _, name := range append(sortedKeys(o.numbers), "soundfile") {
+				if n := strings.Count(all, "events/object/"+name+" "); n != 1 {
+					t.Errorf("%s hears %s %d times, want once", who, name, n)
+				}
+			}
+			e.Disconnect(100)
+			synctest.Wait()
+		}
+	})
+}
+
 func TestO3Reports(t *testing.T) {
 	form := regexp.MustCompile(`^\d\d-\d\d-\d{4} \d\d:\d\d:\d\d(\.\d{1,2})?$`)
 	testHub(t, func(t *testing.T, w *sim.World, o *O3) {
@@ -99,6 +122,7 @@ func TestO3Reports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		e.since("")
 		for _, c := range []struct {
 			text, fahrenheit bool
 			value            any

@@ -178,7 +178,8 @@ func (*o3Hook) ID() string { return "o3" }
 
 // Provides says which calls the hook takes.
 func (*o3Hook) Provides(b byte) bool {
-	return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck || b == mqtt.OnPublish
+	return b == mqtt.OnConnectAuthenticate || b == mqtt.OnACLCheck || b == mqtt.OnPublish ||
+		b == mqtt.OnSubscribed
 }
 
 // OnConnectAuthenticate lets clients with the right password in, and those
@@ -191,6 +192,12 @@ func (h *o3Hook) OnConnectAuthenticate(_ *mqtt.Client, pk packets.Packet) bool {
 // OnACLCheck keeps clients from reporting in the hub's name.
 func (h *o3Hook) OnACLCheck(_ *mqtt.Client, topic string, write bool) bool {
 	return !write || strings.HasPrefix(topic, h.hub.topic("commands/object/"))
+}
+
+// OnSubscribed has the hub tell all that it knows, so that whoever listens need
+// not wait for the next full report.
+func (h *o3Hook) OnSubscribed(_ *mqtt.Client, _ packets.Packet, _ []byte) {
+	h.hub.change(h.hub.everything)
 }
 
 // OnPublish takes the orders.
