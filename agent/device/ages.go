@@ -66,11 +66,12 @@ func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
 	if over <= 0 {
 		return nil
 	}
-	oldest, err := ids.After(tx, 0, forgetAtOnce)
-	if err != nil {
-		return err
-	}
-	for i, id := range oldest {
+	for i := range forgetAtOnce {
+		oldest, err := ids.After(tx, 0, 1) // one by one: usually the first is young and the last that is read
+		if err != nil || len(oldest) == 0 {
+			return err
+		}
+		id := oldest[0]
 		s, err := commands.Get(tx, id.Value)
 		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
 			return err
