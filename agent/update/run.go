@@ -84,8 +84,9 @@ func (u *Runner) Run(ctx context.Context) error {
 	following.Go(func() { u.keepFollowing(ctx) })
 	defer following.Wait()
 	for {
-		u.tellNews(ctx)
-		if u.State().Next != nil && (u.hurry.Load() || u.Gateway.Busy() == "") {
+		s := u.State()
+		u.tellNews(ctx, s.News)
+		if s.Next != nil && (u.hurry.Load() || u.Gateway.Busy() == "") {
 			u.begin(ctx)
 		}
 		select {
@@ -105,7 +106,7 @@ func (u *Runner) begin(ctx context.Context) {
 		return
 	}
 	u.Log.Info("ending to start a release on trial", "release", next.Version)
-	u.tellNews(ctx)
+	u.tellNews(ctx, u.State().News)
 	u.End()
 }
 
@@ -157,8 +158,8 @@ func (u *Runner) giveUp(t *Trial, problem error) error {
 
 // tellNews makes events of the outcome of updates. An event may come twice, after
 // a power cut, and is never lost.
-func (u *Runner) tellNews(ctx context.Context) {
-	for _, n := range u.State().News {
+func (u *Runner) tellNews(ctx context.Context, news []News) {
+	for _, n := range news {
 		details := map[string]any{}
 		for name, value := range map[string]string{"version": n.Version, "from": n.From, "reason": n.Reason, "cause": string(n.Cause), "url": n.URL} {
 			if value != "" {

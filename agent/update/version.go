@@ -28,6 +28,9 @@ func Canonical(version string) string {
 // Builds between two tags count as the tag that they follow. What is no version,
 // as "dev", is older than every one.
 func Compare(a, b string) int {
+	if a == b {
+		return 0 // which spares whoever waits for a release the parser
+	}
 	x, y := semver.FindStringSubmatch(described.ReplaceAllString(a, "")), semver.FindStringSubmatch(described.ReplaceAllString(b, ""))
 	if x == nil || y == nil {
 		return cmp.Compare(len(x), len(y))
