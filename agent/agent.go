@@ -142,12 +142,15 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if a.Health, err = health.Open(ctx, healthOptions(a, started)); err != nil {
 		return err
 	}
-	a.Bookings = schedule.New(scheduleOptions(a))
 	if err := mendRepaired(ctx, a); err != nil {
 		return fmt.Errorf("mend the repaired database: %w", err)
 	}
 	if err := openAccess(ctx, a, o); err != nil {
 		return fmt.Errorf("load the keys and users: %w", err)
+	}
+	a.Bookings = schedule.New(scheduleOptions(a))
+	if err := a.Bookings.SealLinks(ctx); err != nil {
+		return fmt.Errorf("seal the addresses of calendars: %w", err)
 	}
 	if a.Claim, err = claim.Open(ctx, claimOptions(a)); err != nil {
 		return fmt.Errorf("load the gateway's claim: %w", err)

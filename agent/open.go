@@ -201,7 +201,7 @@ func edgePrincipal(edges *edge.Devices, secret string) (access.Principal, bool) 
 
 // scheduleOptions open the schedules of the meeting spaces.
 func scheduleOptions(a *Agent) schedule.Options {
-	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log,
+	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
 		Calendars: a.options.Calendars, Policy: a.config.Calendars.Policy(a.options.AllowLoopback),
 		Presence: func(spaceID string) (schedule.Presence, bool) { return a.Site.Presence(spaceID) },
 		Owner:    ownerOf(a),

@@ -53,7 +53,7 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 		return v, err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		v.Private = slices.Concat(schedule.Words(tx), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), site.Words(tx, keys))
+		v.Private = slices.Concat(schedule.Words(tx, keys), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), site.Words(tx, keys))
 		return tx.Err()
 	})
 	slices.Sort(v.Private)

@@ -38,7 +38,7 @@ var (
 	//	"open-commands"  device   the ids of accepted commands without a final receipt
 	//	"own-command-ages", "caller-command-ages", "command-ages" device the ids of commands by who chose them, oldest first, to forget them
 	//	"bookings"       schedule every booking by id
-	//	"plans"          schedule what is set for a space at run time, by its id
+	//	"plans"          schedule what is set for a space at run time, by its id; the address of its calendar sealed
 	//	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
 	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
 	//	"edge-devices"   edge     the boards and displays in the rooms, by id

@@ -46,6 +46,7 @@ type building struct {
 	log    *syncBuffer
 	net    *pipes // the network's door
 	socket *pipes // the control socket
+	dir    string // of its data
 	end    func()
 }
 
@@ -108,7 +109,8 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
-	options := agent.Options{Config: c, Buses: b.world, DataDir: t.TempDir(), SystemKey: systemKey, Version: "test", Log: log}
+	b.dir = t.TempDir()
+	options := agent.Options{Config: c, Buses: b.world, DataDir: b.dir, SystemKey: systemKey, Version: "test", Log: log}
 	if c.SMTP.URL != "" {
 		b.startRelay(&options)
 	}

@@ -98,6 +98,7 @@ func still(answer string) string { return strings.TrimSpace(changingNow.ReplaceA
 func openBefore(t *testing.T) *building {
 	b := &building{t: t, log: &syncBuffer{}, net: newPipes("192.0.2.7"), socket: newPipes("")}
 	dir := t.TempDir()
+	b.dir = dir
 	unpack(t, filepath.Join(before, "roomgate.db.gz"), filepath.Join(dir, agent.Database))
 	secret, err := os.ReadFile(filepath.Join(before, "device.secret"))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
@@ -26,6 +27,7 @@ type Options struct {
 	Events *eventlog.Log
 	Clock  *clock.Clock
 	Log    *slog.Logger
+	Keys   *auth.Keys // seal the addresses of calendars
 
 	// Calendars fetches external calendars; nil: the network, for a calendar that
 	// somebody links as far as Policy allows.

@@ -31,7 +31,7 @@ func newCalendarClients(o Options) calendarClients {
 
 // of is the way to the calendar that a space follows now.
 func (c calendarClients) of(r *Room) *http.Client {
-	if r.terms.Load().Calendar == nil && !r.config.Load().Calendar.Added {
+	if r.terms.Load().calendar == nil && !r.config.Load().Calendar.Added {
 		return c.own
 	}
 	return c.linked

@@ -32,7 +32,7 @@ type calendarLink struct {
 
 // calendarURL is the one that was set, or else the one of the configuration.
 func (r *Room) calendarURL() string {
-	if set := r.terms.Load().Calendar; set != nil {
+	if set := r.terms.Load().calendar; set != nil {
 		return *set
 	}
 	return r.config.Load().Calendar.URL
@@ -97,8 +97,8 @@ func (bk *Book) relink(ctx context.Context, r *Room, url string) error {
 		o := r.layCalendar(calendarlink.Page{To: now.AddDate(100, 0, 0)}, now)
 		edits = r.calendarEdits(o, o.Missing)
 	}
-	kept := r.terms.Load().storedPlan
-	kept.Calendar, kept.UpdatedAt = &url, bk.o.Clock.Now().UTC().Truncate(time.Millisecond)
+	kept := r.terms.Load().link(bk.o.Keys, r.ID, url)
+	kept.UpdatedAt = bk.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	if err := r.commit(ctx, edits, r.stageTerms(kept)); err != nil {
 		return err
 	}
@@ -112,8 +112,11 @@ func (bk *Book) CalendarLink(spaceID string) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	url := r.calendarURL()
-	link := Link{Problems: []string{}, Feed: len(r.terms.Load().FeedHash) > 0}
+	url, t := r.calendarURL(), r.terms.Load()
+	link := Link{Problems: []string{}, Feed: len(t.FeedHash) > 0}
+	if t.lost {
+		link.Error = lostLink
+	}
 	if url != "" {
 		link.URL = calendar.Redacted(url)
 		if last := r.link.last.Load(); last != nil && last.URL == link.URL {

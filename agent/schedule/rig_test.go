@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
@@ -75,6 +77,7 @@ type rig struct {
 
 type rigOptions struct {
 	dir, yaml string
+	secret    string // of the device
 	sensor    *sensor
 	calendars http.RoundTripper
 }
@@ -104,7 +107,11 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	silent := slog.New(slog.DiscardHandler)
 	r.clock = clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory()})
 	r.events = eventlog.New(eventlog.Options{DB: db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: silent})
-	r.Book = New(Options{DB: db, Events: r.events, Clock: r.clock, Log: silent, Calendars: &http.Client{Transport: o.calendars},
+	keys, err := auth.NewKeys([]byte(fmt.Sprintf("%-*s", auth.SecretSize, o.secret)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Book = New(Options{DB: db, Events: r.events, Clock: r.clock, Keys: keys, Log: silent, Calendars: &http.Client{Transport: o.calendars},
 		Policy: c.Calendars.Policy(false), Presence: o.sensor.presence, Owner: func(string) (string, error) { return owner, nil },
 		Notices: r.notice, Changed: r.count})
 	if err := db.View(func(tx *store.Tx) error { return r.Load(tx, c.Spaces) }); err != nil {

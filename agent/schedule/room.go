@@ -48,8 +48,10 @@ type Room struct {
 // a whole.
 type terms struct {
 	storedPlan
-	rules   booking.Rules
-	enabled bool
+	rules    booking.Rules
+	enabled  bool
+	calendar *string // the URL that was set; nil: as configured
+	lost     bool    // it was set and cannot be read
 }
 
 func newRoom(bk *Book, c config.Space, kept storedPlan) *Room {
@@ -69,7 +71,8 @@ func (r *Room) configure(c config.Space, kept storedPlan) {
 // keep lays what was set at run time over the configuration.
 func (r *Room) keep(kept storedPlan) {
 	c := kept.Availability.over(*r.config.Load())
-	r.terms.Store(&terms{kept, c.Rules(), c.Enabled})
+	url, err := kept.linked(r.book.o.Keys, r.ID)
+	r.terms.Store(&terms{kept, c.Rules(), c.Enabled, url, err != nil})
 }
 
 // load takes the stored bookings of the room.

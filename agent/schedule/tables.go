@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
@@ -35,10 +36,12 @@ type storedPlan struct {
 	Revision     uint64         `json:"revision,omitempty"`
 	Holds        []booking.Hold `json:"holds,omitempty"`
 	Availability Availability   `json:"availability"`
-	Calendar     *string        `json:"calendar,omitempty"` // URL; nil: as configured
-	FeedHash     []byte         `json:"feed_hash,omitempty"`
-	CreatedAt    time.Time      `json:"created_at"`
-	UpdatedAt    time.Time      `json:"updated_at"`
+	// Calendar is empty for none; nil: as configured, or else Sealed has the URL.
+	Calendar  *string   `json:"calendar,omitempty"` // an earlier version has stored the URL here
+	Sealed    []byte    `json:"calendar_sealed,omitempty"`
+	FeedHash  []byte    `json:"feed_hash,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // readBookings returns the stored bookings by meeting space. One that cannot be
@@ -76,14 +79,14 @@ func Forget(tx *store.Tx) (err error) {
 }
 
 // Words are the stored words that a support bundle must not show: titles,
-// people, notes, and where calendars are.
-func Words(tx *store.Tx) (words []string) {
+// people, notes, and where calendars are as far as the keys tell it.
+func Words(tx *store.Tx, keys *auth.Keys) (words []string) {
 	for _, b := range bookings.All(tx) {
 		words = append(words, b.Title, b.Organizer.Name, b.Organizer.Email, b.ExternalID)
 	}
-	for _, p := range plans.All(tx) {
-		if p.Calendar != nil {
-			words = append(words, *p.Calendar)
+	for id, p := range plans.All(tx) {
+		if url, err := p.linked(keys, id); err == nil && url != nil {
+			words = append(words, *url)
 		}
 		for _, h := range p.Holds {
 			words = append(words, h.Note)
