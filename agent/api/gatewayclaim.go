@@ -26,7 +26,7 @@ type claimAnswer struct {
 // which it is claimed; to a browser as a page that needs nothing else, for there
 // may be no internet.
 func gatewayClaim(s *Server, c *call) error {
-	g := s.agent.Claim.Status()
+	g := claimFor(s, c)
 	if strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") {
 		h := c.w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
@@ -39,6 +39,15 @@ func gatewayClaim(s *Server, c *call) error {
 		answer.ClaimedAt = &at
 	}
 	return c.json(http.StatusOK, answer)
+}
+
+// claimFor is the claim as the caller may see it: at the control socket with the
+// code, from the network where everybody is only while it is shown there.
+func claimFor(s *Server, c *call) claim.Status {
+	if s.showing || c.who.ID == operator.ID {
+		return s.agent.Claim.Status()
+	}
+	return s.agent.Claim.NetworkStatus(c.r.URL.Query().Get("code"))
 }
 
 // releaseClaim ends the claim.
@@ -76,6 +85,10 @@ func claimText(g claim.Status) string {
 // waitingText is the code, for a phone and for people.
 func waitingText(g claim.Status) string {
 	var b strings.Builder
+	if g.Code == "" {
+		fmt.Fprintf(&b, "<p>This gateway belongs to nobody yet: %s.</p>", html.EscapeString(g.Reason))
+		return b.String() + claimLink(g, "The cloud is reached.")
+	}
 	fmt.Fprintf(&b, "<p>This gateway belongs to nobody yet. Scan the code, or type it where your organization takes it, with the gateway's id <b>%s</b>.</p>", html.EscapeString(g.ID))
 	if code, err := qr.New(cmp.Or(g.URL, g.Code)); err == nil { // else the text has to do
 		b.WriteString(code.SVG("the claim code " + g.Code))

@@ -71,6 +71,7 @@ func (b *building) claimOf() (g struct {
 
 func TestClaimPageIsForPhones(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
+		b.agent.Claim.ShowNetwork(time.Hour)
 		g := b.claimOf()
 		want := "https://rooms.example.com/claim?a=b&code=" + g.Code + "&gateway=test"
 		if g.State != "waiting" || g.URL != want || g.CloudOnline {
@@ -131,7 +132,7 @@ func TestClaimOfAGatewayWithoutACloud(t *testing.T) {
 func TestClaimedGatewaySaysWhose(t *testing.T) {
 	s, async := parseSpec(t, false), parseAsync(t)
 	belowTheCloud(t, func(t *testing.T, b *agenttest.Building, link *cloud.Link, got func() []cloud.Message) {
-		server := New(Options{Agent: b.Agent})
+		server := New(Options{Agent: b.Agent, Names: []string{"gateway"}})
 		organization := backend.Claim{OrganizationID: "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0", Organization: "A & B", Username: "demo", Password: "p"}
 		sealed, err := backend.SealClaim("demo", b.Claim.Status().Code, organization)
 		if err != nil {

@@ -46,10 +46,11 @@ type endpoint struct {
 	v2        bool             // it is of V2.0
 	wording   wording          // nil: it says all as V1.0 does
 	successor *successor       // nil: there is nothing better
+	named     named            // by which name it may be asked for
 }
 
 func newEndpoint(r *route) *endpoint {
-	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r)}
+	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()]}
 	var need string
 	need, o.edge = strings.CutSuffix(string(r.permission), string(orEdge))
 	o.need, _ = auth.ParseSet([]string{need}) // the others are judged by name

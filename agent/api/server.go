@@ -19,6 +19,10 @@ type Options struct {
 	Version string       // of the program, for the browsable page
 	// Origins are those whose pages may read answers, as "https://book.example".
 	Origins []string
+	// Names are the gateway's besides those that it knows itself, as "rooms.example.com".
+	Names []string
+	// ShowClaim shows the claim code to the network at any time, as a demo does.
+	ShowClaim bool
 	// Extra are handlers for the control socket only, by "METHOD /path", in which
 	// "{name}" stands for any one segment.
 	Extra map[string]http.Handler
@@ -33,6 +37,8 @@ type Server struct {
 	log        *slog.Logger
 	version    string
 	origins    []string
+	names      []string        // besides those of isOwnName
+	showing    bool            // the claim code, at any time
 	metrics    func(io.Writer) // besides the building's; nil: none
 	network    *door
 	control    *door
@@ -58,6 +64,8 @@ func New(o Options) *Server {
 		log:        o.Log,
 		version:    o.Version,
 		origins:    o.Origins,
+		names:      o.Names,
+		showing:    o.ShowClaim,
 		metrics:    o.Metrics,
 		entrance:   entrance{o.Agent, o.Log, newTries()},
 		visibility: visibility{o.Agent},
@@ -122,6 +130,9 @@ func (d *door) serve(c *call, p *pattern) error {
 		return err
 	}
 	c.v2, c.wording = o.v2, o.wording
+	if err := d.checkName(c.r, o); err != nil {
+		return err
+	}
 	if err := d.admit(c, o); err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func openBefore(t *testing.T) *building {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.server = New(Options{Agent: b.agent, Version: "test"})
+	b.server = New(Options{Agent: b.agent, Version: "test", Names: []string{"gateway"}})
 	b.end = func() {
 		if err := b.agent.Close(); err != nil {
 			t.Errorf("close: %v", err)

@@ -90,7 +90,7 @@ type Status struct {
 	Name      string `json:"name"`
 	Simulated bool   `json:"simulated"`
 	State     string `json:"state"` // Off, Waiting or Done
-	// Code, while it waits, and what leads a phone to where it is taken.
+	// Code, while it waits and if it may be seen, and what leads a phone to where it is taken.
 	Code     string `json:"claim_code,omitempty"`
 	URL      string `json:"url,omitempty"`
 	AtCloud  bool   `json:"-"`                      // the page is the cloud's, not the gateway's own
@@ -100,6 +100,7 @@ type Status struct {
 	Organization   string    `json:"organization,omitempty"` // its name
 	ClaimedAt      time.Time `json:"-"`                      // zero: not yet
 
+	// Reason is why nobody has to claim it, or why Code is not told.
 	Reason         string `json:"reason,omitempty"`
 	CloudConnected bool   `json:"cloud_connected"`
 }
@@ -149,6 +150,8 @@ type Claim struct {
 	codes   []shownCode // at most two, the one that is shown last
 	wrong   auth.Budget
 	changed loop.Broadcast
+	// shownUntil is when the network stops to see the code.
+	shownUntil time.Time
 }
 
 // Open reads the owner.

@@ -56,6 +56,11 @@ func (r *reader) check(c *Config) {
 			r.refuse(fmt.Sprintf("http.origins[%d]", i), "is %q: want one as https://book.example.com, without a path", short(o))
 		}
 	}
+	for i, name := range c.HTTP.Names {
+		if !namePattern.MatchString(name) {
+			r.refuse(fmt.Sprintf("http.names[%d]", i), "is %q: want the name alone, as rooms.example.com", short(name))
+		}
+	}
 	r.cloud(c.Cloud)
 	r.broker(c.Broker)
 	r.choice("clock.trust", c.Clock.Trust, TrustAuto, TrustAlways, TrustNever)
@@ -297,5 +302,6 @@ func span[T interface {
 }
 
 var (
-	idPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
+	idPattern   = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
+	namePattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?$`)
 )

@@ -62,6 +62,9 @@ type HTTP struct {
 	// Origins are those whose pages in a browser may use the interface, as
 	// "https://book.example.com".
 	Origins []string `yaml:"origins"`
+	// Names are those that the gateway is asked by, as "rooms.example.com", besides
+	// its address, the name of its machine and its id, each also with ".local".
+	Names []string `yaml:"names"`
 }
 
 // TLS is a certificate with its key, as PEM files; both or neither.

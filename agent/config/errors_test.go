@@ -57,6 +57,7 @@ func TestValues(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"data: ''", "data is empty: want a folder"},
 		{"http: {origins: [https://book.example.com/]}", `http.origins[0] is "https://book.example.com/": want one as https://book.example.com, without a path`},
+		{"http: {names: ['rooms.example.com:8080']}", `http.names[0] is "rooms.example.com:8080": want the name alone, as rooms.example.com`},
 		{"http: {listen: localhost}", `http.listen is "localhost": want HOST:PORT, as 127.0.0.1:1883 or :8080`},
 		{"http: {tls: {certificate: a.pem}}", "http.tls.key is missing: http.tls.certificate needs it"},
 		{"http: {tls: {key: a.pem}}", "http.tls.certificate is missing: http.tls.key needs it"},

@@ -98,7 +98,8 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 			return err
 		}
 	}
-	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins, Extra: g.extraDoors(), Metrics: g.figures})
+	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
+		Names: g.config.HTTP.Names, ShowClaim: g.demo.simulated, Extra: g.extraDoors(), Metrics: g.figures})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
 		loop{"http", func(ctx context.Context) error { return server.Serve(ctx, door, server.Handler()) }},
@@ -115,6 +116,7 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 func (g *gateway) extraDoors() map[string]http.Handler {
 	all := g.backupDoors()
 	all["POST /reload"] = http.HandlerFunc(g.takeReload)
+	all["POST /claim/show"] = http.HandlerFunc(g.showClaimDoor)
 	all["POST /clock"] = http.HandlerFunc(g.takeClock)
 	all["POST /store/confirm"] = http.HandlerFunc(g.confirmRepair)
 	maps.Copy(all, g.extra)

@@ -1,0 +1,39 @@
+package claim
+
+import (
+	"crypto/subtle"
+	"time"
+)
+
+// NetworkWindow is how long the code is shown to the network once somebody at
+// the gateway has asked for it.
+const NetworkWindow = 10 * time.Minute
+
+// hiddenCode is what who may not see the code is told instead.
+const hiddenCode = "its code is on the attached screen, and roomgate claim shows it on the gateway; roomgate claim --show shows it here too, for ten minutes"
+
+// ShowNetwork lets the network see the code for so long from now; 0 ends that. A
+// restart ends it as well.
+func (b *Claim) ShowNetwork(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shownUntil = time.Now().Add(d)
+}
+
+// NetworkStatus is Status for who asks from the network, where everybody does:
+// without the code, unless somebody at the gateway wants it to be shown or the
+// caller brings it, as the phone that has scanned it.
+func (b *Claim) NetworkStatus(brought string) Status {
+	g := b.Status()
+	if g.State != Waiting {
+		return g
+	}
+	b.mu.Lock()
+	shown := time.Now().Before(b.shownUntil)
+	b.mu.Unlock()
+	if shown || subtle.ConstantTimeCompare([]byte(brought), []byte(g.Code)) == 1 {
+		return g
+	}
+	g.Code, g.URL, g.AtCloud, g.ExpiresS, g.Reason = "", "", false, 0, hiddenCode
+	return g
+}
