@@ -179,3 +179,22 @@ func TestConfigurationOfTheVersionBefore(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLogOfTheVersionBefore: the chain of the log begins after what was written
+// then, which goes on being read.
+func TestLogOfTheVersionBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 11, 23, 1, 13, 0, 0, time.UTC)))
+		b := openBefore(t)
+		defer b.end()
+		b.net.do(t, "POST", "/devices/"+borealis+"/action", "X-API-Key: upgrade-test-system-key", `{"device_type":"fan","action":"on"}`)
+		c, err := b.agent.Events.Verify(t.Context())
+		if err != nil || c.Bad != 0 || !c.Whole || c.First < 2 || c.First > c.Last {
+			t.Errorf("%+v, %v", c, err)
+		}
+		h := b.agent.Health.Report()
+		if h.LogNewest < c.Last || len(h.LogHead) != 24 {
+			t.Errorf("the heartbeat says %d %q", h.LogNewest, h.LogHead)
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
 	"roomgate/agent/update"
 )
@@ -64,7 +65,8 @@ type Building struct {
 	Outward health.Queues `json:"outward"`
 	Claim   Claim
 	Devices []Device
-	Update  *update.Status // nil: it takes none, as a demo
+	Update  *update.Status  // nil: it takes none, as a demo
+	Log     *eventlog.Chain // how its log was found; nil: it does not say
 }
 
 // Options are what is examined.
@@ -118,6 +120,7 @@ func checks() []check {
 		{"clock", clock},
 		{"data folder", dataFolder},
 		{"database", database},
+		{"event log", wholeLog},
 		{"backup", lastBackup},
 		{"update", updates},
 		{"disk", disk},

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -22,6 +23,9 @@ func (r Row) AppendJSON(b []byte) ([]byte, error) {
 		if f.value != "" {
 			b = appendText(append(b, f.name...), f.value)
 		}
+	}
+	if len(r.Sum) > 0 {
+		b = append(base64.StdEncoding.AppendEncode(append(b, `,"h":"`...), r.Sum), '"')
 	}
 	data := r.Data
 	if len(data) == 0 {

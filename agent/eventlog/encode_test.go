@@ -27,7 +27,7 @@ func TestRowsAreEncodedAsEverybodyWould(t *testing.T) {
 		}
 		checkRecord(t, e, data)
 		r := Row{text.Draw(t, "t"), rapid.Int64().Draw(t, "a"), text.Draw(t, "b"), rapid.Bool().Draw(t, "u"),
-			text.Draw(t, "m"), text.Draw(t, "d"), text.Draw(t, "sd"), data}
+			text.Draw(t, "m"), text.Draw(t, "d"), text.Draw(t, "sd"), rapid.SliceOfN(rapid.Byte(), 0, 12).Draw(t, "h"), data}
 		got, err := r.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -100,7 +100,7 @@ func (l *Log) Tell(tx *store.Tx, r Record) error {
 // Push writes rows in the transaction that makes them true.
 func (l *Log) Push(tx *store.Tx, rows ...Row) error {
 	for _, r := range rows {
-		if _, err := l.rows.Push(tx, r); err != nil {
+		if _, err := l.push(tx, r); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (l *Log) Push(tx *store.Tx, rows ...Row) error {
 }
 
 // PushAt is Push of one row, and returns its place in the log.
-func (l *Log) PushAt(tx *store.Tx, r Row) (seq uint64, err error) { return l.rows.Push(tx, r) }
+func (l *Log) PushAt(tx *store.Tx, r Row) (seq uint64, err error) { return l.push(tx, r) }
 
 // Last is the place of the newest row, 0 in an empty log.
 func (l *Log) Last() (seq uint64, err error) {

@@ -19,6 +19,7 @@ type Row struct {
 	Space     string          `json:"m,omitempty"`  // meeting space id
 	Device    string          `json:"d,omitempty"`  // device type
 	Sub       string          `json:"sd,omitempty"` // sub-device
+	Sum       []byte          `json:"h,omitempty"`  // of the chain; none: an earlier version has written it
 	Data      json.RawMessage `json:"p"`            // the envelope's data
 }
 

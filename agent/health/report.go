@@ -1,6 +1,7 @@
 package health
 
 import (
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,6 +24,8 @@ type Report struct {
 	OutboxDepth    uint64   `json:"outbox_depth"`    // messages that the cloud has not acknowledged
 	OutboxHours    float64  `json:"outbox_hours"`    // hours that the log can still hold at the pace since the start; -1: more than a year
 	LogOldest      uint64   `json:"log_oldest"`      // the oldest sequence that replay can give
+	LogNewest      uint64   `json:"log_newest"`      // the newest sequence of the log
+	LogHead        string   `json:"log_head"`        // its sum, which stands for all of the log before it: see eventlog.Log.Head; empty: none yet
 	StoreBytes     int64    `json:"store_bytes"`     // of the database file
 	StoreWritten   int64    `json:"store_written"`   // bytes written to it since the start
 	DiskFreeBytes  uint64   `json:"disk_free_bytes"` // of the data folder's disk
@@ -86,6 +89,8 @@ func (m *Monitor) outbox(r *Report, acked uint64) {
 		return nil
 	})
 	r.LogOldest = first
+	seq, head, _ := m.o.Events.Head()
+	r.LogNewest, r.LogHead = seq, hex.EncodeToString(head)
 	r.OutboxDepth = min(last-min(acked, last), uint64(rows))
 	r.OutboxHours = -1
 	pace := float64(last-min(m.began, last)) / m.Uptime().Hours()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/config"
 	"roomgate/agent/doctor"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/update"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
@@ -28,7 +30,7 @@ const checkTime = 5 * time.Second
 
 const doctorHelp = `Examines this machine and the gateway on it: board, kernel, the lines, buses,
 channels and cameras that the configuration names, who may open them, clock,
-disk, card wear, memory, network, cloud, claim, mail relay, push gateway, webhooks,
+disk, event log, card wear, memory, network, cloud, claim, mail relay, push gateway, webhooks,
 certificates, and each device. Every finding says what was seen and, if it is not
 ok, what to do.
 
@@ -138,11 +140,23 @@ func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, e
 	err = asked.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer)
 	b.Devices = answer.Devices
 	_ = asked.call(cmd.Context(), http.MethodGet, "/claim", nil, &b.Claim) // what does not answer is found by the rest
+	var chain eventlog.Chain
+	if asked.call(cmd.Context(), http.MethodGet, "/log/verify", nil, &chain) == nil { // an earlier version has no such door
+		b.Log = &chain
+	}
 	var u update.Status
 	if asked.call(cmd.Context(), http.MethodGet, "/update", nil, &u) == nil { // a demo has no such door
 		b.Update = &u
 	}
 	return b, peer(path), err
+}
+
+// verifyLog answers GET /log/verify, in less time than the doctor has.
+func (g *gateway) verifyLog(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), checkTime*4/5)
+	defer cancel()
+	found, err := g.agent.Events.Verify(ctx)
+	answerDoor(w, found, err)
 }
 
 // peer is the process that listens at a socket, 0 if that is not known

@@ -117,6 +117,7 @@ func (g *gateway) extraDoors() map[string]http.Handler {
 	all := g.backupDoors()
 	all["POST /reload"] = http.HandlerFunc(g.takeReload)
 	all["POST /claim/show"] = http.HandlerFunc(g.showClaimDoor)
+	all["GET /log/verify"] = http.HandlerFunc(g.verifyLog)
 	all["POST /clock"] = http.HandlerFunc(g.takeClock)
 	all["POST /store/confirm"] = http.HandlerFunc(g.confirmRepair)
 	maps.Copy(all, g.extra)
