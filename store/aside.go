@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"strconv"
@@ -33,7 +34,11 @@ func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Re
 	reader := counted{ctx, file, &tally{total: size}}
 	m := &merge{file: pages.File{Reader: reader, Size: size}, repair: &Repair{}}
 	err = m.read(func(bucket string, key, value []byte) error {
-		if strings.HasPrefix(bucket, "meta:") || strings.HasPrefix(bucket, "queue:") && binary.BigEndian.Uint64(key) == 0 {
+		if strings.HasPrefix(bucket, "meta:") || strings.HasPrefix(bucket, "queue:") && bytes.Equal(key, stateKey) {
+			return nil
+		}
+		if misplaced(bucket, key) {
+			m.of(bucket).Lost++
 			return nil
 		}
 		m.of(bucket).Kept++

@@ -237,6 +237,10 @@ func (m *merge) put(bucket string, key, value []byte) error {
 	if bucket == metaName && string(key) == formatKey && string(value[pages.ValueHeader:]) != formatNow {
 		return ErrNewerSchema
 	}
+	if misplaced(bucket, key) {
+		m.of(bucket).Lost++
+		return nil
+	}
 	b, err := m.tx.CreateBucketIfNotExists([]byte(bucket))
 	if err == nil {
 		err = b.Put(key, bytes.Clone(value))
@@ -250,6 +254,11 @@ func (m *merge) put(bucket string, key, value []byte) error {
 	}
 	m.tx, err = m.out.Begin(true)
 	return err
+}
+
+// misplaced says that a row is in a queue and has no number: its sum is good, but no queue has written it.
+func misplaced(bucket string, key []byte) bool {
+	return strings.HasPrefix(bucket, "queue:") && len(key) != len(stateKey)
 }
 
 func (m *merge) get(bucket string, key []byte) []byte {

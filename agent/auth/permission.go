@@ -49,7 +49,7 @@ func ParseSet(names []string) (s Set, err error) {
 		p, ok := parsePermission(name)
 		if !ok {
 			if len(name) > 40 {
-				name = name[:40] + "..."
+				name = strings.ToValidUTF8(name[:40], "") + "..."
 			}
 			return 0, fmt.Errorf("has %q: want <resource>:read or <resource>:write, with a resource of %s", name, strings.Join(Resources(), ", "))
 		}

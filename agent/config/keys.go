@@ -152,7 +152,7 @@ func distance(a, b string) int {
 // short cuts a text that an error quotes.
 func short(s string) string {
 	if len(s) > 64 {
-		return s[:61] + "..."
+		return strings.ToValidUTF8(s[:61], "") + "..."
 	}
 	return s
 }

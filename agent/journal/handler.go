@@ -139,7 +139,9 @@ func encodeEntry(priority int, line string, fields []field) []byte {
 }
 
 func appendEntry(b []byte, name, value string) []byte {
-	value = value[:min(len(value), maxField)]
+	if len(value) > maxField {
+		value = strings.ToValidUTF8(value[:maxField], "")
+	}
 	b = append(b, name...)
 	if !strings.Contains(value, "\n") {
 		return append(append(append(b, '='), value...), '\n')

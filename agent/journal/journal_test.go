@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"roomgate/drivers"
 )
@@ -193,4 +194,15 @@ func TestOpen(t *testing.T) {
 		Flush(log)
 	}
 	Flush(slog.New(slog.DiscardHandler)) // is not of Open
+}
+
+// TestFieldsAreCutBetweenCharacters: journald takes a field as text only if it
+// is UTF-8.
+func TestFieldsAreCutBetweenCharacters(t *testing.T) {
+	for shift := range 4 {
+		_, value, _ := bytes.Cut(appendEntry(nil, "A", strings.Repeat("x", shift)+strings.Repeat("€", maxField)), []byte("="))
+		if value = bytes.TrimSuffix(value, []byte("\n")); !utf8.Valid(value) || len(value) > maxField || len(value) < maxField-2 {
+			t.Errorf("after %d: %d bytes end in %q", shift, len(value), value[len(value)-4:])
+		}
+	}
 }

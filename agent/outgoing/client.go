@@ -98,6 +98,9 @@ type transport struct {
 
 // RoundTrip makes one request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if numeric(hostOf(r.URL)) { // registered by an earlier version, or where a redirect leads
+		return nil, fmt.Errorf("the address %w", errNumeric)
+	}
 	var seen trail
 	if !t.guard.policy.Anywhere {
 		r = r.WithContext(seen.follow(r.Context(), t.guard))

@@ -39,6 +39,8 @@ func (p Policy) CheckURL(u *url.URL) error {
 		return fmt.Errorf("has the scheme %.60q: want https", u.Scheme)
 	case u.Opaque != "" || host == "":
 		return errors.New("is not an address: want https://HOST[:PORT]/PATH")
+	case numeric(host):
+		return errNumeric
 	case u.Scheme == "http" && !p.AllowHTTP && !(p.AllowLoopback && (machine || isAddress && newGuard(p).machine(ip))):
 		return errors.New("is http: want https" + p.or("allow_http"))
 	case !goodPort(u.Port()):
@@ -66,6 +68,23 @@ func (p Policy) private(ip netip.Addr) error {
 		hint = "set " + p.Section + ".allow_private in the configuration if that is meant"
 	}
 	return &AddressError{ip, true, hint}
+}
+
+// errNumeric follows the name of a field, or of what was asked for.
+var errNumeric = errors.New("has a host that is written as a number: want its name, or an address like 192.0.2.1")
+
+// numeric says that a host is neither a name nor an address as it should be:
+// some resolvers read 2130706433, 0x7f.1 and 127.1 as an address (inet_aton(3)),
+// and no name ends in a number (RFC 3696 section 2).
+func numeric(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 // hostOf is the host of an address in the one spelling that it is judged by.

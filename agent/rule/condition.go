@@ -105,7 +105,7 @@ func syntax(err error) error {
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if len(line) > 200 {
-		line = line[:200] + "..."
+		line = strings.ToValidUTF8(line[:200], "") + "..."
 	}
 	return line
 }

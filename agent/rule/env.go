@@ -3,6 +3,7 @@ package rule
 import (
 	"math"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/file"
@@ -122,7 +123,7 @@ func (e *Event) Clip() {
 
 func clip(s string) string {
 	if len(s) > longestText {
-		return s[:longestText]
+		return strings.ToValidUTF8(s[:longestText], "") // not in the middle of a character
 	}
 	return s
 }

@@ -1,8 +1,10 @@
 package webhook
 
 import (
-	"roomgate/agent/problem"
 	"strconv"
+	"strings"
+
+	"roomgate/agent/problem"
 )
 
 func invalid(field, format string, args ...any) error {
@@ -14,7 +16,7 @@ func item(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]"
 // quoted shows a value that somebody sent, but not all of a long one.
 func quoted(s string) string {
 	if len(s) > 60 {
-		s = s[:60] + "…"
+		s = strings.ToValidUTF8(s[:60], "") + "…"
 	}
 	return strconv.Quote(s)
 }

@@ -84,7 +84,7 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) (err error) {
 // printable is a client's word, short and harmless enough for a log.
 func printable(s string) string {
 	if len(s) > 64 {
-		s = s[:64] + "..."
+		s = strings.ToValidUTF8(s[:64], "") + "..."
 	}
 	return strings.ToValidUTF8(s, "?")
 }
