@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -340,7 +341,7 @@ func lengthBetween(start, end moment) (length, error) {
 // and not endless.
 func title(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && r < ' ' || r == 0x7f {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r

@@ -218,3 +218,19 @@ func wantWellFormed(t *rapid.T, s string) {
 		t.Fatalf("%q have no end", open)
 	}
 }
+
+// TestFeedHasNoMarks: neither the controls of C1 nor what turns a text around
+// gets into a feed, or from one into a booking.
+func TestFeedHasNoMarks(t *testing.T) {
+	const nasty = "a\u009b31m\u202eb\u2066c\u061cd\u200fe\u007ff"
+	var out strings.Builder
+	start := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
+	err := Write(&out, "Room "+nasty, []Entry{{UID: "u", Start: start, End: start.Add(time.Hour), Title: nasty, Status: "CONFIRMED",
+		Organizer: Person{Name: nasty, Email: "a@example.com"}}})
+	if err != nil || strings.ContainsAny(out.String(), "\u009b\u202e\u2066\u061c\u200f\u007f") || !strings.Contains(out.String(), "SUMMARY:a31mbcdef") {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	if got := title(nasty); got != "a31mbcdef" {
+		t.Errorf("read as %q", got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // socket is where journald takes native messages
@@ -84,8 +85,8 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	for _, f := range fields {
 		fmt.Fprintf(&line, " %s=%s", f.name, shown(f.value))
 	}
-	priority := priorityOf(r.Level)
-	return h.to.send(priority, line.String(), encodeEntry(priority, line.String(), fields))
+	priority, text := priorityOf(r.Level), visible(line.String())
+	return h.to.send(priority, text, encodeEntry(priority, text, fields))
 }
 
 // shown quotes a value that would not be one word.
@@ -142,6 +143,7 @@ func appendEntry(b []byte, name, value string) []byte {
 	if len(value) > maxField {
 		value = strings.ToValidUTF8(value[:maxField], "")
 	}
+	value = visible(value)
 	b = append(b, name...)
 	if !strings.Contains(value, "\n") {
 		return append(append(append(b, '='), value...), '\n')
@@ -149,6 +151,20 @@ func appendEntry(b []byte, name, value string) []byte {
 	b = append(b, '\n')
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(value)))
 	return append(append(b, value...), '\n')
+}
+
+// visible writes the controls of C1 and the marks that turn the direction of a
+// text around as \u009b: who reads the journal at a terminal meets neither.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r > unicode.MaxASCII && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // fieldName is a name as the journal takes it: capitals, digits, underscores,

@@ -20,7 +20,7 @@ type Options struct {
 // New returns a log. It opens no connection before the first line. Call Flush
 // before the program ends.
 func New(o Options) *slog.Logger {
-	var to slog.Handler = slog.NewJSONHandler(o.Stderr, nil)
+	var to slog.Handler = slog.NewJSONHandler(o.Stderr, &slog.HandlerOptions{ReplaceAttr: visibleAttr})
 	switch isJournal, err := stream.StderrIsJournalStream(); {
 	case o.People:
 		to = slog.NewTextHandler(o.Stderr, nil)
@@ -28,6 +28,17 @@ func New(o Options) *slog.Logger {
 		to = newHandler(socket, o.Stderr)
 	}
 	return slog.New(limited(to))
+}
+
+// visibleAttr keeps from JSON what text and the journal's own fields do not show
+// either.
+func visibleAttr(_ []string, a slog.Attr) slog.Attr {
+	if k := a.Value.Kind(); k == slog.KindString || k == slog.KindAny {
+		if text := a.Value.String(); visible(text) != text {
+			return slog.String(a.Key, visible(text))
+		}
+	}
+	return a
 }
 
 // Flush writes what a log of New still holds back. It leaves any other log

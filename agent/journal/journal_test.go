@@ -206,3 +206,35 @@ func TestFieldsAreCutBetweenCharacters(t *testing.T) {
 		}
 	}
 }
+
+// TestLogHasNoMarks writes what would steer a terminal, or turn a text around, by
+// every way out.
+func TestLogHasNoMarks(t *testing.T) {
+	const name = "a\u009b31m\u202eb\u2066c\u061cd"
+	conn, path := journald(t)
+	var stderr, plain, coded bytes.Buffer
+	logs := map[string]*slog.Logger{
+		"journal": slog.New(newHandler(path, &stderr)),
+		"text":    New(Options{Stderr: &plain, People: true}), "json": New(Options{Stderr: &coded}),
+	}
+	for _, log := range logs {
+		log.Warn("message "+name, "name", name, "error", errors.New(name), slog.Group("bus", "device", name))
+		Flush(log)
+	}
+	got := entry(t, conn)
+	for field, value := range got {
+		if strings.ContainsAny(value, "\u009b\u202e\u2066\u061c") {
+			t.Errorf("the journal's %s is %q", field, value)
+		}
+	}
+	if got["ROOMGATE_NAME"] != `a\u009b31m\u202eb\u2066c\u061cd` {
+		t.Errorf("the name is %q", got["ROOMGATE_NAME"])
+	}
+	_ = conn.Close()
+	logs["journal"].Warn(name) // to the standard error
+	for what, out := range map[string]*bytes.Buffer{"standard error": &stderr, "text": &plain, "json": &coded} {
+		if out.Len() == 0 || strings.ContainsAny(out.String(), "\u009b\u202e\u2066\u061c") {
+			t.Errorf("%s has %q", what, out)
+		}
+	}
+}

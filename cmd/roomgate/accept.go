@@ -129,7 +129,7 @@ func concludeReport(cmd *cobra.Command, r acceptance.Report, dir string) error {
 		return err
 	}
 	if !wantsJSON(cmd) {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, see %s\n", r.Space, r.Verdict, path+".html")
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, see %s\n", show.Plain(r.Space), r.Verdict, path+".html")
 	}
 	if r.Verdict == acceptance.Refused {
 		return fail(exitFailed, "%s is not accepted: %s failed", r.Space, strings.Join(r.Failed, ", "))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -65,7 +64,7 @@ func runClaim(cmd *cobra.Command, c *client, _ []string) error {
 	if wantsJSON(cmd) {
 		return show.JSON(out, g)
 	}
-	screen, _ := out.(*os.File)
+	screen := show.FileOf(out)
 	_, err := io.WriteString(out, g.text(screen != nil && show.IsTerminal(screen)))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -112,5 +113,18 @@ func TestHidesFinds(t *testing.T) {
 	}
 	if found := searchAll(pack("nothing"), "file", []string{"canarysecret"}); found != nil {
 		t.Errorf("found %v", found)
+	}
+}
+
+// plain wants nothing in a file that steers a terminal, or turns a text around:
+// plain FILE.
+func plain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: plain FILE")
+	}
+	for _, r := range ts.ReadFile(args[0]) {
+		if r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			ts.Fatalf("%U is in %s", r, args[0])
+		}
 	}
 }

@@ -50,7 +50,7 @@ func identify(cmd *cobra.Command, c *client, args []string) error {
 	err = room.Identify(cmd.Context(), d.Type, sub, func(s acceptance.Shown) {
 		shown = append(shown, s)
 		if !wantsJSON(cmd) {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", room.Name, s.What)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", show.Plain(room.Name), show.Plain(s.What))
 		}
 	})
 	if err == nil && wantsJSON(cmd) {

@@ -78,6 +78,6 @@ func liftLockout(cmd *cobra.Command, c *client, args []string) error {
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), map[string]any{"meeting_space_id": s.ID, "locked_out_s": 0})
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: the keypad takes codes\n", s.Name)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: the keypad takes codes\n", show.Plain(s.Name))
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // a small system has no zones of its own
+
+	"roomgate/cmd/roomgate/show"
 )
 
 func main() { os.Exit(execute()) }
@@ -17,6 +19,10 @@ func execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	cmd, err := newRoot().ExecuteContextC(ctx)
-	return report(os.Stderr, cmd, err)
+	stderr := &show.Safe{Out: os.Stderr}
+	root := newRoot()
+	root.SetOut(&show.Safe{Out: os.Stdout})
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(stderr, cmd, err)
 }

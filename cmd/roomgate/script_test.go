@@ -54,6 +54,7 @@ func TestScript(t *testing.T) {
 			"release": release,
 			"ask":     askControl,
 			"hides":   hides,
+			"plain":   plain,
 		},
 	})
 }

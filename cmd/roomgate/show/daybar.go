@@ -62,8 +62,8 @@ func StyleOf(out io.Writer) Style {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		s.Width = n
 	}
-	file, ok := out.(*os.File)
-	if !ok {
+	file := FileOf(out)
+	if file == nil {
 		return s
 	}
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)

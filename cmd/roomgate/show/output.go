@@ -57,10 +57,10 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Plain keeps what a device says from steering the terminal.
+// Plain keeps what a device says from steering the terminal, and from showing as something else.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.IsControl(r) || misleads(r) {
 			return '?'
 		}
 		return r

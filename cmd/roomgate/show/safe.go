@@ -1,0 +1,61 @@
+package show
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Safe is what people read with what they must not meet in it written as it is in
+// JSON, \u009b: the controls of C1, which some terminals obey (ECMA-48 section
+// 8.3), and the marks that turn the direction of a text around (UAX 9), by which
+// a name shows as another. Bytes that are no UTF-8 are a question mark. What is
+// JSON stays the same JSON.
+type Safe struct {
+	Out  io.Writer
+	tail []byte // the beginning of a character whose end is not written yet
+}
+
+// Write writes all of p but a character that is cut off at its end, which comes
+// with the next.
+func (s *Safe) Write(p []byte) (int, error) {
+	text := append(s.tail, p...)
+	s.tail = nil
+	var safe bytes.Buffer
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && n == 1 && !utf8.FullRune(text):
+			s.tail, text, n = bytes.Clone(text), nil, 0
+		case r == utf8.RuneError && n == 1:
+			safe.WriteByte('?')
+		case misleads(r):
+			fmt.Fprintf(&safe, `\u%04x`, r)
+		default:
+			safe.Write(text[:n])
+		}
+		text = text[n:]
+	}
+	if _, err := s.Out.Write(safe.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// misleads says that a character above ASCII steers a terminal, or shows a text
+// as another.
+func misleads(r rune) bool {
+	return r > unicode.MaxASCII && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// FileOf is the file that a writer leads to; nil: none.
+func FileOf(w io.Writer) *os.File {
+	if s, ok := w.(*Safe); ok {
+		w = s.Out
+	}
+	file, _ := w.(*os.File)
+	return file
+}

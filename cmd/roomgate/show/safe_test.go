@@ -1,0 +1,73 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// misleading are all characters that must not be shown, each after a letter.
+func misleading() string {
+	var b strings.Builder
+	for r := range rune(0x2100) {
+		if r >= 0x80 && r < 0xa0 || r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			b.WriteString("x" + string(r))
+		}
+	}
+	return b.String()
+}
+
+// unsafeIn says which of them a text has.
+func unsafeIn(text string) (found []rune) {
+	for _, r := range text {
+		if r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// TestSafe writes them as text and JSON, whole and byte by byte.
+func TestSafe(t *testing.T) {
+	name := "Größe 🚪 שלום " + misleading()
+	raw, err := json.Marshal(map[string]string{"name": name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range []int{1, 2, 3, 5, len(raw)} {
+		var out bytes.Buffer
+		s := &Safe{Out: &out}
+		for rest := raw; len(rest) > 0; {
+			n, err := s.Write(rest[:min(piece, len(rest))])
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		var back map[string]string
+		if found := unsafeIn(out.String()); found != nil {
+			t.Errorf("in pieces of %d: %U in %q", piece, found, &out)
+		}
+		if json.Unmarshal(out.Bytes(), &back) != nil || back["name"] != name {
+			t.Errorf("in pieces of %d it is other JSON: %q", piece, back["name"])
+		}
+	}
+	var out bytes.Buffer
+	if _, err := (&Safe{Out: &out}).Write([]byte("a\x9b31mb\xffc")); err != nil || out.String() != "a?31mb?c" {
+		t.Errorf("no UTF-8: %q, %v", &out, err)
+	}
+	if FileOf(&Safe{Out: os.Stdout}) != os.Stdout || FileOf(os.Stdout) != os.Stdout || FileOf(&out) != nil {
+		t.Error("the file behind it is not found")
+	}
+}
+
+// TestPlainHasNoMarks: a cell of a table has neither controls nor marks.
+func TestPlainHasNoMarks(t *testing.T) {
+	got := Plain("a\x1b[2J" + misleading())
+	if unsafeIn(got) != nil || strings.ContainsFunc(got, unicode.IsControl) {
+		t.Errorf("%q", got)
+	}
+}
