@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"golang.org/x/sync/semaphore"
@@ -23,9 +24,9 @@ func TestManyLargeBodies(t *testing.T) {
 	for range senders {
 		c := &call{w: httptest.NewRecorder(), bodies: bodies, body: make([]byte, 0, 1<<10),
 			// All but the end of a picture, and then the line is cut.
-			r: &http.Request{Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
+			r: &http.Request{Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
 		open = append(open, c)
-		_, err := c.readBody(maxPicture)
+		_, err := c.readBody(maxPicture, "image/png")
 		if room += cap(c.body); agent.AsError(err).Code == problem.Unavailable {
 			refused++
 			if c.w.Header().Get("Retry-After") == "" {
@@ -64,6 +65,61 @@ func TestUsualRequestsNeedNoBudget(t *testing.T) {
 		checkProblem(t, "a large one later", got, 415, "unsupported_media_type", "")
 		if !b.server.bodies.TryAcquire(maxBodies) {
 			t.Error("not all was given back")
+		}
+	})
+}
+
+// TestBodiesWithoutAType: what reads a body wants to know what it is, of any
+// length that is told or not; where nothing was sent nothing is asked.
+func TestBodiesWithoutAType(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		send := func(path, body string, length int64) answer {
+			r := newRequest(t, "POST", path, "X-API-Key: "+systemKey)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), length
+			got, err := b.net.client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer got.Body.Close()
+			text, err := io.ReadAll(got.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return answer{got, string(text)}
+		}
+		for path, body := range map[string]string{"/devices/" + aurora + "/status": `{"device_type":"lock"}`, "/bookings": `{}`, "/bookings/bulk": `{}`,
+			"/meetingspace/" + aurora + "/claim-code": `{}`, "/meetingspace/" + borealis + "/screenshot": "x", "/v2.0/bookings": `{}`,
+			"/api/v1/auth/otp/request": `{"email":"a@example.com"}`, "/edge/register": `{"claim_code":"x"}`} {
+			checkProblem(t, path, send(path, body, int64(len(body))), 415, "unsupported_media_type", "Content-Type")
+			checkProblem(t, path+" in chunks", send(path, body, -1), 415, "unsupported_media_type", "Content-Type")
+		}
+		for _, length := range []int64{0, -1} {
+			if got := send("/meetingspace/"+aurora+"/claim-code", "", length); got.StatusCode != 201 {
+				t.Errorf("no body of length %d: %d %s", length, got.StatusCode, got.body)
+			}
+		}
+	})
+}
+
+// TestLengthTwice sends a request with a length and in chunks, and behind it what
+// a proxy that goes by the length would have taken for its body.
+func TestLengthTwice(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		conn, err := b.net.dial()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		const hidden = "GET /healthz HTTP/1.1\r\nHost: gateway\r\n\r\n"
+		sent := "POST /devices/" + aurora + "/status HTTP/1.1\r\nHost: gateway\r\nX-API-Key: " + systemKey + "\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 80\r\nTransfer-Encoding: chunked\r\n\r\n16\r\n{\"device_type\":\"lock\"}\r\n0\r\n\r\n" + hidden
+		go func() { _, _ = io.WriteString(conn, sent) }() // the rest is not read
+		answers, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(answers), "HTTP/1.1 "); n != 1 || !strings.Contains(string(answers), "Connection: close") {
+			t.Errorf("%d answers: %s", n, answers)
 		}
 	})
 }

@@ -155,6 +155,9 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 			body = c.body
 		}
 		n, err := c.r.Body.Read(body[len(body):cap(body)])
+		if n > 0 && len(c.r.Header["Content-Type"]) == 0 {
+			return nil, c.untyped(contentTypes)
+		}
 		body = body[:len(body)+n]
 		c.body = body
 		switch {
@@ -191,14 +194,24 @@ func (c *call) tooLarge(limit int) error {
 	return &problem.Error{Code: tooLarge, Message: "the body is larger than " + strconv.Itoa(limit>>10) + " KiB: send less"}
 }
 
-// checkType refuses a body of another type. None is taken as the right one.
+// untyped refuses a body that does not say what it is: a page of anybody can make
+// a browser send one without asking first (Fetch Standard, section 2.2.2).
+func (c *call) untyped(want []string) error {
+	c.w.Header().Set("Connection", "close") // instead of reading on
+	return &problem.Error{Code: unsupportedType, Field: "Content-Type", Message: "is missing: send " + strings.Join(want, " or ") + " with a body"}
+}
+
+// checkType refuses a body of another type, or of none.
 func (c *call) checkType(want []string) error {
 	given := c.r.Header["Content-Type"]
 	if len(c.r.Header["Content-Encoding"]) > 0 {
 		return &problem.Error{Code: unsupportedType, Field: "Content-Encoding", Message: "is not supported: send the body as it is"}
 	}
 	if len(given) == 0 {
-		return nil
+		if c.r.ContentLength > 0 {
+			return c.untyped(want)
+		}
+		return nil // there may be no body at all
 	}
 	media, _, _ := strings.Cut(given[0], ";")
 	media = strings.TrimSpace(media)

@@ -110,6 +110,11 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // enter answers a request for a pattern; nil: there is no such path.
 func (d *door) enter(w http.ResponseWriter, r *http.Request, p *pattern) {
+	if len(r.TransferEncoding) > 0 {
+		// It may have had a Content-Length too, of which net/http does not tell: what
+		// follows is not taken for a request (RFC 9112 section 6.3).
+		w.Header().Set("Connection", "close")
+	}
 	c := newCall(w, r)
 	c.bodies = d.server.bodies
 	defer d.leave(c)

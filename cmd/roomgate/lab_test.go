@@ -190,6 +190,7 @@ func (l *lab) post(path string, body, answer any) {
 		l.Fatal(err)
 	}
 	r.Header.Set("X-API-Key", labKey)
+	r.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		l.Fatal(err)
