@@ -39,8 +39,14 @@ func (b *Commands) answerAgain(ctx context.Context, p *Pending) error {
 // Refuse stores that a message of the cloud was refused, so that the same id
 // gets the same answer, and tells the sender. An id that is known has its answer
 // already, and only that is sent. A command without an action stands for a
-// message that is no command. What else is to be stored with it is also.
+// message that is no command. What else is to be stored with it is also. Of very
+// many in a row only some are stored and answered, see refusalBurst.
 func (b *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
+	if !b.refusals.Allow() {
+		b.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", clipped(why.Error(), refusedText))
+		return nil
+	}
+	c = refused(c)
 	r := refusedReceipt(c.ID, why)
 	b.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
 	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
@@ -68,6 +74,7 @@ func refusedReceipt(id string, why *problem.Error) Receipt {
 	now := time.Now().UTC()
 	r := Receipt{CommandID: id, ReceivedAt: now, FinishedAt: now}
 	r.State, r.Code, r.Reason = Outcome(why)
+	r.Reason = clipped(r.Reason, 5*refusedText)
 	if r.State == Failed {
 		r.State = Rejected
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"golang.org/x/time/rate"
 
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
@@ -41,6 +42,8 @@ type CommandsOptions struct {
 type Commands struct {
 	o CommandsOptions
 
+	refusals *rate.Limiter // of the cloud's messages
+
 	mu      sync.Mutex
 	pending map[string]*Pending // under way, by command id
 	// forgotten is until when commands were sent whose receipts a repair may have lost; zero: none were.
@@ -50,7 +53,7 @@ type Commands struct {
 // NewCommands prepares the commands; CloseInterrupted ends those of the process
 // before this one.
 func NewCommands(o CommandsOptions) *Commands {
-	return &Commands{o: o, pending: map[string]*Pending{}}
+	return &Commands{o: o, refusals: newRefusals(), pending: map[string]*Pending{}}
 }
 
 // Do carries a command out and returns its final receipt; if ctx ends first,
