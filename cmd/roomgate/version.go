@@ -26,11 +26,22 @@ type versionInfo struct {
 
 func newVersion() *cobra.Command {
 	cmd := &cobra.Command{Use: "version", Short: "what this program is", Args: cobra.NoArgs, RunE: action(runVersion)}
+	cmd.Flags().Bool("sbom", false, "list what is inside, as SPDX 2.3 in JSON")
+	cmd.Flags().String("of", "", "list what is inside of another roomgate, with --sbom: its `FILE`")
 	outputFlag(cmd)
 	return cmd
 }
 
 func runVersion(cmd *cobra.Command, _ []string) error {
+	if of := text(cmd, "of"); flagged(cmd, "sbom") {
+		info, err := buildOf(of)
+		if err != nil {
+			return err
+		}
+		return show.JSON(cmd.OutOrStdout(), inside(info, version))
+	} else if of != "" {
+		return fail(exitUsage, "--of goes with --sbom: name both")
+	}
 	v := versionInfo{version, revision(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, agent.Schema}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), v)

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestInside holds the list of what is inside to what the program was built
+// from, and to what SPDX wants.
+func TestInside(t *testing.T) {
+	t.Parallel()
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		t.Fatal("the test does not know what it was built from")
+	}
+	s := inside(info, "1.2.3")
+	if s.Version != "SPDX-2.3" || s.License != "CC0-1.0" || s.ID != "SPDXRef-DOCUMENT" || !strings.HasPrefix(s.Namespace, "urn:roomgate:spdx:1.2.3:") {
+		t.Errorf("%+v", s)
+	}
+	if _, err := time.Parse(time.RFC3339, s.Creation.Created); err != nil || len(s.Creation.Creators) == 0 {
+		t.Errorf("made %+v", s.Creation)
+	}
+	found, ids := map[string]spdxPackage{}, map[string]bool{s.ID: true}
+	for _, p := range s.Packages {
+		if ids[p.ID] || notOfID.MatchString(strings.TrimPrefix(p.ID, "SPDXRef-")) || p.Download == "" || p.Version == "" {
+			t.Errorf("package %+v", p)
+		}
+		found[p.Name], ids[p.ID] = p, true
+	}
+	if len(info.Deps) < 10 || len(s.Packages) != len(info.Deps)+2 {
+		t.Errorf("%d packages of %d modules", len(s.Packages), len(info.Deps))
+	}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		p := found[m.Path]
+		if p.Version != m.Version || !strings.Contains(p.Comment, m.Sum) || p.Refs[0].Locator != "pkg:golang/"+m.Path+"@"+m.Version {
+			t.Errorf("module %s %s is %+v", m.Path, m.Version, p)
+		}
+	}
+	if len(s.Relationships) != len(s.Packages) {
+		t.Errorf("%d relations of %d packages", len(s.Relationships), len(s.Packages))
+	}
+	for _, r := range s.Relationships {
+		if !ids[r.From] || !ids[r.To] {
+			t.Errorf("a relation leads nowhere: %+v", r)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := buildOf(self)
+	if err != nil || !reflect.DeepEqual(inside(of, "1.2.3"), s) {
+		t.Errorf("of the file it is another: %v", err)
+	}
+	if _, err := buildOf("sbom_test.go"); err == nil {
+		t.Error("a text was built from something")
+	}
+}
