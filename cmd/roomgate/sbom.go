@@ -75,9 +75,11 @@ func inside(info *debug.BuildInfo, version string) spdx {
 	s := spdx{Version: "SPDX-2.3", License: "CC0-1.0", ID: document, Name: name,
 		Namespace: "urn:roomgate:spdx:" + version + ":" + settingOf(info, "GOOS") + "-" + settingOf(info, "GOARCH") + settingOf(info, "GOARM") + ":" + settingOf(info, "vcs.revision"),
 		Creation:  spdxCreation{builtAt(info), []string{"Tool: roomgate-" + version}},
-		Packages: []spdxPackage{{ID: program, Name: "roomgate", Version: version, Download: "NOASSERTION",
-			Comment: "revision " + settingOf(info, "vcs.revision")}},
+		Packages: []spdxPackage{{ID: program, Name: "roomgate", Version: version, Download: "NOASSERTION"}},
 		Relationships: []spdxRelation{{document, "DESCRIBES", program}}}
+	if revision := settingOf(info, "vcs.revision"); revision != "" { // else it is not known
+		s.Packages[0].Comment = "revision " + revision
+	}
 	add := func(path, version, sum string) {
 		p := spdxPackage{ID: spdxID(len(s.Packages), path), Name: path, Version: version, Download: "NOASSERTION",
 			Refs: []spdxRef{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + path + "@" + version}}}
