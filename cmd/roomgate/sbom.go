@@ -73,9 +73,9 @@ func inside(info *debug.BuildInfo, version string) spdx {
 	const document, program = "SPDXRef-DOCUMENT", "SPDXRef-roomgate"
 	name := "roomgate-" + version
 	s := spdx{Version: "SPDX-2.3", License: "CC0-1.0", ID: document, Name: name,
-		Namespace: "urn:roomgate:spdx:" + version + ":" + settingOf(info, "GOOS") + "-" + settingOf(info, "GOARCH") + settingOf(info, "GOARM") + ":" + settingOf(info, "vcs.revision"),
-		Creation:  spdxCreation{builtAt(info), []string{"Tool: roomgate-" + version}},
-		Packages: []spdxPackage{{ID: program, Name: "roomgate", Version: version, Download: "NOASSERTION"}},
+		Namespace:     "urn:roomgate:spdx:" + version + ":" + settingOf(info, "GOOS") + "-" + settingOf(info, "GOARCH") + settingOf(info, "GOARM") + ":" + settingOf(info, "vcs.revision"),
+		Creation:      spdxCreation{builtAt(info), []string{"Tool: roomgate-" + version}},
+		Packages:      []spdxPackage{{ID: program, Name: "roomgate", Version: version, Download: "NOASSERTION"}},
 		Relationships: []spdxRelation{{document, "DESCRIBES", program}}}
 	if revision := settingOf(info, "vcs.revision"); revision != "" { // else it is not known
 		s.Packages[0].Comment = "revision " + revision
