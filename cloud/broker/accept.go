@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"roomgate/cloud/guest"
 )
 
 // listenerID is what the router calls the source of our connections.
@@ -71,37 +73,39 @@ func (b *Broker) serveLocal(c net.Conn, inside bool) error {
 // admit counts a connection in, or says why not.
 func (b *Broker) admit(c net.Conn, from netip.Addr, local bool) (*conn, error) {
 	if !local && b.guesses.tooMany(from) {
-		return nil, errors.New("too many wrong passwords from this address")
+		return nil, errGuesses
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case b.closed:
+	if b.closed {
 		return nil, ErrClosed
-	case len(b.conns) >= b.o.MaxClients:
-		return nil, fmt.Errorf("there are %d clients already", b.o.MaxClients)
-	case !local && b.countFrom(from) >= b.o.MaxPerAddress:
-		return nil, fmt.Errorf("there are %d clients from this address already", b.o.MaxPerAddress)
 	}
-	wrapped := newConn(c, b.o.MaxPacket, b.budget.share())
-	wrapped.local, wrapped.from = local, from
+	var wrapped *conn // others enter only once this is unlocked
+	network := guest.Network(from)
+	if local {
+		network = netip.Prefix{}
+	}
+	place := b.places.Enter(network, func() { b.displace(wrapped) })
+	if place == nil {
+		return nil, fmt.Errorf("there are %d clients from this network already that have not logged in", b.o.MaxPerAddress)
+	}
+	wrapped = newConn(c, b.o.MaxPacket, b.budget.share())
+	wrapped.local, wrapped.from, wrapped.place = local, from, place
 	wrapped.flushes = &b.serving
-	b.conns[wrapped] = from
+	b.conns[wrapped] = struct{}{}
 	b.serving.Add(1)
 	return wrapped, nil
 }
 
-func (b *Broker) countFrom(from netip.Addr) (n int) {
-	for _, a := range b.conns {
-		if a == from {
-			n++
-		}
-	}
-	return n
+// displace ends a connection whose place somebody else needs.
+func (b *Broker) displace(c *conn) {
+	c.cut()
+	b.log.warn("broker ended a connection: its place was needed", "address", c.from)
 }
 
 func (b *Broker) release(c *conn) {
 	_ = c.Close()
+	c.place.Leave()
 	b.mu.Lock()
 	delete(b.conns, c)
 	b.mu.Unlock()

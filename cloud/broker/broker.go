@@ -31,7 +31,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +38,8 @@ import (
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"golang.org/x/sync/semaphore"
+
+	"roomgate/cloud/guest"
 )
 
 // ErrBusy is returned by Publish when too many messages wait.
@@ -68,11 +69,12 @@ type Options struct {
 	ACL func(user, topic string, write bool) bool
 	// TLS, if set, is required of every client of Listen.
 	TLS *tls.Config
-	// MaxClients bounds the connections; 0: 200. Sessions that wait for their
-	// client are bounded by the same number.
+	// MaxClients bounds the connections; 0: 200. An eighth is kept for clients that
+	// have not logged in yet; who has shares the others fairly by user, and makes room
+	// for no stranger. Sessions that wait for their client are bounded by the same number.
 	MaxClients int
-	// MaxPerAddress bounds the connections of one IP address other than this
-	// machine; 0: 8.
+	// MaxPerAddress bounds the connections of one IPv4 address or IPv6 /64 other than
+	// this machine that have not logged in yet; 0: 8.
 	MaxPerAddress int
 	// MaxPacket bounds a packet after CONNECT, in bytes; 0: 64 KiB.
 	MaxPacket int
@@ -112,7 +114,8 @@ type Broker struct {
 	gate     gate
 	traffic  *semaphore.Weighted
 	numbers  atomic.Int64 // the last one given
-	guesses  guesses
+	guesses  *guesses
+	places   guest.Places
 	budget   *budget
 	leavings atomic.Int64 // counts the sessions whose clients have left
 	log      *notes
@@ -123,7 +126,7 @@ type Broker struct {
 
 	mu     sync.Mutex
 	closed bool
-	conns  map[*conn]netip.Addr
+	conns  map[*conn]struct{}
 	ending ending
 }
 
@@ -141,10 +144,11 @@ func Open(o Options) (*Broker, error) {
 		return nil, err
 	}
 	b := &Broker{
-		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]netip.Addr{},
+		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]struct{}{},
 		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ending: ending{done: make(chan struct{})},
 		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
-		budget: newBudget(o.Budget),
+		budget: newBudget(o.Budget), guesses: newGuesses(),
+		places: guest.Places{Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress},
 	}
 	b.retained = retained{of: b.budget, most: o.Budget / 2}
 	b.numbers.Store(firstNumber)

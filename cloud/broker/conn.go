@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"roomgate/cloud/guest"
 	"roomgate/cloud/internal/frame"
 )
 
@@ -26,6 +27,7 @@ type conn struct {
 	local    bool
 	inside   bool // of this process
 	from     netip.Addr
+	place    *guest.Place
 	flushes  *sync.WaitGroup
 
 	// Set when CONNECT is accepted, by the goroutine that reads.

@@ -111,6 +111,7 @@ func (b *Broker) examine(c *conn, cl *mqtt.Client, pk packets.Packet) (packets.C
 	if w := cl.Properties.Will; w.Flag == 1 && (!validTopic(w.TopicName) || !b.allowed(c.user, w.TopicName, true)) {
 		return packets.ErrBadUsernameOrPassword, fmt.Errorf("its will is for %s, where it may not publish", printable(w.TopicName))
 	}
+	c.place.Know(c.user)
 	return packets.CodeSuccess, nil
 }
 
@@ -128,9 +129,9 @@ func (b *Broker) identify(c *conn, pk packets.Packet) (string, error) {
 	if c.local && b.o.AllowAnonymousLoopback && (len(b.o.Users) == 0 || name == "") {
 		return "", nil
 	}
-	if !b.users.verify(name, string(pk.Connect.Password)) {
-		b.guesses.count(c.from)
-		return "", errors.New("its user name or password is wrong")
+	right := func() bool { return b.users.verify(name, string(pk.Connect.Password)) }
+	if err := b.guesses.try(userAt{name, c.from}, c.local, right); err != nil {
+		return "", err
 	}
 	return name, nil
 }

@@ -284,7 +284,7 @@ func TestPerAddress(t *testing.T) {
 		}
 	}
 	for range guessBurst {
-		b.guesses.count(guest)
+		b.guesses.count(userAt{"a", guest})
 	}
 	if _, err := b.admit(far, guest, false); err == nil || !strings.Contains(err.Error(), "wrong passwords") {
 		t.Errorf("an address that guesses passwords was let in: %v", err)

@@ -8,13 +8,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // A stored password is $pbkdf2-sha256$rounds$salt$key, RFC 8018.
@@ -67,15 +62,9 @@ func checkHash(stored string) error {
 }
 
 // users are the passwords by name.
-type users struct {
-	stored map[string]string
-	// hashing bounds how many passwords are computed at once.
-	hashing chan struct{}
-}
+type users struct{ stored map[string]string }
 
-func newUsers(stored map[string]string) users {
-	return users{stored: stored, hashing: make(chan struct{}, 2)}
-}
+func newUsers(stored map[string]string) users { return users{stored} }
 
 // verify takes as long for a name that does not exist as for one that does.
 func (u users) verify(name, password string) bool {
@@ -97,8 +86,6 @@ func (u users) matches(stored, password string) bool {
 		want, got := sha256.Sum256([]byte(stored)), sha256.Sum256([]byte(password))
 		return subtle.ConstantTimeCompare(want[:], got[:]) == 1
 	}
-	u.hashing <- struct{}{}
-	defer func() { <-u.hashing }()
 	got, err := pbkdf2.Key(sha256.New, password, salt, rounds, len(key))
 	return err == nil && subtle.ConstantTimeCompare(got, key) == 1
 }
@@ -109,38 +96,4 @@ func (u users) owns(user, id string) bool {
 	owner, _, _ := strings.Cut(id, "/")
 	_, taken := u.stored[owner]
 	return !taken || owner == user
-}
-
-// Wrong passwords per address: a burst, then one for each interval.
-const (
-	guessBurst = 10
-	guessEvery = 6 * time.Second
-	maxGuesses = 1024 // addresses that are remembered
-)
-
-// guesses limits who guesses passwords.
-type guesses struct {
-	mu   sync.Mutex
-	from map[netip.Addr]*rate.Limiter
-}
-
-// count notes a wrong password.
-func (g *guesses) count(from netip.Addr) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.from == nil || len(g.from) >= maxGuesses {
-		g.from = map[netip.Addr]*rate.Limiter{}
-	}
-	if g.from[from] == nil {
-		g.from[from] = rate.NewLimiter(rate.Every(guessEvery), guessBurst)
-	}
-	g.from[from].Allow()
-}
-
-// tooMany says whether an address has to wait.
-func (g *guesses) tooMany(from netip.Addr) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l := g.from[from]
-	return l != nil && l.Tokens() < 1
 }

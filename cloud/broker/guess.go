@@ -1,0 +1,121 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+
+	"roomgate/cloud/guest"
+)
+
+// Wrong passwords: a burst, then one for each interval.
+const (
+	guessBurst = 10
+	guessEvery = 6 * time.Second
+	maxLogins  = 1024 // that are remembered
+)
+
+// userAt is a user at an address.
+type userAt struct {
+	user string
+	from netip.Addr
+}
+
+// guesses limits who guesses passwords. All of a network have one budget. A user
+// who has been let in at an address has one of his own there, so that no other
+// guest of his network keeps him out.
+type guesses struct {
+	strangers guest.Tries[netip.Prefix]
+	known     guest.Tries[userAt]
+	hashing   guest.Turns[netip.Prefix] // bounds how many passwords are computed at once
+
+	mu     sync.Mutex
+	logins map[userAt]struct{} // that were right
+	at     map[netip.Addr]int  // of them
+}
+
+func newGuesses() *guesses {
+	return &guesses{
+		strangers: guest.Tries[netip.Prefix]{Burst: guessBurst, Every: guessEvery},
+		known:     guest.Tries[userAt]{Burst: guessBurst, Every: guessEvery},
+		hashing:   guest.Turns[netip.Prefix]{Most: 2},
+		logins:    map[userAt]struct{}{}, at: map[netip.Addr]int{},
+	}
+}
+
+// errGuesses refuses without looking at the password.
+var errGuesses = errors.New("too many wrong passwords from this network")
+
+// try computes whether a password is right, if there is a try left.
+func (g *guesses) try(l userAt, local bool, right func() bool) error {
+	if !local && !g.left(l) {
+		return errGuesses
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
+	defer cancel()
+	network := guest.Network(l.from)
+	if !g.hashing.Take(ctx, network) {
+		return errors.New("too many passwords are being looked at")
+	}
+	defer g.hashing.Done()
+	if right() {
+		g.remember(l)
+		return nil
+	}
+	g.count(l)
+	return errors.New("its user name or password is wrong")
+}
+
+// count notes a wrong password.
+func (g *guesses) count(l userAt) {
+	if g.knows(l) {
+		g.known.Take(l, time.Now())
+		return
+	}
+	g.strangers.Take(guest.Network(l.from), time.Now())
+}
+
+func (g *guesses) left(l userAt) bool {
+	if g.knows(l) {
+		return g.known.Left(l, time.Now())
+	}
+	return g.strangers.Left(guest.Network(l.from), time.Now())
+}
+
+// tooMany says whether nobody at an address may try a password.
+func (g *guesses) tooMany(from netip.Addr) bool {
+	g.mu.Lock()
+	known := g.at[from] > 0
+	g.mu.Unlock()
+	return !known && !g.strangers.Left(guest.Network(from), time.Now())
+}
+
+func (g *guesses) knows(l userAt) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, known := g.logins[l]
+	return known
+}
+
+// remember notes a right password, in the place of any other one if there are too
+// many.
+func (g *guesses) remember(l userAt) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.logins[l]; known {
+		return
+	}
+	for old := range g.logins {
+		if len(g.logins) < maxLogins {
+			break
+		}
+		delete(g.logins, old)
+		if g.at[old.from]--; g.at[old.from] == 0 {
+			delete(g.at, old.from)
+		}
+	}
+	g.logins[l] = struct{}{}
+	g.at[l.from]++
+}

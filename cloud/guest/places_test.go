@@ -1,0 +1,139 @@
+package guest
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+func TestNetwork(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.7:1":           "192.0.2.7/32",
+		"[::ffff:192.0.2.7]:1":  "192.0.2.7/32",
+		"[2001:db8::1]:1":       "2001:db8::/64",
+		"[2001:db8::2:3:4:5]:1": "2001:db8::/64",
+		"[2001:db8:0:1::1]:1":   "2001:db8:0:1::/64",
+		"[fe80::1%eth0]:1":      "fe80::/64",
+		"/run/roomgate/x.sock":  netip.Prefix{}.String(),
+		"@":                     netip.Prefix{}.String(),
+	} {
+		if got := ParseNetwork(address).String(); got != want {
+			t.Errorf("%s counts as %s, want %s", address, got, want)
+		}
+		if tcp, err := net.ResolveTCPAddr("tcp", address); err == nil && NetworkOf(tcp).String() != want {
+			t.Errorf("%s counts as %s, want %s", tcp, NetworkOf(tcp), want)
+		}
+	}
+	if NetworkOf(&net.UnixAddr{Name: "x"}).IsValid() || NetworkOf(nil).IsValid() {
+		t.Error("a socket in the file system has a network")
+	}
+}
+
+// at is the n-th network.
+func at(n int) netip.Prefix { return Network(netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)})) }
+
+// TestOneGuestCannotTakeAllPlaces takes all places in each way that there is; then
+// comes somebody else.
+func TestOneGuestCannotTakeAllPlaces(t *testing.T) {
+	none := func() {}
+	for name, c := range map[string]struct {
+		places   *Places
+		take     func(p *Places, n int) *Place
+		newcomer func(p *Places) *Place
+	}{
+		"strangers of one network":   {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.Enter(at(1), none) }, stranger},
+		"strangers of many networks": {&Places{Most: 8}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) }, stranger},
+		"a credential of one network": {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.EnterKnown("eve", at(1), none) },
+			func(p *Places) *Place { return p.EnterKnown("ada", at(1), none) }},
+		"a credential of many networks": {&Places{Most: 8}, func(p *Places, n int) *Place { return p.EnterKnown("eve", at(n+1), none) },
+			func(p *Places) *Place { return p.EnterKnown("ada", at(1), none) }},
+		"one of those who share a credential": {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.EnterKnown("eve", at(1), none) },
+			func(p *Places) *Place { return p.EnterKnown("eve", at(2), none) }},
+		"the known, and a stranger comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.EnterKnown(fmt.Sprint(n), at(n+1), none) }, stranger},
+		"strangers, and somebody known comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) },
+			func(p *Places) *Place { return p.EnterKnown("ada", at(99), none) }},
+		"strangers, and one shows who he is": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) },
+			func(p *Places) *Place {
+				if pl := stranger(p); pl != nil && pl.Know("ada") {
+					return pl
+				}
+				return nil
+			}},
+		"the idle": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place {
+			pl := p.EnterKnown("", at(n/2), none)
+			if pl != nil {
+				pl.Idle(true)
+			}
+			return pl
+		}, func(p *Places) *Place { return p.EnterKnown("", at(99), none) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := c.places
+			for n := range 3 * p.Most {
+				c.take(p, n)
+			}
+			pl := c.newcomer(p)
+			if pl == nil {
+				t.Fatal("the newcomer has no place")
+			}
+			if len(p.all) > p.Most || p.known > p.Most-p.Reserve {
+				t.Errorf("%d places are held, %d by the known", len(p.all), p.known)
+			}
+			for other := range p.all {
+				other.Leave()
+			}
+			if len(p.all)+p.known+len(p.clients)+len(p.groups)+len(p.strange) > 0 {
+				t.Errorf("something is left: %+v", p)
+			}
+		})
+	}
+}
+
+func stranger(p *Places) *Place { return p.Enter(at(99), func() {}) }
+
+// TestStrangersDisplaceNobodyWhoIsKnown: however many come, who has shown who he is
+// stays.
+func TestStrangersDisplaceNobodyWhoIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := Places{Most: 10, Reserve: 2}
+		var known, strange atomic.Int32
+		for n := range 8 {
+			if pl := p.Enter(at(1), func() { known.Add(1) }); pl == nil || !pl.Know("ada") {
+				t.Fatalf("place %d is not known", n)
+			}
+		}
+		for n := range 100 {
+			if p.Enter(at(2+n), func() { strange.Add(1) }) == nil {
+				t.Fatalf("stranger %d has no place", n)
+			}
+		}
+		synctest.Wait()
+		if known.Load() != 0 || strange.Load() != 98 {
+			t.Errorf("%d of the known and %d strangers made room", known.Load(), strange.Load())
+		}
+	})
+}
+
+// TestWhoHoldsFewStays: with fair shares nobody is displaced any more, and a network
+// has no more than its own.
+func TestWhoHoldsFewStays(t *testing.T) {
+	p := Places{Most: 8}
+	for n := range 8 {
+		p.EnterKnown(fmt.Sprint("u", n/2), at(1), func() { t.Error("somebody made room") })
+	}
+	if p.EnterKnown("u0", at(1), func() {}) != nil {
+		t.Error("one who holds as many as others got another place")
+	}
+	q := Places{Most: 8, Each: 2}
+	for n := range 4 {
+		if pl := q.Enter(at(1), func() {}); (pl != nil) != (n < 2) {
+			t.Errorf("place %d of a network: %v", n+1, pl != nil)
+		}
+		if q.Enter(netip.Prefix{}, func() {}) == nil {
+			t.Error("this machine has no place")
+		}
+	}
+}
