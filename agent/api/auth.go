@@ -13,6 +13,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
 )
 
 // permission is what an operation needs: one of those that keys and users
@@ -104,6 +105,7 @@ func (d *door) admit(c *call, o *endpoint) error {
 	if err := d.server.entrance.authenticate(c); err != nil {
 		return err
 	}
+	welcomed(c.r)
 	if !o.may(&c.who) {
 		return o.forbidden(&c.who)
 	}
@@ -215,15 +217,4 @@ func unauthorized(field, message string) error {
 
 // clientAddress is whom to count wrong tries against: the address, or for
 // IPv6 its /64, of which one host has all.
-func clientAddress(r *http.Request) netip.Prefix {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	address, bits := peer.Addr().Unmap().WithZone(""), 64
-	if address.Is4() {
-		bits = 32
-	}
-	prefix, _ := address.Prefix(bits) // bits fit the family
-	return prefix
-}
+func clientAddress(r *http.Request) netip.Prefix { return guest.ParseNetwork(r.RemoteAddr) }

@@ -162,11 +162,13 @@ func isSubDevice(name string) bool {
 
 // poll reads events, and waits for some if there are none.
 func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event, error) {
-	if wait > 0 && s.waiters.TryAcquire(1) { // else answered at once: still right, only less handy
-		defer s.waiters.Release(1)
-		patient(c.w, wait)
-	} else {
-		wait = 0
+	if wait > 0 {
+		if place := s.enter(c); place != nil {
+			defer place.Leave()
+			patient(c.w, wait)
+		} else {
+			wait = 0 // answered at once: still right, only less handy
+		}
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), wait)
 	defer cancel()

@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,10 +187,13 @@ func TestLongPollPassesByWhatItDoesNotWant(t *testing.T) {
 func TestPollsBeyondTheBoundAreAnsweredAtOnce(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		cursor := b.events("/devices/events").Next
-		if !b.server.streams.waiters.TryAcquire(maxWaiters) {
-			t.Fatal("somebody waits already")
+		for i := range maxWaiters {
+			place := b.server.streams.waiters.EnterKnown(strconv.Itoa(i), netip.Prefix{}, func() { t.Error("somebody made room") })
+			if place == nil {
+				t.Fatal("somebody waits already")
+			}
+			defer place.Leave()
 		}
-		defer b.server.streams.waiters.Release(maxWaiters)
 		start := time.Now()
 		if got := b.events("/devices/events?wait=1m&cursor=" + cursor); len(got.Events) != 0 || time.Since(start) > time.Second {
 			t.Errorf("it waited %v for %v", time.Since(start), got)

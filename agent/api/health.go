@@ -45,9 +45,10 @@ func gateway(s *Server, c *call) error {
 
 // counts are this door's figures.
 type counts struct {
-	classes [6]atomic.Uint64 // answers by the first digit of their status
-	open    atomic.Int64     // connections
-	refused atomic.Uint64
+	classes   [6]atomic.Uint64 // answers by the first digit of their status
+	open      atomic.Int64     // connections
+	refused   atomic.Uint64
+	displaced atomic.Uint64
 }
 
 func (n *counts) answered(status int) {
@@ -73,7 +74,8 @@ func metrics(s *Server, c *call) error {
 	}{
 		{"http_streams", "gauge", "Event streams that are open.", s.streams.open.Load()},
 		{"http_connections", "gauge", "Connections that are open.", s.counts.open.Load()},
-		{"http_connections_refused_total", "counter", "Connections closed because one address had too many.", int64(s.counts.refused.Load())},
+		{"http_connections_refused_total", "counter", "Connections closed because one network had too many without a credential.", int64(s.counts.refused.Load())},
+		{"http_connections_displaced_total", "counter", "Connections closed to make room for others.", int64(s.counts.displaced.Load())},
 	} {
 		fmt.Fprintf(&b, "# HELP roomgate_%s %s\n# TYPE roomgate_%s %s\nroomgate_%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
 	}

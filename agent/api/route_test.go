@@ -50,29 +50,36 @@ func FuzzRoute(f *testing.F) {
 	})
 }
 
-// TestTriesAreBounded fills the table of addresses.
+// TestTriesAreBounded: one network sends wrong keys without end, then come more
+// networks than the table holds. Each has its own tries, and the first none.
 func TestTriesAreBounded(t *testing.T) {
 	book, now := newTries(), time.Now()
 	nth := func(i int) netip.Prefix {
 		return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
 	}
-	for i := range maxAddresses {
-		book.take(nth(i), now)
-	}
-	for i := range triesBurst { // those who come later share one budget
-		if allowed, _ := book.take(nth(maxAddresses+i), now); !allowed {
-			t.Fatalf("try %d of the others is refused", i)
+	told := 0
+	for i := range 2 * triesBurst {
+		allowed, first := book.take(nth(0), now)
+		if first {
+			told++
+		}
+		if allowed != (i < triesBurst) {
+			t.Fatalf("try %d: %v", i+1, allowed)
 		}
 	}
-	if allowed, _ := book.take(nth(2*maxAddresses), now); allowed {
-		t.Error("the others have no bound")
+	if told != 1 {
+		t.Errorf("the log is told %d times", told)
 	}
-	if allowed, _ := book.take(nth(7), now); !allowed {
-		t.Error("they have used up what others had left")
+	for i := range 10_000 {
+		if allowed, _ := book.take(nth(1+i), now); !allowed {
+			t.Fatalf("network %d has used up what others had left", i)
+		}
 	}
-	now = now.Add(time.Minute) // every budget is whole again
-	if allowed, _ := book.take(nth(2*maxAddresses), now); !allowed || len(book.known) > 2 {
-		t.Errorf("%d addresses are still known", len(book.known))
+	if allowed, _ := book.take(nth(0), now); allowed {
+		t.Error("others have cleared a lock-out")
+	}
+	if allowed, _ := book.take(nth(0), now.Add(triesEvery)); !allowed {
+		t.Error("time gives nothing back")
 	}
 }
 

@@ -132,7 +132,7 @@ func TestHeadersAreBounded(t *testing.T) {
 func TestOneAddressHasHalfOfTheConnections(t *testing.T) {
 	inServer(t, ok, func(t *testing.T, s *Server, p *pipes) {
 		var held []net.Conn
-		for range maxPerAddress {
+		for range maxPerNetwork {
 			held = append(held, p.mustDial(t))
 		}
 		extra := p.mustDial(t)

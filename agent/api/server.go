@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
 )
 
 // Options say what a Server serves.
@@ -69,7 +70,7 @@ func New(o Options) *Server {
 		metrics:    o.Metrics,
 		entrance:   entrance{o.Agent, o.Log, newTries()},
 		visibility: visibility{o.Agent},
-		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: semaphore.NewWeighted(maxWaiters)},
+		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
 		pictures:   semaphore.NewWeighted(1),
 		bodies:     semaphore.NewWeighted(maxBodies),
 	}

@@ -2,18 +2,18 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"roomgate/agent"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
 )
 
 const (
@@ -29,7 +29,8 @@ const (
 	streamRetry = "retry: 3000\n\n"
 )
 
-// maxWaiters bounds the streams and long polls that are open at one time.
+// maxWaiters bounds the streams and long polls that are open at one time. When
+// there are as many, the credential that has most makes room for one that has fewer.
 const maxWaiters = 256
 
 // streams are the readers of the log: they look back, wait, or follow it.
@@ -37,8 +38,8 @@ type streams struct {
 	agent      *agent.Agent
 	visibility visibility
 	log        *slog.Logger
-	waiters    *semaphore.Weighted // streams and long polls
-	open       atomic.Int64        // streams
+	waiters    guest.Places // streams and long polls
+	open       atomic.Int64 // streams
 }
 
 // stream sends events as they are written (text/event-stream, WHATWG HTML
@@ -52,17 +53,31 @@ func (s *streams) stream(c *call, f follow) error {
 	if err := s.begin(&f); err != nil {
 		return err
 	}
-	if !s.waiters.TryAcquire(1) {
+	place := s.enter(c)
+	if place == nil {
 		c.w.Header().Set("Retry-After", "10")
-		return &problem.Error{Code: problem.Busy, Message: "too many streams are open: close some, or poll"}
+		return &problem.Error{Code: problem.Busy, Message: "too many streams are open: close some of yours, or poll"}
 	}
-	defer s.waiters.Release(1)
+	defer place.Leave()
 	s.open.Add(1)
 	defer s.open.Add(-1)
 	w := newEventWriter(c)
 	for w.write(nil) && s.pump(c, &f, w) {
 	}
 	return nil
+}
+
+// enter takes a place among those who wait, nil if there is none. Once it is needed
+// for another credential the request is over.
+func (s *streams) enter(c *call) *guest.Place {
+	ctx, cancel := context.WithCancel(c.r.Context())
+	place := s.waiters.EnterKnown(c.who.via+" "+c.who.Kind+" "+c.who.ID, clientAddress(c.r), cancel)
+	if place == nil {
+		cancel()
+		return nil
+	}
+	c.r = c.r.WithContext(ctx)
+	return place
 }
 
 // begin places a stream that has no cursor.
