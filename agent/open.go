@@ -182,7 +182,7 @@ func webhookOptions(a *Agent, o Options) webhook.Options {
 // edgeOptions are what the edge devices stand on.
 func edgeOptions(a *Agent) edge.Options {
 	return edge.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log, Moment: moment(a),
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
 		Space: func(id string) error { _, err := a.Site.Space(id); return err },
 	}
 }

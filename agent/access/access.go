@@ -18,6 +18,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	"roomgate/agent/loop"
+	"roomgate/cloud/guest"
 	"roomgate/store"
 )
 
@@ -60,7 +61,7 @@ type Directory struct {
 	turn    sync.Mutex // of who changes the users
 	signing signing    // of tokens
 
-	asked, tried auth.Limiter[netip.Prefix]
+	asked, tried guest.Tries[netip.Prefix]
 	changed      loop.Broadcast // a key or a user lost access
 }
 
@@ -69,9 +70,10 @@ type Directory struct {
 func Open(ctx context.Context, o Options) (*Directory, error) {
 	given := o.SystemKey
 	o.SystemKey = "" // is needed once
-	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log}
+	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log,
+		asked: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
+		tried: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every}}
 	d.signing.options, d.signing.signOut = o, d.changed.Wake
-	d.asked.Rate, d.tried.Rate = perNetwork, perNetwork
 	if err := d.loadKeys(ctx, given); err != nil {
 		return nil, fmt.Errorf("load the keys: %w", err)
 	}

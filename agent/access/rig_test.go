@@ -140,7 +140,7 @@ var sixDigits = regexp.MustCompile(`(?m)^ +([0-9]{6})`)
 // code is the one-time password of the newest letter to an address.
 func (r *rig) code(email string) string {
 	r.t.Helper()
-	account := r.keys.Account(email)
+	account := r.pair(email, network).id
 	var l CodeLetter
 	err := r.db.View(func(tx *store.Tx) error {
 		sealed, err := r.letters.Get(tx, account)
@@ -178,9 +178,9 @@ func (r *rig) wantRefused(t *testing.T, why, email, code string) {
 }
 
 // tries is how often the code under way was tried, -1 without one.
-func (r *rig) tries(email string) (n int) {
+func (r *rig) tries(email string, from netip.Prefix) (n int) {
 	_ = r.db.View(func(tx *store.Tx) error {
-		c, err := accounts.Get(tx, r.keys.Account(email))
+		c, err := accounts.Get(tx, r.pair(email, from).id)
 		if n = c.Tries; err != nil || len(c.Hash) == 0 {
 			n = -1
 		}

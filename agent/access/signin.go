@@ -12,11 +12,6 @@ import (
 	"roomgate/store"
 )
 
-// maxAccounts bounds the addresses whose one-time passwords and tries are
-// counted, those of strangers included. When so many were tried within hours,
-// further ones wait.
-const maxAccounts = 1000
-
 // perNetwork bounds what comes from one network address: one-time passwords
 // asked for, and wrong ones. Many people may be behind one.
 var perNetwork = auth.Rate{Burst: 20, Every: 30 * time.Second}
@@ -32,34 +27,32 @@ func (d *Directory) RequestOTP(ctx context.Context, email string, from netip.Pre
 	if d.options.Mail == nil {
 		return problem.New(problem.Unavailable, "", "this gateway has no mail relay, so nobody can sign in by e-mail: set smtp.url")
 	}
-	now := d.moment()
-	if wait, ok := d.asked.Take(from, now); !ok {
-		return problem.TooOften("too many one-time passwords were asked for from this network address", wait)
-	}
-	account, code := d.keys.Account(address), auth.NewCode()
+	now, p := d.moment(), d.pair(address, from)
+	wait, left := d.asked.Take(from, time.Now())
+	code := auth.NewCode()
 	user := d.users.Load().byEmail[address]
-	letter := codeLetter(d.options.Title, account, address, code)
+	letter := codeLetter(d.options.Title, p.id, address, code)
 	if user == nil || !user.Enabled {
 		letter.Decoy = true
 	}
-	var wait time.Duration
-	room, issued := false, false
-	err = d.db.Update(ctx, func(tx *store.Tx) (err error) {
-		room, err = changeAccount(tx, account, now, func(c *auth.Account) {
-			wait, issued = c.Issue(d.keys.Hash(account, code), now)
-		})
-		if err != nil || !issued {
+	err = d.db.Update(ctx, func(tx *store.Tx) error {
+		s, err := readStanding(tx, p)
+		switch {
+		case err != nil:
+			return err
+		case !left && !s.proven(p): // the others of his network do not keep him out
+			return errNetwork(wait)
+		}
+		if wait, ok := s.issue(p, d.keys.Hash(p.id, code), now); !ok {
+			return problem.TooOften("too many one-time passwords were sent to this address", wait)
+		}
+		if err := errors.Join(d.makeRoom(tx, now), s.write(tx, p)); err != nil {
 			return err
 		}
 		return d.options.Mail(tx, letter)
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !room:
-		return errAccounts()
-	case !issued:
-		return problem.TooOften("too many one-time passwords were sent to this address", wait)
 	}
 	d.options.Mailed()
 	return nil
@@ -98,11 +91,7 @@ func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip
 	if !ok {
 		return "", user, problem.New(problem.Invalid, "otp", "is not a one-time password: want six digits")
 	}
-	now := d.moment()
-	if wait, ok := d.tried.Take(from, now); !ok {
-		return "", user, problem.TooOften("too many wrong one-time passwords came from this network address", wait)
-	}
-	right, err := d.tryCode(ctx, d.keys.Account(address), code, now)
+	right, err := d.tryCode(ctx, d.pair(address, from), from, code)
 	if err != nil {
 		return "", user, err
 	}
@@ -110,7 +99,6 @@ func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip
 	if !right || u == nil || !u.Enabled {
 		return "", user, problem.New(problem.Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one")
 	}
-	d.tried.Return(from, now)
 	token, _, err = d.signing.sign(auth.Token{Kind: KindUser, Subject: u.ID, Name: u.Name, Stamp: u.stamp, Life: d.options.Lifetime})
 	if err != nil {
 		return "", user, err
@@ -120,69 +108,37 @@ func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip
 }
 
 // tryCode tries a one-time password. That it is used up is on the disk before
-// anybody is let in.
-func (d *Directory) tryCode(ctx context.Context, account, code string, now auth.Moment) (right bool, err error) {
-	room, exhausted := false, false
-	err = d.db.Update(ctx, func(tx *store.Tx) (err error) {
-		room, err = changeAccount(tx, account, now, func(c *auth.Account) {
-			last := c.Tries == auth.CodeTries-1
-			right = c.Try(d.keys.Hash(account, code), now)
-			exhausted = last && !right
-		})
-		return err
+// anybody is let in. A network that has asked for none has none to try, and is
+// slowed down; one that has is bounded by its tries alone, so that the others of
+// the network do not keep him out.
+func (d *Directory) tryCode(ctx context.Context, p pair, from netip.Prefix, code string) (right bool, err error) {
+	now, exhausted := d.moment(), false
+	err = d.db.Update(ctx, func(tx *store.Tx) error {
+		s, err := readStanding(tx, p)
+		if err != nil {
+			return err
+		}
+		row, hash := &s.pair, d.keys.Hash(p.id, code)
+		if !row.Live(now) && s.whole.Live(now) { // asked for before each network had its own
+			row, hash = &s.whole, d.keys.Hash(p.account, code)
+		}
+		if !row.Live(now) {
+			if wait, ok := d.tried.Take(from, time.Now()); !ok {
+				return problem.TooOften("too many wrong one-time passwords came from this network address", wait)
+			}
+			return nil
+		}
+		last := row.Tries == auth.CodeTries-1
+		if right = row.Try(hash, now); right {
+			s.whole.Prove(p.network)
+		} else {
+			exhausted = last
+			d.tried.Take(from, time.Now())
+		}
+		return s.write(tx, p)
 	})
-	switch {
-	case err != nil:
-		return false, err
-	case !room:
-		return false, errAccounts()
-	case exhausted:
-		d.log.Warn("a one-time password was tried too often and is void", "account", account)
+	if exhausted && err == nil {
+		d.log.Warn("a one-time password was tried too often and is void", "account", p.account)
 	}
-	return right, nil
-}
-
-// changeAccount changes how an address stands. One that is not known is made,
-// so that it costs the same; ok is false if there is no room for it.
-func changeAccount(tx *store.Tx, id string, now auth.Moment, change func(*auth.Account)) (ok bool, err error) {
-	c, err := accounts.Get(tx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		if ok, err = roomForAccount(tx, now); !ok {
-			return false, err
-		}
-	}
-	if err != nil {
-		return false, err
-	}
-	change(&c)
-	return true, accounts.Put(tx, id, c)
-}
-
-// roomForAccount forgets, when there are too many, those that are as if they
-// had never been seen. Of those whose age cannot be told it counts from now.
-func roomForAccount(tx *store.Tx, now auth.Moment) (ok bool, err error) {
-	if accounts.Len(tx) < maxAccounts {
-		return true, nil
-	}
-	var idle []string
-	anchored := map[string]auth.Account{}
-	for id, c := range accounts.All(tx) {
-		if c.Idle(now) {
-			idle = append(idle, id)
-		} else if c.Anchor(now) {
-			anchored[id] = c
-		}
-	}
-	for _, id := range idle {
-		err = errors.Join(err, accounts.Delete(tx, id))
-	}
-	for id, c := range anchored {
-		err = errors.Join(err, accounts.Put(tx, id, c))
-	}
-	return len(idle) > 0, err
-}
-
-// errAccounts refuses an address for which there is no room.
-func errAccounts() error {
-	return problem.TooOften("too many addresses were tried", auth.CodeRate.Every)
+	return right && err == nil, err
 }

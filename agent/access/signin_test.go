@@ -30,12 +30,12 @@ func TestGuessingIsHopeless(t *testing.T) {
 					codes++
 				}
 				for range 10 {
-					before := r.tries("ada@example.com")
+					before := r.tries("ada@example.com", from)
 					_, _, err := r.VerifyOTP(t.Context(), "ada@example.com", "000000", from)
 					if err == nil {
 						t.Fatal("one in a million")
 					}
-					if r.tries("ada@example.com") != before {
+					if r.tries("ada@example.com", from) != before {
 						guesses++
 					}
 				}
@@ -44,7 +44,7 @@ func TestGuessingIsHopeless(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if codes != auth.CodeRate.Burst || guesses > codes*auth.CodeTries {
+		if codes != auth.StrangeRate.Burst || guesses > codes*auth.CodeTries {
 			t.Errorf("%d codes, %d guesses", codes, guesses)
 		}
 	})
@@ -73,45 +73,6 @@ func TestNetworksAreLimited(t *testing.T) {
 		r.wait(perNetwork.Every)
 		if err := r.RequestOTP(t.Context(), "ada@example.com", network); err != nil {
 			t.Errorf("later: %v", err)
-		}
-	})
-}
-
-// TestAccountsAreBounded tries more addresses than are remembered.
-func TestAccountsAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := openRig(t, rigOptions{})
-		defer r.Close()
-		fill := func(trusted bool) {
-			now := r.moment()
-			now.Trusted = trusted
-			if !trusted {
-				now.Boot = "before"
-			}
-			err := r.db.Update(t.Context(), func(tx *store.Tx) error {
-				for i := range maxAccounts {
-					c := auth.Account{}
-					c.Issue([]byte("x"), now)
-					if err := accounts.Put(tx, fmt.Sprint(i), c); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		for email, trusted := range map[string]bool{"ada@example.com": true, "mel@example.com": false} {
-			fill(trusted)
-			for _, email := range []string{email, "bob@example.com"} {
-				_, _, err := r.VerifyOTP(t.Context(), email, "123456", network)
-				if problem.As(err).Code != problem.TooMany || problem.As(r.RequestOTP(t.Context(), email, network)).Code != problem.TooMany {
-					t.Errorf("%s: %v", email, err)
-				}
-			}
-			r.wait(auth.CodeRate.Every)
-			r.request(t, email)
 		}
 	})
 }
@@ -153,7 +114,7 @@ func TestOneOfManyGetsIn(t *testing.T) {
 	code := auth.NewCode()
 	err := r.db.Update(t.Context(), func(tx *store.Tx) error {
 		var c auth.Account
-		account := r.keys.Account("ada@example.com")
+		account := r.keys.Account("ada@example.com") // as an earlier version did
 		c.Issue(r.keys.Hash(account, code), r.moment())
 		return accounts.Put(tx, account, c)
 	})

@@ -13,7 +13,7 @@ var (
 	// userMarks holds what was decided here about users, by id.
 	userMarks = store.NewTable[storedUser]("users")
 	// accounts holds how the addresses that somebody typed stand with their
-	// one-time passwords, by a keyed hash. At most maxAccounts; then others wait.
+	// one-time passwords, alone and with each network that asked, by a keyed hash.
 	accounts = store.NewTable[auth.Account]("accounts")
 	// signingRows holds the ids of the keys that sign tokens, newest last.
 	signingRows = store.NewTable[[]storedSigningKey]("signing-keys")

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"math"
-	"sync"
 	"time"
 )
 
@@ -39,54 +38,4 @@ func (b *Budget) spent(r Rate, now Moment) float64 {
 	}
 	left := b.Spent - float64(elapsed)/float64(r.Every)
 	return math.Min(math.Max(left, 0), float64(r.Burst))
-}
-
-// maxBudgets bounds the keys of a Limiter that are counted one by one; the
-// others share one budget.
-const maxBudgets = 4096
-
-// Limiter keeps a Budget for each key, in memory. It may be used by many.
-type Limiter[K comparable] struct {
-	Rate Rate
-
-	mu     sync.Mutex
-	known  map[K]*Budget
-	others Budget
-}
-
-// Take spends one of a key's budget.
-func (l *Limiter[K]) Take(key K, now Moment) (wait time.Duration, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.of(key, now).Take(l.Rate, now)
-}
-
-// Return gives back what was taken for something that does not count.
-func (l *Limiter[K]) Return(key K, now Moment) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := l.of(key, now)
-	b.Spent = math.Max(b.Spent-1, 0)
-}
-
-func (l *Limiter[K]) of(key K, now Moment) *Budget {
-	if b := l.known[key]; b != nil {
-		return b
-	}
-	if l.known == nil {
-		l.known = map[K]*Budget{}
-	}
-	if len(l.known) >= maxBudgets {
-		for k, b := range l.known {
-			if b.Whole(l.Rate, now) {
-				delete(l.known, k)
-			}
-		}
-	}
-	if len(l.known) >= maxBudgets {
-		return &l.others
-	}
-	b := &Budget{}
-	l.known[key] = b
-	return b
 }

@@ -82,32 +82,3 @@ func TestBudgetBoundsTheRate(t *testing.T) {
 		}
 	})
 }
-
-func TestLimiterIsBounded(t *testing.T) {
-	l := Limiter[int]{Rate: Rate{Burst: 1, Every: time.Minute}}
-	for i := range maxBudgets {
-		if _, ok := l.Take(i, at(0)); !ok {
-			t.Fatalf("key %d was refused", i)
-		}
-	}
-	if _, ok := l.Take(-1, at(0)); !ok {
-		t.Error("the first of those who share is refused")
-	}
-	if _, ok := l.Take(-2, at(0)); ok || len(l.known) != maxBudgets {
-		t.Errorf("the second one is let in, %d keys", len(l.known))
-	}
-	l.Return(5, at(0))
-	if _, ok := l.Take(5, at(0)); !ok {
-		t.Error("what was returned is not there")
-	}
-	if _, ok := l.Take(-3, at(time.Minute)); !ok || len(l.known) > 2 {
-		t.Errorf("after a minute %d keys", len(l.known))
-	}
-}
-
-func BenchmarkLimiter(b *testing.B) {
-	l := Limiter[int]{Rate: Rate{Burst: 1, Every: time.Minute}}
-	for i := 0; b.Loop(); i++ {
-		l.Take(i%100, at(0))
-	}
-}

@@ -141,7 +141,7 @@ func TestGuessing(t *testing.T) {
 					issued++
 				}
 			default:
-				live := a.live(now)
+				live := a.Live(now)
 				if live {
 					guesses++
 				}

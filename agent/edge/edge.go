@@ -23,6 +23,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
 	"roomgate/store"
 )
 
@@ -43,8 +44,6 @@ type Options struct {
 	Keys   *auth.Keys // by which claim codes are hashed
 	Log    *slog.Logger
 
-	// Moment is now, by which wrong codes are counted.
-	Moment func() auth.Moment
 	// Space refuses the id of a meeting space that there is not.
 	Space func(id string) error
 }
@@ -83,7 +82,7 @@ func Words(tx *store.Tx) (words []string) {
 // many.
 type Devices struct {
 	o     Options
-	wrong auth.Limiter[netip.Prefix]
+	wrong guest.Tries[netip.Prefix]
 
 	mu    sync.Mutex
 	known map[string]storedDevice // by id
@@ -95,8 +94,7 @@ type Devices struct {
 // Open reads the edge devices. Those of a space that is gone stay, and reach
 // nothing.
 func Open(_ context.Context, o Options) (*Devices, error) {
-	b := &Devices{o: o}
-	b.wrong.Rate = wrongCodes
+	b := &Devices{o: o, wrong: guest.Tries[netip.Prefix]{Burst: wrongCodes.Burst, Every: wrongCodes.Every}}
 	return b, o.DB.View(func(tx *store.Tx) error {
 		b.become(maps.Collect(table.All(tx)))
 		if err := tx.Err(); err != nil {
@@ -114,7 +112,7 @@ func (b *Devices) Register(ctx context.Context, typed string, d Device, from net
 	if err := d.check(); err != nil {
 		return d, "", err
 	}
-	now := b.o.Moment()
+	now := time.Now()
 	if wait, ok := b.wrong.Take(from, now); !ok {
 		return d, "", problem.TooOften("too many wrong claim codes came from this network address", wait)
 	}

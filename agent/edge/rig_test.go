@@ -57,12 +57,9 @@ func (r *rig) open() {
 	if r.db, _, err = store.Open(r.Context(), r.path, store.Options{Schema: 1}); err != nil {
 		r.Fatal(err)
 	}
-	now, log, started := clock.New(clock.Options{Mode: clock.Always}), slog.New(slog.DiscardHandler), time.Now()
+	now, log := clock.New(clock.Options{Mode: clock.Always}), slog.New(slog.DiscardHandler)
 	r.Devices, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: log,
 		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 1000, Flush: time.Second, Log: log}),
-		Moment: func() auth.Moment {
-			return auth.Moment{Boot: "b", Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}
-		},
 		Space: func(id string) error {
 			if id != room && id != otherRoom {
 				return problem.New(problem.NotFound, "meeting_space_id", "is none")
