@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
 )
 
 const (
@@ -30,14 +31,16 @@ const (
 // call is one request on its way. It is used again once answered, so nothing
 // may keep it, nor its body.
 type call struct {
-	w      http.ResponseWriter
-	r      *http.Request
-	who    principal
-	params [maxParams]string // the values in the path, in order
-	status int               // 0 until answered
-	body   []byte
-	bodies *semaphore.Weighted // of the server, in bytes
-	held   int64               // of them
+	w       http.ResponseWriter
+	r       *http.Request
+	who     principal
+	params  [maxParams]string // the values in the path, in order
+	status  int               // 0 until answered
+	body    []byte
+	bodies  *semaphore.Weighted  // of the server, in bytes
+	reads   *guest.Turns[reader] // of the server; nil: nobody waits for a turn
+	working bool                 // it has one
+	held    int64                // of them
 
 	v2      bool    // the operation is of V2.0
 	wording wording // its own, of V2.0
@@ -75,6 +78,7 @@ var (
 // begin writes the head of an answer. What a device says is true for a moment
 // only, so nobody may store it.
 func (c *call) begin(status int, contentType []string) {
+	c.rest() // it is computed: who reads slowly keeps nobody waiting
 	h := c.w.Header()
 	h["Content-Type"] = contentType
 	h["Cache-Control"] = noStore
@@ -243,6 +247,7 @@ func (c *call) decodeAny(members ...member) error {
 
 // none answers 204: it is done, and there is nothing to say.
 func (c *call) none() error {
+	c.rest()
 	c.status = http.StatusNoContent
 	c.w.WriteHeader(c.status)
 	return nil

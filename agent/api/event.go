@@ -174,6 +174,9 @@ func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event
 	defer cancel()
 	for {
 		changed, access := s.agent.Events.Changed(), s.agent.Access.Changed()
+		if err := c.work(); err != nil {
+			return nil, nil // nobody waits for it any more
+		}
 		found, moved, err := s.next(f)
 		if err == nil && wait > 0 && s.ended(c.who) { // while it waited
 			return nil, unauthorized("", "the credential was withdrawn or has expired meanwhile: send another one")
@@ -184,6 +187,7 @@ func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event
 		if moved { // there may be more to look through
 			continue
 		}
+		c.rest()
 		select {
 		case <-changed:
 		case <-access:

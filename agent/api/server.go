@@ -49,6 +49,7 @@ type Server struct {
 	pictures   *semaphore.Weighted // one is unpacked at a time
 	bodies     *semaphore.Weighted // bytes of large requests that are being read
 	counts     counts
+	reads      *guest.Turns[reader]
 }
 
 // maxBodies bounds what all requests together have sent so far beyond keptBody of
@@ -71,6 +72,7 @@ func New(o Options) *Server {
 		entrance:   entrance{o.Agent, o.Log, newTries()},
 		visibility: visibility{o.Agent},
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
+		reads:      newReads(),
 		pictures:   semaphore.NewWeighted(1),
 		bodies:     semaphore.NewWeighted(maxBodies),
 	}
@@ -118,6 +120,9 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p *pattern) {
 	}
 	c := newCall(w, r)
 	c.bodies = d.server.bodies
+	if !d.control {
+		c.reads = d.server.reads
+	}
 	defer d.leave(c)
 	if err := d.serve(c, p); err != nil {
 		c.fail(d.server.log, err)
@@ -145,12 +150,18 @@ func (d *door) serve(c *call, p *pattern) error {
 	if o.successor != nil {
 		c.deprecate(o.successor)
 	}
+	if o.isRead() {
+		if err := c.work(); err != nil {
+			return err
+		}
+	}
 	return o.handle(d.server, c)
 }
 
 // leave counts the answer. A handler that panicked costs its own request only.
 func (d *door) leave(c *call) {
 	s := d.server
+	c.rest()
 	if cause := recover(); cause != nil {
 		if cause == http.ErrAbortHandler {
 			panic(cause)

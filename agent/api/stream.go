@@ -92,6 +92,9 @@ func (s *streams) begin(f *follow) (err error) {
 // pump sends what there is, or waits; it is false when the stream is over.
 func (s *streams) pump(c *call, f *follow, w *eventWriter) bool {
 	changed, access := s.agent.Events.Changed(), s.agent.Access.Changed()
+	if c.work() != nil {
+		return false
+	}
 	found, moved, err := s.next(f)
 	if err != nil {
 		c.fail(s.log, err)
@@ -103,6 +106,7 @@ func (s *streams) pump(c *call, f *follow, w *eventWriter) bool {
 	if moved {
 		return c.r.Context().Err() == nil
 	}
+	c.rest()
 	return s.rest(c, w, changed, access)
 }
 
@@ -169,6 +173,7 @@ func (w *eventWriter) beat() bool {
 }
 
 func (w *eventWriter) flush() bool {
+	w.c.rest()
 	if w.buffer.Len() == 0 {
 		return true
 	}
