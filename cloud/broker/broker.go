@@ -104,6 +104,12 @@ const (
 	queueLength      = 256 // of Publish
 )
 
+// entry is who may come in: places, and tries of passwords.
+type entry struct {
+	guesses *guesses
+	places  guest.Places
+}
+
 // Broker is a running broker.
 type Broker struct {
 	o        Options
@@ -114,8 +120,7 @@ type Broker struct {
 	gate     gate
 	traffic  *semaphore.Weighted
 	numbers  atomic.Int64 // the last one given
-	guesses  *guesses
-	places   guest.Places
+	entry
 	budget   *budget
 	leavings atomic.Int64 // counts the sessions whose clients have left
 	log      *notes
@@ -147,8 +152,8 @@ func Open(o Options) (*Broker, error) {
 		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]struct{}{},
 		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ending: ending{done: make(chan struct{})},
 		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
-		budget: newBudget(o.Budget), guesses: newGuesses(),
-		places: guest.Places{Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress},
+		budget: newBudget(o.Budget), entry: entry{newGuesses(), guest.Places{
+			Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress}},
 	}
 	b.retained = retained{of: b.budget, most: o.Budget / 2}
 	b.numbers.Store(firstNumber)

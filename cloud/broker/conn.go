@@ -26,9 +26,8 @@ type conn struct {
 	frames   *frame.Reader
 	local    bool
 	inside   bool // of this process
-	from     netip.Addr
-	place    *guest.Place
-	flushes  *sync.WaitGroup
+	peer
+	flushes *sync.WaitGroup
 
 	// Set when CONNECT is accepted, by the goroutine that reads.
 	id, user    string
@@ -48,6 +47,12 @@ type conn struct {
 	flushing bool
 	closing  bool
 	overflow bool
+}
+
+// peer is where a connection comes from, and its place.
+type peer struct {
+	from  netip.Addr
+	place *guest.Place
 }
 
 func newConn(c net.Conn, maxPacket int, s *share) *conn {
