@@ -20,19 +20,24 @@ const (
 // Envelope is a message's payload: a CloudEvents 1.0 JSON object, with the
 // extension attributes that a gateway adds.
 type Envelope struct {
-	SpecVersion string          `json:"specversion"` // "1.0"
-	ID          string          `json:"id"`          // unique per source
-	Source      string          `json:"source"`      // "roomgate/{gateway_id}"
-	Type        string          `json:"type"`        // TypeOf(level), for events with the event's name behind it
-	Subject     string          `json:"subject,omitempty"`
-	Time        time.Time       `json:"time,omitzero"`
-	Sequence    uint64          `json:"sequence,omitempty"`  // the outbox row, from 1
-	BootID      string          `json:"bootid,omitempty"`    // changes with each start of the gateway
-	TimeTrust   string          `json:"timetrust,omitempty"` // whether Time can be believed
-	Data        json.RawMessage `json:"data,omitempty"`
+	SpecVersion string    `json:"specversion"` // "1.0"
+	ID          string    `json:"id"`          // unique per source
+	Source      string    `json:"source"`      // "roomgate/{gateway_id}"
+	Type        string    `json:"type"`        // TypeOf(level), for events with the event's name behind it
+	Subject     string    `json:"subject,omitempty"`
+	Time        time.Time `json:"time,omitzero"`
+	Sequence    uint64    `json:"sequence,omitempty"`  // the outbox row, from 1
+	BootID      string    `json:"bootid,omitempty"`    // changes with each start of the gateway
+	TimeTrust   string    `json:"timetrust,omitempty"` // whether Time can be believed
+	// Counter rises from one signed command to the next of a key.
+	Counter uint64          `json:"counter,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
 	// Retained says that the broker had kept the message, as MQTT tells it to
 	// who subscribes. It is no attribute of the envelope.
 	Retained bool `json:"-"`
+	// SignedBy names the key whose signature over the envelope was verified; empty:
+	// it has none. It is no attribute either.
+	SignedBy string `json:"-"`
 }
 
 // EnvelopeError names the attribute of an envelope that cannot be accepted.
@@ -115,7 +120,7 @@ func explain(err error) error {
 }
 
 func wants(field string) string {
-	if field == "sequence" {
+	if field == "sequence" || field == "counter" {
 		return "a whole number from 1"
 	}
 	return "a text"

@@ -13,9 +13,10 @@ import (
 
 // Take carries out a command of the cloud, once, and answers it with receipts in
 // the log. An error means that nothing was stored: it has to come again. Each
-// refusal goes through Refuse, where the id is looked up first.
-func (b *Commands) Take(ctx context.Context, c Command) error {
-	p, _, err := b.accept(ctx, c)
+// refusal goes through Refuse, where the id is looked up first. What else is to
+// be stored with a new id is also; its refusal refuses the command.
+func (b *Commands) Take(ctx context.Context, c Command, also ...func(*store.Tx) error) error {
+	p, _, err := b.accept(ctx, c, also...)
 	refusal := AsError(err)
 	switch {
 	case err == nil:

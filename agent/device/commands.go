@@ -109,7 +109,7 @@ func (b *Commands) stored(id string) (s Stored, err error) {
 // accept checks a command, stores its id before any effect, and puts it into
 // its device's lane. A command that is known already, and so not fresh, comes
 // back as it is.
-func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh bool, err error) {
+func (b *Commands) accept(ctx context.Context, c Command, also ...func(*store.Tx) error) (p *Pending, fresh bool, err error) {
 	from := originOf(c)
 	if c.ID == "" {
 		c.ID = ulid.Make().String()
@@ -118,7 +118,7 @@ func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh boo
 		return nil, false, problem.New(problem.Invalid, "id", "is longer than %d characters", maxCommandID)
 	}
 	c.SubDevice = drivers.Canonical(c.SubDevice)
-	p = &Pending{command: c, from: from, received: time.Now().UTC(), done: make(chan struct{})}
+	p = &Pending{command: c, from: from, also: also, received: time.Now().UTC(), done: make(chan struct{})}
 	if other, mine := b.register(p); !mine {
 		return other, false, other.command.same(c)
 	}

@@ -18,7 +18,8 @@ type Pending struct {
 	from     origin
 	deadline time.Time // with a monotonic reading: a stepped clock cannot revive it
 	received time.Time
-	err      error // the outcome could not be stored
+	also     []func(*store.Tx) error // stored with the id
+	err      error                   // the outcome could not be stored
 	done     chan struct{}
 }
 
@@ -106,6 +107,11 @@ func (d *Device) enqueue(ctx context.Context, p *Pending) error {
 }
 
 func (b *Commands) storeAccepted(tx *store.Tx, p *Pending) error {
+	for _, write := range p.also {
+		if err := write(tx); err != nil {
+			return err
+		}
+	}
 	if err := openCommands.Put(tx, p.command.ID, true); err != nil {
 		return err
 	}
