@@ -152,7 +152,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if err := a.Bookings.SealLinks(ctx); err != nil {
 		return fmt.Errorf("seal the addresses of calendars: %w", err)
 	}
-	if a.Claim, err = claim.Open(ctx, claimOptions(a)); err != nil {
+	if err = openClaim(ctx, a); err != nil {
 		return fmt.Errorf("load the gateway's claim: %w", err)
 	}
 	if a.Edges, err = edge.Open(ctx, edgeOptions(a)); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudlink"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
@@ -30,6 +31,7 @@ func forgetWaiting(tx *store.Tx) error {
 		also(cloudConfigs.Put(tx, key, c))
 	}
 	also(claim.Forget(tx))
+	also(doorsign.Forget(tx))
 	also(schedule.Forget(tx))
 	return err
 }

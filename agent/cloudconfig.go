@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"roomgate/agent/access"
+	"roomgate/agent/cloudcommand"
 	"roomgate/agent/device"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
@@ -35,6 +37,8 @@ type downConfig struct {
 	Keys        *[]access.KeySpec  `json:"keys"`
 	UnlockCodes *[]unlock.CodeSpec `json:"unlock_codes"`
 	Rules       *[]downRule        `json:"rules"`
+	// SigningKeys are whose signatures count from now on; they come only signed.
+	SigningKeys *[]doorsign.Key `json:"signing_keys"`
 	// Update is the release that the gateway is to have.
 	Update *downUpdate `json:"update"`
 }
@@ -70,13 +74,15 @@ type downUser struct {
 // storedConfig is what of the building is the cloud's. Its spaces and devices
 // are among the overrides of the site.
 type storedConfig struct {
-	Revision uint64     `json:"revision"`
-	Message  string     `json:"message"` // that brought it
-	Keys     []string   `json:"keys,omitempty"`
-	Codes    []string   `json:"codes,omitempty"` // by their keys in the table
-	Rules    []string   `json:"rules,omitempty"`
-	Users    []downUser `json:"users,omitempty"`
-	Update   string     `json:"update,omitempty"` // the URL of a bundle
+	Revision uint64 `json:"revision"`
+	Message  string `json:"message"` // that brought it
+	// Signed is the SHA-256 of what was signed of it; empty: it was not.
+	Signed string     `json:"signed,omitempty"`
+	Keys   []string   `json:"keys,omitempty"`
+	Codes  []string   `json:"codes,omitempty"` // by their keys in the table
+	Rules  []string   `json:"rules,omitempty"`
+	Users  []downUser `json:"users,omitempty"`
+	Update string     `json:"update,omitempty"` // the URL of a bundle
 	// Again says that the same revision is applied once more: a repair may have lost what it brought.
 	Again bool `json:"again,omitempty"`
 	// Refused is the SHA-256 of the configuration that was refused last and why.
@@ -100,15 +106,16 @@ func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	}
 	defer turn.End()
 	have, err := m.agent.storedConfig()
+	other := e.SignedBy != "" && have.Signed != "" && signedPrint(e) != have.Signed // of which a revision has one
 	switch {
 	case err != nil:
 		return err
-	case d.Revision == have.Revision && e.ID == have.Message && !have.Again:
+	case d.Revision == have.Revision && e.ID == have.Message && !have.Again && !other:
 		return nil
-	case d.Revision < have.Revision, d.Revision == have.Revision && !have.Again:
+	case d.Revision < have.Revision, d.Revision == have.Revision && (!have.Again || other):
 		return m.refuse(ctx, e, problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
 	}
-	c := &configuring{agent: m.agent, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source}
+	c := &configuring{agent: m.agent, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source, signed: e.SignedBy != ""}
 	err = c.apply(e)
 	if refusal := new(problem.Error); errors.As(err, &refusal) && refusal.Code != problem.Full && refusal.Code != problem.Internal { // it would not be better the second time
 		return m.refuse(ctx, e, refusal)
@@ -126,7 +133,7 @@ func (m *Managed) refuse(ctx context.Context, e cloud.Envelope, why *problem.Err
 	if err != nil || e.Retained && have.Refused == print {
 		return err
 	}
-	return refuseMessage(ctx, m.agent.Commands, e, why, func(tx *store.Tx) error {
+	return cloudcommand.RefuseMessage(ctx, m.agent.Commands, e, why, func(tx *store.Tx) error {
 		have.Refused = print
 		return cloudConfigs.Put(tx, currentConfig, have)
 	})
@@ -162,6 +169,9 @@ type configuring struct {
 	by    string
 	next  *site.Index // as it will be
 
+	signed  bool
+	opening string // the first part that may let somebody in; empty: none does
+
 	stages []eventlog.Stage
 }
 
@@ -169,13 +179,19 @@ type configuring struct {
 // and only then lets them take effect.
 func (c *configuring) apply(e cloud.Envelope) error {
 	defer c.release()
-	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.update} {
+	for _, part := range []func() error{c.site, c.permissions, c.users, c.keys, c.codes, c.rules, c.signers, c.update} {
 		if err := part(); err != nil {
 			return err
 		}
 	}
 	a := c.agent
-	c.kept.Revision, c.kept.Message, c.kept.Again = c.down.Revision, e.ID, false
+	if err := a.Claim.Signers().Part(e, c.opening); err != nil {
+		return err
+	}
+	c.kept.Revision, c.kept.Message, c.kept.Again, c.kept.Signed = c.down.Revision, e.ID, false, ""
+	if e.SignedBy != "" {
+		c.kept.Signed = signedPrint(e)
+	}
 	stages := append(c.stages, eventlog.Stage{Write: func(tx *store.Tx) error {
 		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
 			return err
@@ -188,6 +204,19 @@ func (c *configuring) apply(e cloud.Envelope) error {
 	}
 	a.options.Log.Info("a configuration of the cloud was applied", "revision", c.down.Revision)
 	return a.Bookings.NoteNewSpaces(c.ctx)
+}
+
+// signedPrint tells one signed configuration from another.
+func signedPrint(e cloud.Envelope) string {
+	sum := sha256.Sum256([]byte(e.ID + "\x00" + string(e.Data)))
+	return hex.EncodeToString(sum[:])
+}
+
+// opens notes that a part may let somebody in, now or later: it has to be signed.
+func (c *configuring) opens(part string, may bool) {
+	if may && c.opening == "" {
+		c.opening = part
+	}
 }
 
 // release lets go of what was checked and is not made, the last first.

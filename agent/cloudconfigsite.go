@@ -2,9 +2,11 @@ package agent
 
 import (
 	"fmt"
+	"reflect"
 
 	"roomgate/agent/device"
 	"roomgate/agent/site"
+	"roomgate/drivers"
 )
 
 // site checks the spaces and devices.
@@ -13,6 +15,8 @@ func (c *configuring) site() error {
 	if err != nil {
 		return err
 	}
+	part := change.Opens()
+	c.opens(part, part != "")
 	c.next = change.Next
 	c.add(change.Stage())
 	return nil
@@ -49,6 +53,7 @@ func (c *configuring) permissions() error {
 		if set.Permissions == nil && was.Permissions == nil {
 			continue
 		}
+		c.opens("permissions", d.Type == drivers.TypeLock && !reflect.DeepEqual(set.Permissions, was.Permissions))
 		c.add(d.Stage(set, c.by))
 	}
 	return nil
@@ -63,6 +68,7 @@ func (c *configuring) codes() error {
 	if err != nil {
 		return under("unlock_codes", err)
 	}
+	c.opens("unlock_codes", len(ids) > 0)
 	c.kept.Codes = ids
 	c.add(s)
 	return nil

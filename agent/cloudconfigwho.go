@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"reflect"
+	"slices"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/site"
 	"roomgate/store"
@@ -21,6 +24,9 @@ func (c *configuring) users() error {
 	if err != nil {
 		return site.Refusal(err)
 	}
+	c.opens("users", slices.ContainsFunc(*c.down.Users, func(u downUser) bool {
+		return !slices.ContainsFunc(c.kept.Users, func(known downUser) bool { return reflect.DeepEqual(u, known) })
+	}))
 	c.kept.Users = *c.down.Users
 	c.add(c.agent.Access.StagePeople(people))
 	return nil
@@ -45,6 +51,7 @@ func (c *configuring) keys() error {
 	if err != nil {
 		return under("keys", err)
 	}
+	c.opens("keys", len(ids) > 0)
 	c.kept.Keys = ids
 	c.add(s)
 	return nil
@@ -59,12 +66,30 @@ func (c *configuring) rules() error {
 	for i, r := range *c.down.Rules {
 		want[i] = r.Rule
 		want[i].Enabled = r.Enabled == nil || *r.Enabled
+		c.opens("rules", slices.ContainsFunc(r.Actions, func(act rules.Action) bool { return device.Unlocks(act.DeviceType, act.Action) }))
 	}
 	s, ids, err := c.agent.Rules.Stage(c.ctx, want, c.kept.Rules, ruledSite(c.next))
 	if err != nil {
 		return under("rules", err)
 	}
 	c.kept.Rules = ids
+	c.add(s)
+	return nil
+}
+
+// signers checks the keys that the next messages are signed with. They come only
+// with the signature of one before: the first came sealed, with the claim.
+func (c *configuring) signers() error {
+	if c.down.SigningKeys == nil {
+		return nil
+	}
+	if !c.signed {
+		return refuse(Forbidden, "signing_keys", "are not signed: sign them with a key that this gateway holds, or bring the first by a claim")
+	}
+	s, err := c.agent.Claim.Signers().Stage(*c.down.SigningKeys)
+	if err != nil {
+		return under("signing_keys", err)
+	}
 	c.add(s)
 	return nil
 }

@@ -33,21 +33,23 @@ func TestReadyAndProgress(t *testing.T) {
 		if err := r.Health.Ready(); err != nil {
 			t.Errorf("a missing device keeps the building from being ready: %v", err)
 		}
-		enable := func(on bool) {
-			if _, err := r.Site.SetDevice(t.Context(), "light-2", device.Settings{Enabled: &on}, false, "test"); err != nil {
-				t.Error(err)
-			}
-		}
-		enable(false)
+		r.enable("light-2", false)
 		r.wait(time.Hour)
 		if err := r.Health.Progress(); err != nil {
 			t.Errorf("a disabled device counts as stuck: %v", err)
 		}
-		enable(true)
+		r.enable("light-2", true)
 		if err := r.Health.Progress(); err != nil {
 			t.Errorf("right after it was enabled: %v", err)
 		}
 	})
+}
+
+func (r *rig) enable(id string, on bool) {
+	r.t.Helper()
+	if _, err := r.Site.SetDevice(r.t.Context(), id, device.Settings{Enabled: &on}, false, "test"); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func TestStuckDeviceDoesNotKeepTheBuildingFromStopping(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"roomgate/agent/cloudcommand"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
@@ -17,7 +18,9 @@ import (
 // handlers are who takes what comes down, by topic level.
 func handlers(a *Agent) map[string]cloudlink.Handler {
 	return map[string]cloudlink.Handler{
-		"command":  func(ctx context.Context, e cloud.Envelope) error { return takeCommand(ctx, a.Commands, e) },
+		"command": func(ctx context.Context, e cloud.Envelope) error {
+			return cloudcommand.Take(ctx, a.Commands, a.Claim.Signers(), e)
+		},
 		"schedule": func(ctx context.Context, e cloud.Envelope) error { return takeSchedule(ctx, a.Bookings, a.Commands, e) },
 		"config":   func(ctx context.Context, e cloud.Envelope) error { return a.Managed.take(ctx, e) },
 		"claim":    func(ctx context.Context, e cloud.Envelope) error { return a.Claim.Take(ctx, e) },
@@ -35,9 +38,9 @@ func refuseDown(ctx context.Context, a *Agent, level string, e cloud.Envelope, e
 	case "config":
 		return a.Managed.refuse(ctx, e, AsError(err))
 	case "command":
-		return refuseUnread(ctx, a.Commands, e, AsError(err))
+		return cloudcommand.RefuseUnread(ctx, a.Commands, e, AsError(err))
 	}
-	return refuseMessage(ctx, a.Commands, e, AsError(err))
+	return cloudcommand.RefuseMessage(ctx, a.Commands, e, AsError(err))
 }
 
 // takeSchedule lays what the cloud says over the schedule of a space, and
@@ -49,7 +52,7 @@ func takeSchedule(ctx context.Context, bookings *schedule.Book, commands *device
 		}}
 	})
 	if refusal != nil {
-		return refuseMessage(ctx, commands, e, refusal)
+		return cloudcommand.RefuseMessage(ctx, commands, e, refusal)
 	}
 	return err
 }

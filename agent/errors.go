@@ -1,11 +1,8 @@
 package agent
 
 import (
-	"errors"
-
-	"roomgate/agent/device"
+	"roomgate/agent/cloudcommand"
 	"roomgate/agent/problem"
-	"roomgate/cloud"
 )
 
 // Code and the codes are what the files of the site call by a short name, until
@@ -27,10 +24,4 @@ func refuse(code Code, field, format string, args ...any) *problem.Error {
 
 // AsError sorts any error into the codes. Causes that a caller must not see
 // become Internal without detail.
-func AsError(err error) *problem.Error {
-	var envelope *cloud.EnvelopeError
-	if problem.As(err) == nil && errors.As(err, &envelope) {
-		return &problem.Error{Code: problem.Invalid, Field: envelope.Field, Message: envelope.Problem}
-	}
-	return device.AsError(err)
-}
+func AsError(err error) *problem.Error { return cloudcommand.AsError(err) }

@@ -9,10 +9,12 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/claim"
+	"roomgate/agent/cloudcommand"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
@@ -69,10 +71,23 @@ func roomDevices(spaces []*site.Space) (all []homeassistant.Device) {
 	return all
 }
 
+// openClaim opens whom the gateway belongs to, with the keys that they sign with.
+func openClaim(ctx context.Context, a *Agent) (err error) {
+	o := doorsign.Options{DB: a.db, Clock: a.clock.Clock, Log: a.options.Log, Unsigned: a.config.Doors.Unsigned}
+	if a.options.Simulated {
+		o.Unsigned = doorsign.Allow // there is no door behind it, and everybody is to try it
+	}
+	signers, err := doorsign.Open(ctx, o)
+	if err == nil {
+		a.Claim, err = claim.Open(ctx, claimOptions(a, signers))
+	}
+	return err
+}
+
 // claimOptions are what the gateway's claim stands on.
-func claimOptions(a *Agent) claim.Options {
+func claimOptions(a *Agent, signers *doorsign.Signers) claim.Options {
 	return claim.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log, Signers: signers,
 		Cloud: claimSettings(a.config.Cloud), ID: a.config.Gateway.ID, Name: a.config.Gateway.Name, Simulated: a.options.Simulated,
 		Moment: moment(a), Online: a.Cloud.Connected, Page: func() string { return a.Health.Network().Page("/claim") },
 		Organization: access.NameOrganization,
@@ -80,7 +95,7 @@ func claimOptions(a *Agent) claim.Options {
 			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, done(message))
 		},
 		Refuse: func(ctx context.Context, message cloud.Envelope, why *problem.Error) error {
-			return refuseMessage(ctx, a.Commands, message, why)
+			return cloudcommand.RefuseMessage(ctx, a.Commands, message, why)
 		},
 		LoginChanged: a.Cloud.Renew,
 	}
@@ -283,7 +298,12 @@ func cloudOptions(a *Agent) cloudlink.Options {
 		Refuse: func(ctx context.Context, level string, e cloud.Envelope, err error) error {
 			return refuseDown(ctx, a, level, e, err)
 		},
-		Witness: func(e cloud.Envelope) { a.clock.Hear(e.Time) },
+		Verify: func(level string, s cloud.Signed) (string, error) { return a.Claim.Signers().Verify(level, s) },
+		Witness: func(e cloud.Envelope) {
+			if a.Claim.Signers().Unsigned() { // else a held back message would vouch for the clock that it needs
+				a.clock.Hear(e.Time)
+			}
+		},
 		Up: func() {
 			for _, s := range a.Site.Spaces() {
 				s.Changed()
@@ -307,7 +327,8 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 		},
 		Cloud: func() health.Cloud {
 			acked, _ := a.Cloud.Acked()
-			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked}
+			signers := a.Claim.Signers()
+			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked, DoorsUnsigned: signers.Unsigned(), SigningKeys: signers.IDs()}
 		},
 		Send: func(ctx context.Context, r health.Report) { a.Cloud.Send(ctx, "heartbeat", "", false, r) }}
 }

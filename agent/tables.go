@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/device"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
@@ -41,6 +42,8 @@ var (
 	//	"plans"          schedule what is set for a space at run time, by its id; the address of its calendar sealed
 	//	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
 	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
+	//	"door-keys"      doorsign the keys that the cloud signs door commands with, in one row
+	//	"door-counters"  doorsign which counters a key has used, by its id
 	//	"edge-devices"   edge     the boards and displays in the rooms, by id
 	//	"mails"          mail     the letters that wait for the relay, by place
 	//	"messages"       book     what was sent to mobile devices, by id
@@ -67,6 +70,7 @@ func buckets() []string {
 		access.Buckets(),
 		claim.Buckets(),
 		edge.Buckets(),
+		doorsign.Buckets(),
 		device.Buckets(),
 		[]string{clockRow.Bucket()},
 		schedule.Buckets(),

@@ -16,6 +16,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/problem"
@@ -47,6 +48,9 @@ type Options struct {
 	Clock  *clock.Clock
 	Keys   *auth.Keys // of this hardware: who copies the card has others
 	Log    *slog.Logger
+	// Signers are the keys of whom the gateway belongs to: they come with the claim
+	// and go with it.
+	Signers *doorsign.Signers
 
 	Cloud     Settings
 	ID, Name  string // the gateway's
@@ -122,8 +126,9 @@ type storedClaim struct {
 	OrganizationID string    `json:"organization_id"`
 	Organization   string    `json:"organization"`
 	ClaimedAt      time.Time `json:"claimed_at"`
-	Message        string    `json:"message"` // that brought it
-	Login          []byte    `json:"login"`   // login, encrypted under the device secret
+	Message        string    `json:"message"`          // that brought it
+	Login          []byte    `json:"login"`            // login, encrypted under the device secret
+	Signed         bool      `json:"signed,omitempty"` // keys came with it
 }
 
 // login is the gateway's own user at the cloud's broker.
@@ -179,8 +184,14 @@ func (b *Claim) load(tx *store.Tx) error {
 		return nil
 	}
 	b.stored = &s
+	if s.Signed {
+		b.o.Signers.Expect()
+	}
 	return nil
 }
+
+// Signers are the keys of whom the gateway belongs to.
+func (b *Claim) Signers() *doorsign.Signers { return b.o.Signers }
 
 // off is why nobody has to claim the gateway, empty if somebody has to: the
 // configuration names a cloud, and no user of this gateway's there.

@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -71,8 +72,12 @@ func (r *rig) open() {
 		r.Fatal(err)
 	}
 	now := clock.New(clock.Options{Mode: clock.Always})
+	signers, err := doorsign.Open(r.Context(), doorsign.Options{DB: r.db, Clock: now, Log: slog.New(slog.NewTextHandler(&r.log, nil))})
+	if err != nil {
+		r.Fatal(err)
+	}
 	started := time.Now()
-	r.Claim, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+	r.Claim, err = Open(r.Context(), Options{DB: r.db, Signers: signers, Clock: now, Keys: r.keys, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
 		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 100, Flush: time.Second, Log: slog.New(slog.DiscardHandler)}),
 		Cloud:  Settings{URL: "mqtt://cloud"}, ID: "test",
 		Moment: func() auth.Moment {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -22,6 +23,8 @@ const gatewayDevice = "gateway"
 type message struct {
 	OrganizationID string `json:"organization_id"`
 	Organization   string `json:"organization"`
+	// SigningKeys are those that the cloud signs with from now on.
+	SigningKeys []doorsign.Key `json:"signing_keys"`
 	login
 }
 
@@ -65,7 +68,11 @@ func (b *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 	if err != nil {
 		return err
 	}
-	err = b.store(ctx, e, s, func() {
+	signers, err := b.signers(m)
+	if err != nil {
+		return err
+	}
+	err = b.store(ctx, e, s, signers, func() {
 		b.mu.Lock()
 		b.stored, b.login, b.codes = &s, m.login, nil
 		b.mu.Unlock()
@@ -79,6 +86,20 @@ func (b *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 		b.o.LoginChanged()
 	}
 	return nil
+}
+
+// signers makes the keys of a claim those of the gateway.
+func (b *Claim) signers(m message) (eventlog.Stage, error) {
+	if len(m.SigningKeys) == 0 {
+		return b.o.Signers.StageNone(), nil
+	}
+	s, err := b.o.Signers.Stage(m.SigningKeys)
+	if refusal := problem.As(err); refusal != nil {
+		under := *refusal
+		under.Field = "signing_keys" + under.Field
+		return s, &under
+	}
+	return s, err
 }
 
 // open is what was sealed with a code that is or was just shown.
@@ -145,13 +166,14 @@ func printable(s string, most int) bool {
 func (b *Claim) seal(m message, id string) (storedClaim, error) {
 	raw, err := json.Marshal(m.login)
 	return storedClaim{OrganizationID: m.OrganizationID, Organization: m.Organization, Message: id,
+		Signed:    len(m.SigningKeys) > 0,
 		ClaimedAt: b.o.Clock.Now().UTC().Truncate(time.Millisecond), Login: b.o.Keys.Seal(current, raw)}, err
 }
 
-// store writes a claim, its organization, the event and the receipt, and then
-// shows it.
-func (b *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, show func()) error {
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
+// store writes a claim, its organization, its keys, the event and the receipt, and
+// then shows it.
+func (b *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, signers eventlog.Stage, show func()) error {
+	write := func(tx *store.Tx) error {
 		if err := b.o.Organization(tx, s.OrganizationID, s.Organization, s.ClaimedAt); err != nil {
 			return err
 		}
@@ -162,7 +184,8 @@ func (b *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, show
 			return err
 		}
 		return b.o.Answer(tx, e.ID)
-	}, show)
+	}
+	return b.o.Events.Commit(ctx, signers, eventlog.Stage{Write: write, Show: show})
 }
 
 // tell writes down what happened to the gateway.
@@ -176,7 +199,7 @@ func (b *Claim) answerAgain(ctx context.Context, e cloud.Envelope) error {
 }
 
 // Release ends the claim: the gateway is nobody's, logs in as its configuration
-// says, and shows a new code. What the organization has here stays, but for the
+// says, holds no key of its cloud, and shows a new code. What the organization has here stays, but for the
 // spaces that were its own by the claim alone. by is who wanted it. It fails if
 // that cannot be stored.
 func (b *Claim) Release(ctx context.Context, by string) error {
@@ -188,18 +211,19 @@ func (b *Claim) Release(ctx context.Context, by string) error {
 	if have == nil {
 		return nil
 	}
-	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	write := func(tx *store.Tx) error {
 		if err := table.Delete(tx, current); err != nil {
 			return err
 		}
 		return b.tell(tx, "gatewayReleased", map[string]any{"organization_id": have.OrganizationID, "organization": have.Organization, "by": by})
-	}, func() {
+	}
+	show := func() {
 		b.mu.Lock()
 		b.stored, b.login = nil, login{}
 		b.mu.Unlock()
 		b.changed.Wake()
-	})
-	if err != nil {
+	}
+	if err := b.o.Events.Commit(ctx, b.o.Signers.StageNone(), eventlog.Stage{Write: write, Show: show}); err != nil {
 		return err
 	}
 	b.o.LoginChanged()

@@ -41,6 +41,9 @@ type Options struct {
 	Down map[string]Handler
 	// Refuse answers a message of that level that cannot be understood, or not done.
 	Refuse func(ctx context.Context, level string, e cloud.Envelope, err error) error
+	// Verify returns the id of the key that has signed a message of that level, or
+	// refuses it. Nil: nothing that is signed is taken.
+	Verify func(level string, s cloud.Signed) (keyID string, err error)
 	// Up follows each connection, once the birth message is out.
 	Up func()
 	// Contested is called when the broker has closed so many connections in a row

@@ -18,7 +18,7 @@ func (l *Link) Receive(ctx context.Context, m cloud.Message) error {
 		l.o.Log.Warn("a message on an unknown topic was dropped", "topic", m.Topic)
 		return nil
 	}
-	e, err := read(level, m)
+	e, err := l.read(level, m)
 	switch {
 	case err != nil && e.ID == "":
 		l.o.Log.Warn("a message that cannot be understood was dropped", "topic", m.Topic, "error", err)
@@ -32,16 +32,39 @@ func (l *Link) Receive(ctx context.Context, m cloud.Message) error {
 	return take(ctx, e)
 }
 
-// read decodes a message of a level.
-func read(level string, m cloud.Message) (cloud.Envelope, error) {
+// read decodes a message of a level, out of its signed envelope if it has one.
+func (l *Link) read(level string, m cloud.Message) (cloud.Envelope, error) {
+	if !cloud.IsSigned(m.Payload) {
+		return decode(level, m, m.Payload)
+	}
+	s, err := cloud.ReadSigned(m.Payload)
+	if err != nil {
+		return cloud.Envelope{}, err
+	}
+	e, wrong := decode(level, m, s.Body)
+	by, err := l.o.Verify(level, s)
+	switch {
+	case err != nil: // nothing of it counts but who is to be answered
+		return cloud.Envelope{ID: e.ID, Retained: m.Retained}, err
+	case wrong != nil:
+		return e, wrong
+	case e.Subject != m.Topic:
+		return cloud.Envelope{ID: e.ID, Retained: m.Retained}, problem.New(problem.Forbidden, "subject", "is %q: want the topic on which the signed message comes", e.Subject)
+	}
+	e.SignedBy = by
+	return e, nil
+}
+
+// decode reads the envelope of a message.
+func decode(level string, m cloud.Message, body []byte) (cloud.Envelope, error) {
 	decode := cloud.Decode
 	if level == "schedule" || level == "config" {
 		decode = cloud.DecodeSchedule
 	}
-	e, err := decode(m.Payload)
+	e, err := decode(body)
 	e.Retained = m.Retained
 	if err == nil {
-		err = cloud.CheckAttributes(m.Payload)
+		err = cloud.CheckAttributes(body)
 	}
 	if err == nil && !cloud.TypeFits(level, e.Type) {
 		err = problem.New(problem.Invalid, "type", "is %q, want %q on this topic", e.Type, cloud.TypeOf(level))

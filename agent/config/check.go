@@ -64,6 +64,9 @@ func (r *reader) check(c *Config) {
 	r.cloud(c.Cloud)
 	r.broker(c.Broker)
 	r.choice("clock.trust", c.Clock.Trust, TrustAuto, TrustAlways, TrustNever)
+	if c.Doors.Unsigned != "" {
+		r.choice("doors.unsigned", c.Doors.Unsigned, DoorsRefuse, DoorsAllow)
+	}
 	span(r, "store.flush", c.Store.Flush, 0, time.Minute)
 	span(r, "store.max_size", c.Store.MaxSize, 8<<20, 1<<30)
 	span(r, "store.events", c.Store.Events, 100, 10_000_000)

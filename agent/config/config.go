@@ -25,7 +25,9 @@ type Config struct {
 	Cloud  Cloud  `yaml:"cloud"`
 	Broker Broker `yaml:"broker"`
 	Clock  Clock  `yaml:"clock"`
-	Store  Store  `yaml:"store"`
+	// Doors says what of the cloud may open one.
+	Doors Doors `yaml:"doors"`
+	Store Store `yaml:"store"`
 	// Update says whose updates are taken.
 	Update Update `yaml:"update"`
 	// Webhooks says where notifications may go.
@@ -148,6 +150,19 @@ const (
 	TrustAuto   = clock.Auto
 	TrustAlways = clock.Always
 	TrustNever  = clock.Never
+)
+
+// Doors says what of the cloud may open one.
+type Doors struct {
+	// Unsigned is DoorsRefuse or DoorsAllow; empty: refuse while the gateway holds a
+	// key of the cloud, else allow.
+	Unsigned string `yaml:"unsigned"`
+}
+
+// The choices of Doors.Unsigned.
+const (
+	DoorsRefuse = "refuse"
+	DoorsAllow  = "allow"
 )
 
 // Store is the budget of the database.

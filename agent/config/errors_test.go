@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 		"alias":           {"gateway: {id: g, name: *hunter2}", `g.yaml:1:24: not YAML: unknown anchor of that name referenced`},
 		"anchor":          {"gateway: {id: g}\ncloud: {password: &hunter2}", `g.yaml:2:19: cloud.password starts with *, & or !: put a text that starts so in quotes`},
 		"tag":             {"gateway: {id: !env G}", `g.yaml:1:15: gateway.id starts with *, & or !: put a text that starts so in quotes`},
-		"odd key":         {"gateway: {id: g}\n? [a]\n: 1", `g.yaml:2:3: unknown key "", want one of gateway, data, http, cloud, broker, clock, store, update, webhooks, calendars, push, messages, smtp, auth, users, spaces`},
+		"odd key":         {"gateway: {id: g}\n? [a]\n: 1", `g.yaml:2:3: unknown key "", want one of gateway, data, http, cloud, broker, clock, doors, store, update, webhooks, calendars, push, messages, smtp, auth, users, spaces`},
 		"empty":           {"", `g.yaml: gateway.id is "": want 1 to 64 of a-z A-Z 0-9 . _ -`},
 		"place of a gap":  {"gateway: {name: x}", `g.yaml:1:10: gateway.id is "": want 1 to 64 of a-z A-Z 0-9 . _ -`},
 		"topic in id":     {"gateway: {id: a/+}", `g.yaml:1:15: gateway.id is "a/+": want 1 to 64 of a-z A-Z 0-9 . _ -`},

@@ -129,6 +129,7 @@ func checks() []check {
 		{"network", network},
 		{"cloud", cloudBroker},
 		{"claim", claimed},
+		{"door orders", doorOrders},
 		{"mail relay", mailRelay},
 		{"push gateway", pushGateway},
 		{"webhooks", webhooks},

@@ -55,6 +55,10 @@ type Cloud struct {
 	Connected bool
 	Contested int    // connections in a row that the broker closed soon
 	Acked     uint64 // how far the cloud has acknowledged the log
+	// DoorsUnsigned says that a command to a door needs no signature; SigningKeys are
+	// the ids of the keys that signatures are verified by.
+	DoorsUnsigned bool
+	SigningKeys   []string
 }
 
 // Monitor knows how the gateway is. It may be used by many.

@@ -22,6 +22,7 @@ func (m *Monitor) WriteMetrics(w io.Writer) {
 	gauge("outbox_messages", "Messages that the cloud has not acknowledged.", h.OutboxDepth)
 	gauge("cloud_connected", "1 while the link to the cloud is open.", number(h.CloudConnected))
 	gauge("cloud_contested", "Connections in a row that the broker closed soon, as when another gateway has this id; 0: it is not so.", h.CloudContested)
+	gauge("door_orders_unsigned", "1 while a command of the cloud to a door needs no signature.", number(h.DoorOrders == DoorsUnsigned))
 	gauge("clock_trusted", "1 while the wall clock is trusted.", number(h.Clock.Trusted))
 	gauge("store_size_bytes", "Size of the database file.", h.StoreBytes)
 	gauge("disk_free_bytes", "Free space on the disk of the data folder.", h.DiskFreeBytes)

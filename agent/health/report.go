@@ -32,12 +32,20 @@ type Report struct {
 	TemperatureC   *float64 `json:"temperature_c"`   // of the processor; null: the board does not say
 	Clock          Clock    `json:"clock"`
 	CloudConnected bool     `json:"cloud_connected"`
+	DoorOrders     string   `json:"door_orders"`     // of the cloud: DoorsSigned, or DoorsUnsigned while they may be
+	SigningKeys    []string `json:"signing_keys"`    // the ids of the keys that the cloud's signatures are verified by
 	CloudContested int      `json:"cloud_contested"` // connections in a row that the broker closed soon, as when another gateway has this id; 0: it is not so
 	// NotStarted are installed releases that the last start passed over, as they
 	// could not be verified.
 	NotStarted  []update.NotStarted `json:"releases_not_started,omitempty"`
 	StoreRepair *Repair             `json:"store_repair"` // what the last repair of the database has found, until somebody has looked; null: nothing
 }
+
+// What a heartbeat says of the cloud's commands to doors.
+const (
+	DoorsSigned   = "signed"
+	DoorsUnsigned = "unsigned"
+)
 
 // Clock is what the gateway knows of the time.
 type Clock struct {
@@ -62,11 +70,14 @@ func (m *Monitor) Identity() Identity {
 // Report returns how the gateway is now.
 func (m *Monitor) Report() Report {
 	stats, cloud := m.o.DB.Stats(), m.o.Cloud()
-	r := Report{UptimeS: int64(m.Uptime().Seconds()), Version: m.o.Version, NotStarted: m.o.NotStarted,
+	r := Report{DoorOrders: DoorsSigned, SigningKeys: cloud.SigningKeys, UptimeS: int64(m.Uptime().Seconds()), Version: m.o.Version, NotStarted: m.o.NotStarted,
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(m.o.DataDir), TemperatureC: processorTemperature(),
 		Clock:          m.clock(),
 		CloudConnected: cloud.Connected, CloudContested: cloud.Contested, StoreRepair: RepairOf(m.Database.Repair())}
+	if cloud.DoorsUnsigned {
+		r.DoorOrders = DoorsUnsigned
+	}
 	for _, s := range m.o.Spaces() {
 		for _, d := range s.Devices {
 			if d.Readings()[0].Offline() {

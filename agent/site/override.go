@@ -38,11 +38,12 @@ type storedOverride struct {
 // key is the override's in the table; spaces come before devices.
 func (o *override) key() string {
 	if o.SpaceID == "" {
-		return "1/" + o.ID
+		return spaceKey(o.ID)
 	}
 	return deviceKey(o.ID)
 }
 
+func spaceKey(id string) string  { return "1/" + id }
 func deviceKey(id string) string { return "2/" + id }
 
 // isDevice says whether a key is that of a device.

@@ -45,7 +45,9 @@ type Options struct {
 	// AckEvery is the least pause between two acknowledgements to a gateway;
 	// 0: 200 ms.
 	AckEvery time.Duration
-	Log      *slog.Logger // nil: slog.Default()
+	// Signer signs commands and configurations; nil: nothing is signed.
+	Signer *Signer
+	Log    *slog.Logger // nil: slog.Default()
 }
 
 // Command is an order to a device of a gateway.
@@ -59,6 +61,23 @@ type Command struct {
 	// TTL is in seconds from the message's time, 0.001 to 86400; 0: the gateway's
 	// usual. What unlocks may be at most a minute ahead, by either.
 	TTL float64 `json:"ttl_s,omitempty"`
+}
+
+// usualLife is how long a signed command is wanted that does not say.
+const usualLife = 30 * time.Second
+
+// dated is a command that says until when it is wanted by a clock: one that counts
+// from its arrival would be as fresh whenever it comes.
+func (c Command) dated(now time.Time) Command {
+	if !c.ExpiresAt.IsZero() {
+		return c
+	}
+	life := usualLife
+	if c.TTL > 0 {
+		life = time.Duration(c.TTL * float64(time.Second))
+	}
+	c.ExpiresAt, c.TTL = now.UTC().Add(life), 0
+	return c
 }
 
 // Backend is one session of a cloud backend.
@@ -144,8 +163,13 @@ func (b *Backend) connected(up bool) {
 	b.up = make(chan struct{})
 }
 
-// Command sends a command and returns its id, under which receipts come.
+// Command sends a command and returns its id, under which receipts come. A signed
+// one that says not until when it is wanted gets an ExpiresAt by its TTL, or half
+// a minute ahead.
 func (b *Backend) Command(ctx context.Context, gateway string, c Command) (id string, err error) {
+	if b.o.Signer != nil {
+		c = c.dated(time.Now())
+	}
 	return b.Push(ctx, gateway, "command", c)
 }
 
@@ -204,11 +228,11 @@ func (b *Backend) message(gateway, level string, data any) (m cloud.Message, id 
 		ID: ulid.Make().String(), Source: "backend/" + b.o.ClientID, Type: cloud.TypeOf(level),
 		Time: time.Now().UTC(), Data: raw,
 	}
-	payload, err := e.Encode()
+	topic := cloud.Topics{Gateway: gateway}.Down(level)
+	payload, err := b.o.Signer.Encode(topic, e)
 	if err != nil {
 		return m, "", err
 	}
-	topic := cloud.Topics{Gateway: gateway}.Down(level)
 	return cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: level == "config"}, e.ID, nil
 }
 

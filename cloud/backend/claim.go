@@ -17,6 +17,9 @@ type Claim struct {
 	// Without them it keeps those that it has.
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
+	// SigningKeys are at most four that the gateway believes from now on. With one
+	// it takes nothing that opens a door without a signature.
+	SigningKeys []SigningKey `json:"signing_keys,omitempty"`
 }
 
 // SealedClaim is the data of down/claim: a Claim that only the gateway that

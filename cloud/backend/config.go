@@ -21,6 +21,9 @@ type Configuration struct {
 	UnlockCodes []json.RawMessage `json:"unlock_codes,omitzero"`
 	Rules       []json.RawMessage `json:"rules,omitzero"`
 	Update      *Update           `json:"update,omitempty"` // the release to have
+	// SigningKeys are those that the gateway believes from now on, 1 to 4; nil: those
+	// that it holds. They are taken only of a backend that signs.
+	SigningKeys []SigningKey `json:"signing_keys,omitempty"`
 }
 
 // Update is where the signed bundle of a release is.

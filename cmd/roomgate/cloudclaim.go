@@ -21,7 +21,8 @@ func newCloudClaim() *cobra.Command {
 		Long: "Brings the claim code that a gateway shows to it by way of the cloud's broker, and\n" +
 			"waits for the receipt. The gateway then belongs to the organization, and logs in\n" +
 			"as --user with the password in --password-file, which the broker has to know.\n" +
-			"Without them it keeps the login that it has.",
+			"Without them it keeps the login that it has. With --key it takes nothing that opens\n" +
+			"a door without the signature of that key.",
 		Example: "  roomgate cloud claim demo 7K3M-QX9D-0ABC-DEF1 --organization Acme\n" +
 			"  roomgate cloud claim berlin-3 7K3M-QX9D-0ABC-DEF1 --organization Acme --user berlin-3 --password-file berlin-3.password",
 		Args: cobra.ExactArgs(2), RunE: action(claimByCloud)}
@@ -29,6 +30,7 @@ func newCloudClaim() *cobra.Command {
 	f := cmd.Flags()
 	f.String("organization", "", "`NAME` of the organization")
 	f.String("id", "", "`UUID` of the organization, else one is made")
+	f.String("key", "", "`FILE` of the key that the cloud signs with: from then on what opens a door has to be signed")
 	f.String("user", "", "`NAME` of the gateway at the broker, from now on")
 	f.String("password-file", "", "`FILE` with its password in the first line")
 	f.Duration("wait", 15*time.Second, "how long to wait for the receipt")
@@ -43,6 +45,13 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 	claim, err := claimAsked(cmd)
 	if err != nil {
 		return err
+	}
+	by, err := signer(cmd)
+	if err != nil {
+		return err
+	}
+	if by != nil {
+		claim.SigningKeys = []backend.SigningKey{by.Public()}
 	}
 	sealed, err := backend.SealClaim(gateway, args[1], claim)
 	if err != nil {

@@ -21,9 +21,11 @@ func newCloudCommand() *cobra.Command {
 		Short: "command a device as the cloud does, over MQTT",
 		Long: "Sends a command to a gateway by way of the cloud's broker and waits for its\n" +
 			"receipt. A meeting space is named by id or, if the broker knows it, by name.",
-		Example: "  roomgate cloud command demo aurora lock open\n  roomgate cloud command demo aurora light intensity 40 --ttl 5s",
-		Args:    cobra.MinimumNArgs(4), RunE: action(commandByCloud)}
+		Example: "  roomgate cloud command demo aurora lock open\n  roomgate cloud command demo aurora light intensity 40 --ttl 5s\n" +
+			"  roomgate cloud command berlin-3 aurora lock open --key backend.key",
+		Args: cobra.MinimumNArgs(4), RunE: action(commandByCloud)}
 	cloudFlags(cmd)
+	signingFlag(cmd)
 	cmd.Flags().Duration("ttl", 30*time.Second, "how late the command may still be carried out")
 	cmd.Flags().Duration("wait", 15*time.Second, "how long to wait for the receipt")
 	return cmd
@@ -38,12 +40,17 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if ttl < time.Millisecond || ttl > 24*time.Hour {
 		return fail(exitUsage, "--ttl %v is out of range: want 1ms to 24h, and at most 1m to open a lock", ttl)
 	}
+	by, err := signer(cmd)
+	if err != nil {
+		return err
+	}
 	topics := cloud.Topics{Gateway: gateway}
 	l, err := dialCloud(cmd, topics.Up("receipt"), topics.Up("state", "+"))
 	if err != nil {
 		return err
 	}
 	defer l.close()
+	l.signer = by
 	space, err := l.space(cmd, gateway, args[1])
 	if err != nil {
 		return err
@@ -53,8 +60,11 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	wait, _ := cmd.Flags().GetDuration("wait")
-	id, err := l.send(cmd.Context(), gateway, "command", backend.Command{MeetingSpaceID: space, DeviceType: args[2], SubDevice: o.SubDevice,
-		Action: o.Action, Value: o.Value, TTL: ttl.Seconds()})
+	c := backend.Command{MeetingSpaceID: space, DeviceType: args[2], SubDevice: o.SubDevice, Action: o.Action, Value: o.Value, TTL: ttl.Seconds()}
+	if by != nil { // what counts from its arrival would be fresh whenever it comes
+		c.ExpiresAt, c.TTL = time.Now().UTC().Add(ttl), 0
+	}
+	id, err := l.send(cmd.Context(), gateway, "command", c)
 	if err != nil {
 		return err
 	}
@@ -96,6 +106,7 @@ func newCloudConfig() *cobra.Command {
 		Example: "  roomgate cloud config demo building.json",
 		Args:    cobra.ExactArgs(2), RunE: action(configureByCloud)}
 	cloudFlags(cmd)
+	signingFlag(cmd)
 	cmd.Flags().Duration("wait", 15*time.Second, "how long to wait for the receipt")
 	return cmd
 }
@@ -115,11 +126,16 @@ func configureByCloud(cmd *cobra.Command, args []string) error {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fail(exitConfig, "%s is no JSON: %w", args[1], err)
 	}
+	by, err := signer(cmd)
+	if err != nil {
+		return err
+	}
 	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up("receipt"))
 	if err != nil {
 		return err
 	}
 	defer l.close()
+	l.signer = by
 	id, err := l.send(cmd.Context(), gateway, "config", json.RawMessage(data))
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/cloud"
+	"roomgate/cloud/backend"
 )
 
 // cloudPatience is how long a broker may take to be reached; tests of commands
@@ -35,6 +36,7 @@ func cloudFlags(cmd *cobra.Command) {
 type cloudLink struct {
 	*cloud.Link
 	source string
+	signer *backend.Signer // nil: nothing is signed
 	heard  chan cloud.Message
 	ended  sync.WaitGroup
 	stop   func()
@@ -96,11 +98,12 @@ func (l *cloudLink) send(ctx context.Context, gateway, level string, data any) (
 		return "", err
 	}
 	e := cloud.Envelope{ID: ulid.Make().String(), Source: l.source, Type: cloud.TypeOf(level), Time: time.Now().UTC(), Data: raw}
-	payload, err := e.Encode()
+	topic := cloud.Topics{Gateway: gateway}.Down(level)
+	payload, err := l.signer.Encode(topic, e)
 	if err != nil {
 		return "", err
 	}
-	m := cloud.Message{Topic: cloud.Topics{Gateway: gateway}.Down(level), Payload: payload, QoS: 1, Retained: level == "config"}
+	m := cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: level == "config"}
 	return e.ID, l.Publish(ctx, m)
 }
 

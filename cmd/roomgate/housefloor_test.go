@@ -20,10 +20,10 @@ var floors = [][]string{
 	// What nouns stand on.
 	{"eventlog", "config", "calendarlink", "backup", "standin"},
 	// Nouns.
-	{"device", "schedule", "access", "mail", "webhook", "message/book", "edge", "claim", "cloudlink", "roombroker"},
+	{"device", "schedule", "access", "mail", "webhook", "message/book", "edge", "cloudlink", "roombroker"},
 	// Nouns about other nouns.
-	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health"},
-	{"seed"},
+	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "doorsign"},
+	{"seed", "claim", "cloudcommand"},
 	// Who joins them: package agent itself.
 	{""},
 	// Who stands outside.

@@ -74,7 +74,7 @@ func makes(t *testing.T, name string, b block) {
 
 // missing names a tool that a block needs and this machine lacks.
 func missing(b block) string {
-	for _, tool := range []string{"curl", "mosquitto_sub", "make"} {
+	for _, tool := range []string{"curl", "mosquitto_sub", "make", "node", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil && strings.Contains(strings.Join(b.commands, "\n"), tool+" ") && b.commands[0] != "make run" {
 			return tool
 		}

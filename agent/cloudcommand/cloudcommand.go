@@ -1,11 +1,15 @@
-package agent
+// Package cloudcommand is how a command of the cloud comes in: read strictly,
+// judged by its signature, handed to the devices, and answered in any case.
+package cloudcommand
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"roomgate/agent/device"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -24,9 +28,9 @@ type downCommand struct {
 	TTL        json.RawMessage `json:"ttl_s"`
 }
 
-// readCommand is the command of a message. The error is an *Error that names
+// read is the command of a message. The error is a *problem.Error that names
 // the field.
-func readCommand(e cloud.Envelope) (c device.Command, err error) {
+func read(e cloud.Envelope) (c device.Command, err error) {
 	var d downCommand
 	if err := e.DataInto(&d); err != nil {
 		return c, AsError(err)
@@ -70,28 +74,46 @@ func readTTL(raw json.RawMessage) (time.Duration, error) {
 	return time.Duration(*seconds * float64(time.Second)), nil
 }
 
-// takeCommand carries out a command of the cloud, once.
-func takeCommand(ctx context.Context, commands *device.Commands, e cloud.Envelope) error {
-	c, err := readCommand(e)
+// Take carries out a command of the cloud, once, and answers it. An error means
+// that nothing was stored: it has to come again.
+func Take(ctx context.Context, commands *device.Commands, signers *doorsign.Signers, e cloud.Envelope) error {
+	c, err := read(e)
 	if err != nil {
-		return refuseUnread(ctx, commands, e, AsError(err))
+		return RefuseUnread(ctx, commands, e, AsError(err))
 	}
 	if e.Retained {
 		return commands.Refuse(ctx, c, problem.New(problem.Invalid, "", "a retained command is never carried out: publish it without retain"))
 	}
-	return commands.Take(ctx, c)
+	count, err := signers.Judge(e, c)
+	switch {
+	case err != nil:
+		return commands.Refuse(ctx, c, AsError(err))
+	case count == nil:
+		return commands.Take(ctx, c)
+	}
+	return commands.Take(ctx, c, count)
 }
 
 // unread is the action of a command that could not be read.
 const unread = "unread"
 
-// refuseUnread answers a command that could not be read. Its id is used: the same
+// RefuseUnread answers a command that could not be read. Its id is used: the same
 // one has no other outcome, whatever comes with it later.
-func refuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error) error {
+func RefuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error) error {
 	return commands.Refuse(ctx, device.Command{ID: e.ID, Action: unread, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why)
 }
 
-// refuseMessage answers a message that is no command with a receipt.
-func refuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error, also ...func(*store.Tx) error) error {
+// RefuseMessage answers a message that is no command with a receipt.
+func RefuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error, also ...func(*store.Tx) error) error {
 	return commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
+}
+
+// AsError sorts an error into the codes of a problem: of an envelope it names the
+// attribute, of a device or the store it is device.AsError.
+func AsError(err error) *problem.Error {
+	var envelope *cloud.EnvelopeError
+	if problem.As(err) == nil && errors.As(err, &envelope) {
+		return &problem.Error{Code: problem.Invalid, Field: envelope.Field, Message: envelope.Problem}
+	}
+	return device.AsError(err)
 }
