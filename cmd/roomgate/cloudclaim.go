@@ -30,7 +30,7 @@ func newCloudClaim() *cobra.Command {
 	f := cmd.Flags()
 	f.String("organization", "", "`NAME` of the organization")
 	f.String("id", "", "`UUID` of the organization, else one is made")
-	f.String("key", "", "`FILE` of the key that the cloud signs with: from then on what opens a door has to be signed")
+	f.Var(new(signingKey), "key", "`FILE` of the key that the cloud signs with: from then on what opens a door has to be signed")
 	f.String("user", "", "`NAME` of the gateway at the broker, from now on")
 	f.String("password-file", "", "`FILE` with its password in the first line")
 	f.Duration("wait", 15*time.Second, "how long to wait for the receipt")

@@ -52,16 +52,15 @@ func newCloudKey() *cobra.Command {
 
 // signingFlag adds the flag for the key that a command signs with.
 func signingFlag(cmd *cobra.Command) {
-	cmd.Flags().String("key", "", "`FILE` of the key to sign with, as roomgate cloud key create wrote it")
+	cmd.Flags().Var(new(signingKey), "key", "`FILE` of the key to sign with, as roomgate cloud key create wrote it")
 }
 
-// signer is what a command signs with; nil: nothing. The variable ROOMGATE_KEY is
-// an API key, and not meant.
+// signer is what a command signs with; nil: nothing.
 func signer(cmd *cobra.Command) (*backend.Signer, error) {
-	if !cmd.Flags().Changed("key") {
+	path := text(cmd, "key")
+	if path == "" {
 		return nil, nil
 	}
-	path := text(cmd, "key")
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fail(exitUsage, "--key: %w", err)

@@ -37,12 +37,26 @@ func variable(flag string) string {
 	return "ROOMGATE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// signingKey is the type of the flag --key that names a file to sign with: the
+// variable is an API key.
+type signingKey string
+
+func (k *signingKey) String() string     { return string(*k) }
+func (k *signingKey) Set(v string) error { *k = signingKey(v); return nil }
+func (k *signingKey) Type() string       { return "string" }
+
+// hasVariable says whether a variable stands in for a flag.
+func hasVariable(f *pflag.Flag) bool {
+	_, file := f.Value.(*signingKey)
+	return !file && slices.Contains(environment, f.Name)
+}
+
 // fromEnvironment gives the flags that were not given what the environment
 // says.
 func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		value := os.Getenv(variable(f.Name))
-		if f.Changed || value == "" || !slices.Contains(environment, f.Name) {
+		if f.Changed || value == "" || !hasVariable(f) {
 			return
 		}
 		if e := f.Value.Set(value); e != nil && err == nil {
