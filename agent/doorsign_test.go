@@ -558,3 +558,32 @@ func TestSignedMessagesThatCannotBeRead(t *testing.T) {
 		}
 	})
 }
+
+// TestNoMessageVouchesForAJump: a broker that moves the gateway's clock back to the
+// time of a command that it has kept would else make that command fresh.
+func TestNoMessageVouchesForAJump(t *testing.T) {
+	for name, held := range map[string]bool{"no key": false, "a key": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := startDoor(t, strings.Replace(withDoor, "trust: always", "trust: auto", 1))
+				if held {
+					r.hold(publicKey("cloud"))
+				}
+				r.clock.Confirm()
+				r.clock.Jump(-48 * time.Hour)
+				if r.clock.Trust() == Trusted {
+					t.Fatal("the clock has not jumped")
+				}
+				at := r.clock.Verdict().Wall
+				r.down("command", "plain", commandTo("light", "on"), at)
+				if held {
+					r.bring(signed{level: "command", id: "signed", counter: 1, data: commandTo("light", "on"), at: at})
+				}
+				r.wait(time.Second)
+				if got := r.clock.Trust() == Trusted; got == held {
+					t.Errorf("afterwards the clock is trusted: %v", got)
+				}
+			})
+		})
+	}
+}
