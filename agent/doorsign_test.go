@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"roomgate/agent/claim"
+	"roomgate/agent/clock"
 	"roomgate/agent/device"
 	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
@@ -571,7 +572,7 @@ func TestNoMessageVouchesForAJump(t *testing.T) {
 				}
 				r.clock.Confirm()
 				r.clock.Jump(-48 * time.Hour)
-				if r.clock.Trust() == Trusted {
+				if r.clock.Trust() == clock.Trusted {
 					t.Fatal("the clock has not jumped")
 				}
 				at := r.clock.Verdict().Wall
@@ -580,7 +581,7 @@ func TestNoMessageVouchesForAJump(t *testing.T) {
 					r.bring(signed{level: "command", id: "signed", counter: 1, data: commandTo("light", "on"), at: at})
 				}
 				r.wait(time.Second)
-				if got := r.clock.Trust() == Trusted; got == held {
+				if got := r.clock.Trust() == clock.Trusted; got == held {
 					t.Errorf("afterwards the clock is trusted: %v", got)
 				}
 			})
