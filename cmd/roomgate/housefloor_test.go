@@ -13,10 +13,10 @@ import (
 // package is named on the lowest floor on which it stands.
 var floors = [][]string{
 	// Plain: they import nothing of this program.
-	{"problem", "outgoing", "clock", "auth", "qr", "journal", "atomicfile", "support",
+	{"problem", "outgoing", "clock", "auth", "qr", "journal", "atomicfile", "support", "certificate",
 		"device/devicetest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
 	// Rules and formats, without state.
-	{"loop", "booking", "calendar", "message", "rule", "push", "update", "devicesecret"},
+	{"loop", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
 	// What nouns stand on.
 	{"eventlog", "config", "calendarlink", "backup", "standin"},
 	// Nouns.
