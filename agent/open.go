@@ -334,7 +334,7 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 }
 
 func cloudSettings(c config.Cloud) cloudlink.Settings {
-	return cloudlink.Settings{URL: c.URL, CAFile: c.CAFile, ClientCertificate: c.ClientCertificate, ClientKey: c.ClientKey, Acks: c.Acks, Rate: c.Rate}
+	return cloudlink.Settings{URL: c.URL, CAFile: c.CAFile, ClientCertificate: c.ClientCertificate, ClientKey: c.ClientKey, TLS12: c.TLSMin == config.TLS12, Acks: c.Acks, Rate: c.Rate}
 }
 
 // ruleOptions are what the rules stand on.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -256,6 +257,9 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
+		if config.MinVersion == tls.VersionTLS13 && strings.Contains(err.Error(), "protocol version") {
+			err = fmt.Errorf("%w: the broker speaks no TLS 1.3, and nothing older is allowed here", err)
+		}
 		return nil, fmt.Errorf("TLS with %s: %w", l.address, err)
 	}
 	return secure, nil

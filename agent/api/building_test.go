@@ -122,7 +122,7 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.server = New(Options{Agent: b.agent, Log: log, Version: "1 <2>", Names: []string{"gateway"}, Extra: map[string]http.Handler{
+	b.server = New(Options{Agent: b.agent, Log: log, Version: "1 <2>", Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Extra: map[string]http.Handler{
 		"POST /sim": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "moved") })}})
 	b.end = func() {
 		if err := b.agent.Close(); err != nil {

@@ -119,6 +119,7 @@ func literalRoutes() []route {
 		{"GET", "/healthz", permitAll, healthz, "Check that the process works"},
 		{"GET", "/readyz", permitAll, readyz, "Check that the gateway is ready"},
 		{"GET", "/metrics", permitSystem, metrics, "Figures for Prometheus"},
+		{"GET", "/ca.crt", permitAll, rootFile, "The root certificate of the building's own authority"},
 		{"GET", "/openapi.yaml", permitAll, openapiFile, "This description"},
 		{"GET", "/asyncapi.yaml", permitAll, asyncapiFile, "The messages between gateway and cloud"},
 		{"GET", "/openapi", permitAll, openapiPage, "This description, to be read"},

@@ -29,6 +29,9 @@ type Options struct {
 	Extra map[string]http.Handler
 	// Metrics writes further figures in the Prometheus text format; nil: none.
 	Metrics func(io.Writer)
+	// Root is the root certificate of the building's own authority, as PEM; nil: there
+	// is none.
+	Root func() []byte
 }
 
 // Server answers requests about one building. It is ready once made; Serve
@@ -41,6 +44,7 @@ type Server struct {
 	names      []string        // besides those of isOwnName
 	showing    bool            // the claim code, at any time
 	metrics    func(io.Writer) // besides the building's; nil: none
+	root       func() []byte   // nil: no authority of its own
 	network    *door
 	control    *door
 	entrance   entrance
@@ -69,6 +73,7 @@ func New(o Options) *Server {
 		names:      o.Names,
 		showing:    o.ShowClaim,
 		metrics:    o.Metrics,
+		root:       o.Root,
 		entrance:   entrance{o.Agent, o.Log, newTries()},
 		visibility: visibility{o.Agent},
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},

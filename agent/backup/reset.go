@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"roomgate/agent/tlsauthority"
 	"roomgate/agent/update"
 
 	"roomgate/agent/atomicfile"
@@ -47,7 +48,8 @@ func isTrace(name string) bool {
 			return true
 		}
 	}
-	return name == restoreDir || name == update.Dir || name == BeforeName || name == "control.sock"
+	return name == restoreDir || name == update.Dir || name == BeforeName || name == "control.sock" ||
+		visible == tlsauthority.Dir || visible == tlsauthority.Dir+".new" || visible == tlsauthority.Dir+".before"
 }
 
 func turn(path string) int {

@@ -11,14 +11,14 @@ import (
 // the building back: the secret goes first, the database after its snapshots.
 func TestEraseInOrder(t *testing.T) {
 	h := newHouse(t)
-	for _, name := range []string{"roomgate.db.lock", "control.lock", "control.sock", ".device.secret-77", ".last-backup.json.new", "roomgate.db.before-schema-000001", "mine.txt", "before-restore/roomgate.db", "restore/new/roomgate.db", "releases/state.json"} {
+	for _, name := range []string{"roomgate.db.lock", "control.lock", "control.sock", ".device.secret-77", ".last-backup.json.new", "roomgate.db.before-schema-000001", "mine.txt", "before-restore/roomgate.db", "restore/new/roomgate.db", "releases/state.json", "tls/authority.pem", ".tls.new/root.crt", "tls.before/root.crt"} {
 		h.write(filepath.Join(h.data, name), "x")
 	}
 	ours, others, err := Traces(h.data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(ours) != 11 || filepath.Base(ours[0]) != SecretName || filepath.Base(ours[10]) != DatabaseName {
+	if len(ours) != 14 || filepath.Base(ours[0]) != SecretName || filepath.Base(ours[13]) != DatabaseName {
 		t.Errorf("removed in the order %v", ours)
 	}
 	if len(others) != 1 || filepath.Base(others[0]) != "mine.txt" {

@@ -60,6 +60,7 @@ type Settings struct {
 	ClientCertificate string  // file in PEM; empty: none is shown
 	ClientKey         string  // file of its key
 	Acks              string  // on what the outbox forgets: cloud.AcksBackend or cloud.AcksBroker
+	TLS12             bool    // an old broker may speak TLS 1.2; else 1.3 is the least
 	Rate              float64 // messages of a backlog per second; 0: as many as the broker takes
 }
 
@@ -86,7 +87,7 @@ func (l *Link) Open(o Options) error {
 	if o.Cloud.URL == "" {
 		return nil
 	}
-	secure, err := tlsConfig(o.Cloud)
+	secure, err := TLS(o.Cloud)
 	if err != nil {
 		return err
 	}

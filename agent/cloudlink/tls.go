@@ -5,11 +5,17 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+
+	"roomgate/agent/certificate"
 )
 
-// tlsConfig trusts the pinned authority if there is one, else the system's.
-func tlsConfig(c Settings) (*tls.Config, error) {
-	t := &tls.Config{MinVersion: tls.VersionTLS12}
+// TLS trusts the pinned authority if there is one, else the system's. A client
+// certificate that was renewed is shown from the next connection on.
+func TLS(c Settings) (*tls.Config, error) {
+	t := &tls.Config{MinVersion: tls.VersionTLS13}
+	if c.TLS12 {
+		t.MinVersion = tls.VersionTLS12
+	}
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile)
 		if err != nil {
@@ -21,11 +27,11 @@ func tlsConfig(c Settings) (*tls.Config, error) {
 		}
 	}
 	if c.ClientCertificate != "" {
-		pair, err := tls.LoadX509KeyPair(c.ClientCertificate, c.ClientKey)
+		own, err := certificate.Read("cloud.client_certificate", c.ClientCertificate, c.ClientKey)
 		if err != nil {
-			return nil, fmt.Errorf("read cloud.client_certificate: %w", err)
+			return nil, err
 		}
-		t.Certificates = []tls.Certificate{pair}
+		t.GetClientCertificate = own.Show
 	}
 	return t, nil
 }

@@ -50,7 +50,7 @@ func (r *reader) check(c *Config) {
 		r.refuse("data", "is empty: want a folder")
 	}
 	r.address("http.listen", c.HTTP.Listen)
-	r.together("http.tls.certificate", c.HTTP.TLS.Certificate, "http.tls.key", c.HTTP.TLS.Key)
+	r.httpTLS(c.HTTP)
 	for i, o := range c.HTTP.Origins {
 		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || o != u.Scheme+"://"+strings.ToLower(u.Host) {
 			r.refuse(fmt.Sprintf("http.origins[%d]", i), "is %q: want one as https://book.example.com, without a path", short(o))
@@ -93,6 +93,7 @@ func (r *reader) cloud(c Cloud) {
 		r.refuse("cloud.username", "is empty, and there is a password: name the user")
 	}
 	r.together("cloud.client_certificate", c.ClientCertificate, "cloud.client_key", c.ClientKey)
+	r.choice("cloud.tls_min", c.TLSMin, TLS12, TLS13)
 	if u, err := url.Parse(c.ClaimURL); c.ClaimURL != "" && (err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(c.ClaimURL) > 120) {
 		r.refuse("cloud.claim_url", "is no address of a page: want https://HOST/PATH of at most 120 characters")
 	}
@@ -137,7 +138,7 @@ func (r *reader) broker(b Broker) {
 		r.filters(key+".publish", u.Publish)
 		r.filters(key+".subscribe", u.Subscribe)
 	}
-	r.together("broker.tls.certificate", b.TLS.Certificate, "broker.tls.key", b.TLS.Key)
+	r.tls("broker.tls", b.TLS)
 	h := b.HomeAssistant
 	switch {
 	case h.Publish && b.Listen == "":

@@ -59,8 +59,8 @@ type Gateway struct {
 
 // HTTP is the local door.
 type HTTP struct {
-	Listen string `yaml:"listen"` // host:port; the host may be empty
-	TLS    TLS    `yaml:"tls"`
+	Listen string  `yaml:"listen"` // host:port; the host may be empty
+	TLS    HTTPTLS `yaml:"tls"`
 	// Origins are those whose pages in a browser may use the interface, as
 	// "https://book.example.com".
 	Origins []string `yaml:"origins"`
@@ -69,11 +69,29 @@ type HTTP struct {
 	Names []string `yaml:"names"`
 }
 
-// TLS is a certificate with its key, as PEM files; both or neither.
+// TLS is whose certificate is shown: one with its key, as PEM files, or that of the
+// building's own authority; neither: there is no TLS.
 type TLS struct {
 	Certificate string `yaml:"certificate"`
 	Key         string `yaml:"key"`
+	Authority   bool   `yaml:"authority"` // that of roomgate tls init
 }
+
+// On says whether there is TLS.
+func (t TLS) On() bool { return t.Certificate != "" || t.Authority }
+
+// HTTPTLS is the TLS of the local door.
+type HTTPTLS struct {
+	TLS `yaml:",inline"`
+	// Listen is host:port for HTTPS, beside HTTP at the other one; empty: HTTPS takes
+	// the place of HTTP.
+	Listen string `yaml:"listen"`
+	// Redirect sends whoever comes by HTTP to HTTPS.
+	Redirect bool `yaml:"redirect"`
+}
+
+// Plain says whether the address of HTTP is served without TLS.
+func (t HTTPTLS) Plain() bool { return !t.On() || t.Listen != "" }
 
 // Cloud is the broker upstream; an empty URL means that there is none.
 type Cloud struct {
@@ -84,6 +102,8 @@ type Cloud struct {
 	CAFile            string         `yaml:"ca_file"`
 	ClientCertificate string         `yaml:"client_certificate"`
 	ClientKey         string         `yaml:"client_key"`
+	// TLSMin is the least version of TLS: TLS13 or, for an old broker, TLS12.
+	TLSMin string `yaml:"tls_min"`
 	// ClaimURL is the cloud's page at which the gateway's claim code is taken,
 	// https; empty: the gateway's own page shows it. With one the gateway can be
 	// claimed although it has a user.
@@ -103,6 +123,12 @@ type Cloud struct {
 const (
 	AcksBackend = "backend" // on down/ack
 	AcksBroker  = "broker"  // on PUBACK
+)
+
+// The choices of Cloud.TLSMin.
+const (
+	TLS12 = "1.2"
+	TLS13 = "1.3"
 )
 
 // Broker is the room devices' broker inside the gateway; an empty Listen means
@@ -243,7 +269,7 @@ func Default() Config {
 	return Config{
 		Data:   "/var/lib/roomgate",
 		HTTP:   HTTP{Listen: ":8080"},
-		Cloud:  Cloud{Acks: AcksBackend, CommandTTL: 30 * time.Second, Rate: 500, Heartbeat: 30 * time.Second},
+		Cloud:  Cloud{TLSMin: TLS13, Acks: AcksBackend, CommandTTL: 30 * time.Second, Rate: 500, Heartbeat: 30 * time.Second},
 		Broker: Broker{HomeAssistant: HomeAssistant{Prefix: "homeassistant"}},
 		Clock:  Clock{Trust: TrustAuto},
 		Store:  Store{Flush: time.Second, MaxSize: 256 << 20, Events: 100_000},

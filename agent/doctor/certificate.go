@@ -79,6 +79,9 @@ func certificates(_ context.Context, x *examination) (found []Finding) {
 	if b := x.Config.Broker.TLS; b.Certificate != "" {
 		found = append(found, x.certificate("broker.tls", b.Certificate, b.Key, true))
 	}
+	if h.Authority || x.Config.Broker.TLS.Authority {
+		found = append(found, x.authority()...)
+	}
 	if c.ClientCertificate != "" {
 		found = append(found, x.certificate("cloud.client_certificate", c.ClientCertificate, c.ClientKey, false))
 	}

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
 )
 
@@ -113,9 +112,14 @@ func (x *examination) reach(ctx context.Context, u *url.URL) Finding {
 	if !secure {
 		return x.linked(good(name, "%s answers", address))
 	}
-	t, err := cloudTLS(x.Config.Cloud, u.Hostname())
+	c := x.Config.Cloud
+	t, err := cloudlink.TLS(cloudlink.Settings{CAFile: c.CAFile, ClientCertificate: c.ClientCertificate, ClientKey: c.ClientKey, TLS12: c.TLSMin == config.TLS12})
 	if err == nil {
+		t.ServerName = u.Hostname()
 		err = tls.Client(conn, t).HandshakeContext(ctx)
+	}
+	if err != nil && strings.Contains(err.Error(), "protocol version") {
+		return fail(name, address+" speaks no TLS 1.3", "ask whoever runs the broker for TLS 1.3, or set cloud.tls_min: 1.2 until then")
 	}
 	if err != nil {
 		return fail(name, fmt.Sprintf("%s: %v", address, err), "check the clock, cloud.ca_file and the client certificate")
@@ -136,35 +140,15 @@ func (x *examination) linked(f Finding) Finding {
 	return f
 }
 
-// cloudTLS is what the gateway would show and believe.
-func cloudTLS(c config.Cloud, host string) (*tls.Config, error) {
-	t := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	if c.CAFile != "" {
-		raw, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, err
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(raw) {
-			return nil, fmt.Errorf("%s has no certificate in it", c.CAFile)
-		}
-	}
-	if c.ClientCertificate != "" {
-		pair, err := tls.LoadX509KeyPair(c.ClientCertificate, c.ClientKey)
-		if err != nil {
-			return nil, err
-		}
-		t.Certificates = []tls.Certificate{pair}
-	}
-	return t, nil
-}
-
 // listeners examines the addresses that the gateway listens on.
 func listeners(ctx context.Context, x *examination) []Finding {
 	if x.Config == nil || x.simulated() { // a demo may listen elsewhere
 		return nil
 	}
 	found := one(x.listener(ctx, "http", x.told("listen", x.Config.HTTP.Listen)))
+	if secure := x.Config.HTTP.TLS.Listen; secure != "" {
+		found = append(found, x.listener(ctx, "https", secure))
+	}
 	if room := x.told("broker", x.Config.Broker.Listen); room != "" {
 		found = append(found, x.listener(ctx, "room broker", room))
 	}

@@ -26,9 +26,9 @@ type Network struct {
 func (m *Monitor) Network() Network {
 	c, own := m.o.Config, interfaceAddresses()
 	n := Network{HTTP: endpoint(c.HTTP.Listen, own)}
-	n.HTTP.TLS = c.HTTP.TLS.Certificate != ""
+	n.HTTP.TLS = !c.HTTP.TLS.Plain()
 	if b := endpoint(c.Broker.Listen, own); c.Broker.Listen != "" && len(b.Addresses) > 0 {
-		b.TLS = c.Broker.TLS.Certificate != ""
+		b.TLS = c.Broker.TLS.On()
 		n.Broker = &b
 	}
 	return n

@@ -73,7 +73,7 @@ func (m *Monitor) Report() Report {
 	r := Report{DoorOrders: DoorsSigned, SigningKeys: cloud.SigningKeys, UptimeS: int64(m.Uptime().Seconds()), Version: m.o.Version, NotStarted: m.o.NotStarted,
 		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
 		DiskFreeBytes: diskFree(m.o.DataDir), TemperatureC: processorTemperature(),
-		Clock:          m.clock(),
+		Clock:          m.Clock(),
 		CloudConnected: cloud.Connected, CloudContested: cloud.Contested, StoreRepair: RepairOf(m.Database.Repair())}
 	if cloud.DoorsUnsigned {
 		r.DoorOrders = DoorsUnsigned
@@ -110,8 +110,8 @@ func (m *Monitor) outbox(r *Report, acked uint64) {
 	}
 }
 
-// clock is what a heartbeat says of the clock.
-func (m *Monitor) clock() Clock {
+// Clock is what a heartbeat says of the clock.
+func (m *Monitor) Clock() Clock {
 	v := m.o.Clock.Verdict()
 	return Clock{v.Wall.UTC(), v.Trust == clock.Trusted, v.Why(m.o.Config.Clock.Trust), int64(v.Jump.Round(time.Second).Seconds())}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +21,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/standin"
+	"roomgate/agent/tlsauthority"
 	"roomgate/agent/update"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
@@ -45,10 +46,12 @@ type gateway struct {
 	file          string                         // that the configuration is from; empty: it is built in
 	end           func()                         // ends it in order; nil: it takes no updates
 
-	agent   *agent.Agent
-	loops   []loop // end first
-	brokers []loop // end when the loops have ended, so that goodbyes arrive
-	closers []func() error
+	agent *agent.Agent
+	// authority is the building's own; nil: no door uses one.
+	authority *tlsauthority.Keeper
+	loops     []loop // end first
+	brokers   []loop // end when the loops have ended, so that goodbyes arrive
+	closers   []func() error
 }
 
 // demoParts are what only a demo has.
@@ -85,11 +88,10 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 	if err := g.openRoomBroker(); err != nil {
 		return err
 	}
-	door, err := g.listen()
+	doors, err := g.listen()
 	if err != nil {
 		return err
 	}
-	g.closers = append(g.closers, func() error { return ignore(door.Close(), net.ErrClosed) })
 	if err := g.openAgent(ctx); err != nil {
 		return err
 	}
@@ -99,12 +101,14 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 		}
 	}
 	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
-		Names: g.config.HTTP.Names, ShowClaim: g.demo.simulated, Extra: g.extraDoors(), Metrics: g.figures})
+		Names: g.config.HTTP.Names, ShowClaim: g.demo.simulated, Extra: g.extraDoors(), Metrics: g.figures, Root: g.root()})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
-		loop{"http", func(ctx context.Context) error { return server.Serve(ctx, door, server.Handler()) }},
 		loop{"control socket", func(ctx context.Context) error { return server.Serve(ctx, control, server.Control()) }},
 		loop{"systemd", g.notify})
+	for _, d := range doors {
+		g.loops = append(g.loops, d.served(server))
+	}
 	if socketDir != g.config.Data { // a service, whose runtime directory the screen's getty reads
 		g.loops = append(g.loops, loop{"attached screen", screen{g.agent.Claim, filepath.Join(socketDir, screenFile), g.log}.run})
 	}
@@ -153,42 +157,19 @@ func (g *gateway) openBroker(name, flag string, o broker.Options) (*broker.Broke
 	return b, nil
 }
 
-// cannotListen says which flag helps.
+// cannotListen says which flag or key of the configuration helps.
 func cannotListen(name, address, flag string, err error) error {
+	if !strings.Contains(flag, ".") {
+		flag = "--" + flag
+	}
 	var network *net.OpError
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fail(exitFailed, "%s address %s is in use: stop what listens there, or choose another with --%s", name, address, flag)
+		return fail(exitFailed, "%s address %s is in use: stop what listens there, or choose another with %s", name, address, flag)
 	case errors.As(err, &network):
 		return fail(exitFailed, "%s cannot listen on %s: %w: choose another address with --%s", name, address, err, flag)
 	}
 	return fail(exitConfig, "%s: %w", name, err)
-}
-
-// listen takes the HTTP address.
-func (g *gateway) listen() (net.Listener, error) {
-	c := g.config.HTTP
-	var certificate *tls.Config
-	scheme := "http"
-	if c.TLS.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
-		if err != nil {
-			return nil, fail(exitConfig, "http.tls: %w", err)
-		}
-		scheme, certificate = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	}
-	l, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return nil, cannotListen("http", c.Listen, "listen", err)
-	}
-	g.say("http listening on %s://%s", scheme, l.Addr())
-	if certificate != nil {
-		return tls.NewListener(l, certificate), nil
-	}
-	if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		g.log.Warn("http is open to the network without tls, keys and pictures travel in the clear: set http.tls", "address", l.Addr().String())
-	}
-	return l, nil
 }
 
 func (g *gateway) openAgent(ctx context.Context) (err error) {

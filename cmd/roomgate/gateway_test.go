@@ -80,14 +80,15 @@ func TestCloseInReverse(t *testing.T) {
 func TestListenWithTLS(t *testing.T) {
 	certificate, key, pool := selfSigned(t)
 	c := config.Default()
-	c.HTTP = config.HTTP{Listen: "127.0.0.1:0", TLS: config.TLS{Certificate: certificate, Key: key}}
+	c.HTTP = config.HTTP{Listen: "127.0.0.1:0", TLS: config.HTTPTLS{TLS: config.TLS{Certificate: certificate, Key: key}}}
 	var said strings.Builder
 	g := &gateway{config: &c, out: &said, log: slog.New(slog.DiscardHandler)}
-	l, err := g.listen()
+	doors, err := g.listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer g.close()
+	l := doors[0]
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"net"
 
 	"roomgate/cloud/broker"
@@ -24,14 +23,11 @@ func (g *gateway) openRoomBroker() error {
 		}
 		o.Users[u.Name] = password
 	}
-	if c.TLS.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
-		if err != nil {
-			return fail(exitConfig, "broker.tls: %w", err)
-		}
-		// Boards in rooms know no later one.
-		o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	secure, err := g.serverTLS("broker.tls", c.TLS)
+	if err != nil {
+		return err
 	}
+	o.TLS = secure
 	b, err := g.openBroker("room broker", "broker", o)
 	if err != nil {
 		return err

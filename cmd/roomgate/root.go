@@ -36,7 +36,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	root.AddCommand(newRun(), newReload(), newDemo(), newCheckConfig(), newSetup(), newSeed(), newImage(), newClaim(), newDoctor(), newDevice(), newSpace(), newKeypad(), newBooking(), newEvents(), newKey(), newUser(), newOrganization(), newWebhook(), newMessage(), newRule(), newSim(), newCloud(), newClock(),
+	root.AddCommand(newRun(), newReload(), newDemo(), newCheckConfig(), newSetup(), newSeed(), newImage(), newClaim(), newDoctor(), newDevice(), newSpace(), newKeypad(), newBooking(), newEvents(), newKey(), newUser(), newOrganization(), newWebhook(), newMessage(), newRule(), newSim(), newCloud(), newClock(), newTLS(),
 		newBackup(), newRestore(), newFactoryReset(), newSupportBundle(), newUpdate(), newStore(), newVersion(), newMan())
 	nameArguments(root)
 	return root
