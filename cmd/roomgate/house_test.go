@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -310,54 +306,6 @@ func list(t *testing.T) map[string][]string {
 			t.Fatal(err)
 		}
 		packages[strings.TrimPrefix(p.ImportPath, "roomgate/")] = p.Imports
-	}
-}
-
-var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
-
-// TestFiles keeps every file short and free of init functions.
-func TestFiles(t *testing.T) {
-	t.Parallel()
-	const most = 400
-	for path, source := range sources(t) {
-		if generated.Match(source) {
-			continue
-		}
-		if n := bytes.Count(source, []byte("\n")); n > most {
-			t.Errorf("%s has %d lines, more than %d: it holds two nouns", path, n, most)
-		}
-		if !bytes.Contains(source, []byte("func init(")) {
-			continue // spares the parser
-		}
-		if at := initFunction(t, path, source); at != "" {
-			t.Errorf("%s: init function: what starts here is started by main, where it can be seen", at)
-		}
-	}
-}
-
-// initFunction returns where a file has an init function, or "".
-func initFunction(t *testing.T, path string, source []byte) string {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Errorf("%s: %v", path, err)
-		return ""
-	}
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
-			return files.Position(f.Pos()).String()
-		}
-	}
-	return ""
-}
-
-// TestInitIsFound proves that the check above can fail.
-func TestInitIsFound(t *testing.T) {
-	if at := initFunction(t, "x.go", []byte("package x\n\nfunc init() {}\n")); at != "x.go:3:1" {
-		t.Errorf("init function found at %q", at)
-	}
-	if at := initFunction(t, "x.go", []byte("package x\n\ntype T int\n\nfunc (T) init() {}\n")); at != "" {
-		t.Errorf("a method found at %q", at)
 	}
 }
 
