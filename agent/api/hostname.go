@@ -51,6 +51,9 @@ func (d *door) checkName(r *http.Request, o *endpoint) error {
 // make lead elsewhere, the name of the machine, the one that it has on its own
 // network (mDNS), the gateway's id, or one of the configuration.
 func isOwnName(s *Server, host string) bool {
+	if host == "" {
+		return true // a board of HTTP/1.0: a browser, which could be led here by a name, always says one
+	}
 	name := hostName(host)
 	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" {
 		return true

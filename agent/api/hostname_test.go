@@ -2,6 +2,7 @@ package api
 
 import (
 	"io"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -126,4 +127,17 @@ func TestClaimCodeIsForWhoIsThere(t *testing.T) {
 			t.Errorf("a demo shows %+v", got)
 		}
 	}, toBeClaimed)
+}
+
+// A board that speaks HTTP/1.0 names no host, and registers; no browser leaves it out.
+func TestBoardWithoutAHost(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		r := newRequest(t, "POST", "/edge/register", `{"claim_code":"x"}`)
+		r.Host = ""
+		got := httptest.NewRecorder()
+		b.server.Handler().ServeHTTP(got, r)
+		if !strings.Contains(got.Body.String(), `"field":"claim_code"`) { // it came as far as its code
+			t.Errorf("it is answered %d %s", got.Code, got.Body)
+		}
+	})
 }
