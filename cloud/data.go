@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // DataInto decodes the data, a JSON object, into a struct and takes nothing
@@ -50,13 +51,23 @@ func CheckAttributes(envelope []byte) error {
 func repeated(object []byte) string {
 	seen := map[string]bool{}
 	for _, name := range members(object) {
-		folded := strings.ToLower(name)
+		folded := strings.Map(fold, name)
 		if seen[folded] {
 			return name
 		}
 		seen[folded] = true
 	}
 	return ""
+}
+
+// fold is one letter for all that the decoder takes for the same: not only those
+// of another case, also the long s and the sign of Kelvin.
+func fold(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
 }
 
 // members are the names in a JSON object, as far as it can be read.

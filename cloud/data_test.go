@@ -14,6 +14,7 @@ func TestDataIntoNamesWhatItDoesNotTake(t *testing.T) {
 		From  uint64    `json:"from"`
 		At    time.Time `json:"at"`
 		Inner []inner   `json:"inner"`
+		Risk  int       `json:"risk"`
 	}
 	for raw, want := range map[string]string{
 		`{}`:                            "",
@@ -23,6 +24,9 @@ func TestDataIntoNamesWhatItDoesNotTake(t *testing.T) {
 		`{"a\"b":1}`:                    `a"b`,
 		`{"from":1,"from":1}`:           "from",
 		`{"from":1,"FROM":2}`:           "FROM",
+		`{"inner":[],"inner":[]}`:       "inner",
+		"{\"risk\":1,\"ri\u017fk\":2}":  "ri\u017fk",
+		"{\"risk\":1,\"ris\u212a\":2}":  "ris\u212a",
 		`{"from":-1}`:                   "from",
 		`{"from":"1"}`:                  "from",
 		`{"from":18446744073709551616}`: "from",
