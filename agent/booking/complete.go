@@ -1,6 +1,13 @@
 package booking
 
-import "time"
+import (
+	"math"
+	"time"
+)
+
+// MaxRevision is the highest revision that the cloud may say: half of what there is
+// is left to the building, whose next one has to be later.
+const MaxRevision = math.MaxInt64
 
 // Complete checks a booking as the cloud says it in the schedule of that
 // revision, and fills in what it need not say. The rules of the space are not
@@ -17,6 +24,9 @@ func (b *Booking) Complete(revision uint64, at time.Time) error {
 	fill(&b.Source, Cloud)
 	fill(&b.Revision, 1)
 	fill(&b.CloudRevision, revision)
+	if max(b.Revision, b.CloudRevision) > MaxRevision {
+		return invalid("revision", "is out of range: want at most %d", uint64(MaxRevision))
+	}
 	for _, t := range []*time.Time{&b.CreatedAt, &b.UpdatedAt} {
 		if t.IsZero() {
 			*t = at

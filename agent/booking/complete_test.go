@@ -25,6 +25,7 @@ func TestComplete(t *testing.T) {
 		"end_time":         func(b *Booking) { b.End = b.Start },
 		"state":            func(b *Booking) { b.State = "tentative" },
 		"source":           func(b *Booking) { b.Source = "fax" },
+		"revision":         func(b *Booking) { b.Revision = MaxRevision + 1 },
 		"title":            func(b *Booking) { b.Title = string(make([]byte, 501)) },
 		"checked_in_at":    func(b *Booking) { b.CheckedInAt = time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -3600*10)) },
 		"planned_end_time": func(b *Booking) { b.PlannedEnd = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },

@@ -131,6 +131,8 @@ func (d *downSchedule) complete(at time.Time, have func(id string) (booking.Book
 	switch {
 	case d.Revision == 0:
 		return problem.New(problem.Invalid, "revision", "is missing: want 1 or more")
+	case d.Revision > booking.MaxRevision:
+		return problem.New(problem.Invalid, "revision", "is out of range: want at most %d", uint64(booking.MaxRevision))
 	case d.Kind != kindSnapshot && d.Kind != kindDelta:
 		return problem.New(problem.Invalid, "kind", "is %q: want snapshot or delta", d.Kind)
 	case len(d.Bookings) > maxBookings:

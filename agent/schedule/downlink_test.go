@@ -164,6 +164,7 @@ func TestScheduleThatIsWrongChangesNothing(t *testing.T) {
 			"bookings[1].meeting_space_id": with(`"meeting_space_id":"` + otherRoom + `"`),
 			"bookings[0].start_time":       `{"id":"bad","start_time":"tomorrow","end_time":"2000-01-01T12:00:00Z"}`,
 			"bookings[1].revision":         with(`"revision":-1`),
+			"bookings[0].revision":         slot("high", on(12, 0), on(13, 0), `"revision":18446744073709551615`),
 			"bookings[1].created_at":       with(`"created_at":"0000-01-01T00:00:00+05:00"`),
 			"bookings[1].checked_in_at":    with(`"checked_in_at":"9999-12-31T23:59:59-05:00"`),
 			"bookings[1].title":            with(`"title":7`),
@@ -174,6 +175,7 @@ func TestScheduleThatIsWrongChangesNothing(t *testing.T) {
 		}
 		for want, data := range map[string]string{
 			"rejected revision is missing":                    `{"meeting_space_id":"` + room + `","kind":"snapshot"}`,
+			"rejected revision is out of range":               `{"meeting_space_id":"` + room + `","kind":"snapshot","revision":18446744073709551615}`,
 			"rejected kind is \"\": want snapshot or delta":   `{"meeting_space_id":"` + room + `","revision":1}`,
 			"rejected meeting_space_id is not a meeting spac": `{"meeting_space_id":"x","kind":"snapshot","revision":1}`,
 			"rejected data is no schedule":                    `[1]`,
