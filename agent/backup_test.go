@@ -217,7 +217,7 @@ func TestBackupAsAnother(t *testing.T) {
 				deliveryRows.Put(tx, "w/2", webhook.Delivery{ID: "2", WebhookID: "w", State: webhook.Delivered}),
 				storedMessages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
 				storedMessages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
-				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Keys: []string{"k"}, Update: "https://example.org/x"}),
+				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Signed: "s", SignedRevision: 7, Keys: []string{"k"}, Update: "https://example.org/x"}),
 				claimed.Put(tx, "gateway-claim", map[string]string{"organization": "Acme"}),
 				planRows.Put(tx, "p", map[string]any{"revision": 9}))
 		})
@@ -242,8 +242,8 @@ func TestBackupAsAnother(t *testing.T) {
 				acked, _, _ := cloudlink.AckedCursor.Get(tx)
 				belongs := claimed.Len(tx) == 1
 				waits := belongs && storedLetters.Len(tx) == 1 && deliveryRows.Len(tx) == 2 && m.Push.State == message.Queued &&
-					c.Revision == 7 && p["revision"] == 9.0 && acked < eventlog.End(tx)
-				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveryRows.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.Update == "" &&
+					c.Revision == 7 && c.SignedRevision == 7 && p["revision"] == 9.0 && acked < eventlog.End(tx)
+				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveryRows.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.SignedRevision == 0 && c.Signed == "" && c.Update == "" &&
 					len(c.Keys) == 1 && p["revision"] == nil && acked == eventlog.End(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,

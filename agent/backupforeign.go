@@ -28,6 +28,7 @@ func forgetWaiting(tx *store.Tx) error {
 	also(cloudlink.AckedCursor.ToEnd(tx))
 	for key, c := range cloudConfigs.All(tx) {
 		c.Revision, c.Message, c.Update = 0, "", ""
+		c.Signed, c.SignedRevision = "", 0
 		also(cloudConfigs.Put(tx, key, c))
 	}
 	also(claim.Forget(tx))

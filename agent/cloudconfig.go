@@ -76,13 +76,15 @@ type downUser struct {
 type storedConfig struct {
 	Revision uint64 `json:"revision"`
 	Message  string `json:"message"` // that brought it
-	// Signed is the SHA-256 of what was signed of it; empty: it was not.
-	Signed string     `json:"signed,omitempty"`
-	Keys   []string   `json:"keys,omitempty"`
-	Codes  []string   `json:"codes,omitempty"` // by their keys in the table
-	Rules  []string   `json:"rules,omitempty"`
-	Users  []downUser `json:"users,omitempty"`
-	Update string     `json:"update,omitempty"` // the URL of a bundle
+	// Signed is the SHA-256 of the last that was signed, and SignedRevision its
+	// revision; empty: none was. They stay when another one is applied.
+	Signed         string     `json:"signed,omitempty"`
+	SignedRevision uint64     `json:"signed_revision,omitempty"`
+	Keys           []string   `json:"keys,omitempty"`
+	Codes          []string   `json:"codes,omitempty"` // by their keys in the table
+	Rules          []string   `json:"rules,omitempty"`
+	Users          []downUser `json:"users,omitempty"`
+	Update         string     `json:"update,omitempty"` // the URL of a bundle
 	// Again says that the same revision is applied once more: a repair may have lost what it brought.
 	Again bool `json:"again,omitempty"`
 	// Refused is the SHA-256 of the configuration that was refused last and why.
@@ -106,14 +108,17 @@ func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	}
 	defer turn.End()
 	have, err := m.agent.storedConfig()
-	other := e.SignedBy != "" && have.Signed != "" && signedPrint(e) != have.Signed // of which a revision has one
+	other := e.SignedBy != "" && signedPrint(e) != have.Signed // of which a revision has one
+	last, why := have.line(e, m.agent.Claim.Signers().Unsigned())
 	switch {
 	case err != nil:
 		return err
+	case why != nil:
+		return m.refuse(ctx, e, why)
 	case d.Revision == have.Revision && e.ID == have.Message && !have.Again && !other:
 		return nil
-	case d.Revision < have.Revision, d.Revision == have.Revision && (!have.Again || other):
-		return m.refuse(ctx, e, problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, have.Revision))
+	case d.Revision < last, d.Revision == last && (!have.Again || other):
+		return m.refuse(ctx, e, problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, last))
 	}
 	c := &configuring{agent: m.agent, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source, signed: e.SignedBy != ""}
 	err = c.apply(e)
@@ -188,9 +193,9 @@ func (c *configuring) apply(e cloud.Envelope) error {
 	if err := a.Claim.Signers().Part(e, c.opening); err != nil {
 		return err
 	}
-	c.kept.Revision, c.kept.Message, c.kept.Again, c.kept.Signed = c.down.Revision, e.ID, false, ""
+	c.kept.Revision, c.kept.Message, c.kept.Again = c.down.Revision, e.ID, false
 	if e.SignedBy != "" {
-		c.kept.Signed = signedPrint(e)
+		c.kept.Signed, c.kept.SignedRevision = signedPrint(e), c.down.Revision
 	}
 	stages := append(c.stages, eventlog.Stage{Write: func(tx *store.Tx) error {
 		if err := cloudConfigs.Put(tx, currentConfig, c.kept); err != nil {
@@ -204,6 +209,20 @@ func (c *configuring) apply(e cloud.Envelope) error {
 	}
 	a.options.Log.Info("a configuration of the cloud was applied", "revision", c.down.Revision)
 	return a.Bookings.NoteNewSpaces(c.ctx)
+}
+
+// line is the revision that the next one has to be later than. Where signatures are
+// wanted those that are signed count by themselves, and once there is one nothing
+// else counts: who may say a revision unsigned could take the highest, and no key
+// or code could be brought or taken away any more.
+func (c storedConfig) line(e cloud.Envelope, unsigned bool) (last uint64, why *problem.Error) {
+	switch {
+	case unsigned, c.Signed == "" && e.SignedBy == "":
+		return c.Revision, nil
+	case e.SignedBy == "":
+		return 0, problem.New(problem.Forbidden, "", "the configuration is not signed, and one before it was: sign it with a key that this gateway holds (doors.unsigned)")
+	}
+	return c.SignedRevision, nil
 }
 
 // signedPrint tells one signed configuration from another.
