@@ -88,3 +88,17 @@ func (s *Signer) Encode(topic string, e cloud.Envelope) ([]byte, error) {
 	}
 	return cloud.Sign(s.key, body), nil
 }
+
+// Own reads a message that this key has signed for a topic. ok is false of any other:
+// somebody else may have put it there. A nil signer has signed none.
+func (s *Signer) Own(topic string, payload []byte) (e cloud.Envelope, ok bool) {
+	if s == nil {
+		return e, false
+	}
+	read, err := cloud.ReadSigned(payload)
+	if err != nil || !read.Verify(s.Public().Key) {
+		return e, false
+	}
+	e, err = cloud.DecodeSchedule(read.Body)
+	return e, err == nil && e.Subject == topic
+}

@@ -38,7 +38,7 @@ func newCloudKey() *cobra.Command {
 		Long: "Waits for the next heartbeat of a gateway, which names the keys that it holds, and\nsays whether a command to a door has to be signed.",
 		Args: cobra.ExactArgs(1), RunE: action(listCloudKeys)}
 	revoke := &cobra.Command{Use: "revoke GATEWAY KEYID", Short: "make a key useless at a gateway",
-		Long:    "Waits for the next heartbeat of a gateway, and sends it a configuration that names\nall its keys but this one. Another one of them signs that.",
+		Long:    "Waits for the next heartbeat of a gateway, and sends it a configuration that names\nall its keys but this one. Another one of them signs that. Of the\nconfiguration that the broker keeps, only what --key had signed is signed again.\nThe gateway keeps the rest, and the broker does not: send it again.",
 		Example: "  roomgate cloud key revoke berlin-3 7177ac986170fa7a --key next.key",
 		Args:    cobra.ExactArgs(2), RunE: action(revokeCloudKey)}
 	for _, cmd := range []*cobra.Command{create, list, revoke} {
@@ -185,8 +185,8 @@ func dialKeys(cmd *cobra.Command, gateway string) (*cloudLink, error) {
 	return dialCloud(cmd, topics.Up("receipt"), topics.Up("heartbeat"), topics.Down("config"))
 }
 
-// keys waits for a heartbeat. It returns the configuration as well that the broker
-// keeps for the gateway; empty: it keeps none.
+// keys waits for a heartbeat. It returns as well what is to be signed again of the
+// configuration that the broker keeps for the gateway; empty: it keeps none.
 func (l *cloudLink) keys(cmd *cobra.Command, gateway string) (held heldKeys, config map[string]json.RawMessage, err error) {
 	wait, _ := cmd.Flags().GetDuration("wait")
 	config = map[string]json.RawMessage{}
@@ -196,20 +196,43 @@ func (l *cloudLink) keys(cmd *cobra.Command, gateway string) (held heldKeys, con
 			return held, nil, fail(exitUnreachable, "no heartbeat has come within %v: is the gateway %s online? \"roomgate cloud fleet\" says so", wait, gateway)
 		}
 		_, up, level, _, _ := cloud.ParseTopic(m.Topic)
-		body := m.Payload
-		if s, err := cloud.ReadSigned(m.Payload); err == nil {
-			body = s.Body
-		}
 		var e cloud.Envelope
 		switch {
-		case json.Unmarshal(body, &e) != nil:
 		case !up && level == "config":
-			config = map[string]json.RawMessage{}
-			_ = json.Unmarshal(e.Data, &config) // one that cannot be read is not in force
+			config = l.mayBeSigned(m)
+		case json.Unmarshal(m.Payload, &e) != nil:
 		case up && level == "heartbeat":
 			return held, config, json.Unmarshal(e.Data, &held)
 		}
 	}
+}
+
+// believedRevision is the highest revision that somebody else may have said: there
+// has to be a later one, also after many such.
+const believedRevision = 1 << 53
+
+// mayBeSigned is what of a configuration at the broker may be signed: all if this key
+// has signed it, else the revision. Anybody at the broker may have said the rest, and
+// what a gateway has and hears nothing of it keeps.
+func (l *cloudLink) mayBeSigned(m cloud.Message) map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	if e, own := l.signer.Own(m.Topic, m.Payload); own {
+		_ = json.Unmarshal(e.Data, &all) // one that cannot be read is not in force
+		return all
+	}
+	body := m.Payload
+	if s, err := cloud.ReadSigned(m.Payload); err == nil {
+		body = s.Body
+	}
+	var other struct {
+		Data struct {
+			Revision uint64 `json:"revision"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &other) == nil && other.Data.Revision <= believedRevision {
+		all["revision"], _ = json.Marshal(other.Data.Revision)
+	}
+	return all
 }
 
 // changeKeys sends a gateway the configuration that it has with other keys.

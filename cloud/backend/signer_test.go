@@ -1,0 +1,38 @@
+package backend
+
+import (
+	"crypto/ed25519"
+	"testing"
+
+	"roomgate/cloud"
+)
+
+// TestOwnIsWhatThisKeyHasSignedForThisTopic: the broker may lay anything under a
+// topic, also what was signed for another gateway.
+func TestOwnIsWhatThisKeyHasSignedForThisTopic(t *testing.T) {
+	mine, other := NewSigner(ed25519.NewKeyFromSeed(make([]byte, 32))), NewSigner(ed25519.NewKeyFromSeed([]byte("another key of thirty-two bytes!")))
+	here, there := cloud.Topics{Gateway: "one"}.Down("config"), cloud.Topics{Gateway: "two"}.Down("config")
+	write := func(s *Signer, topic string) []byte {
+		text, err := s.Encode(topic, cloud.Envelope{ID: "c", Source: "b", Type: cloud.TypeOf("config"), Data: []byte(`{"revision":1}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for what, c := range map[string]struct {
+		by   *Signer
+		text []byte
+		own  bool
+	}{
+		"its own":         {mine, write(mine, here), true},
+		"of another key":  {mine, write(other, here), false},
+		"another gateway": {mine, write(mine, there), false},
+		"not signed":      {mine, write(nil, here), false},
+		"by nobody":       {nil, write(mine, here), false},
+		"nothing":         {mine, nil, false},
+	} {
+		if e, own := c.by.Own(here, c.text); own != c.own || own && string(e.Data) != `{"revision":1}` {
+			t.Errorf("%s: %v, %+v", what, own, e)
+		}
+	}
+}
