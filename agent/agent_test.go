@@ -18,6 +18,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -202,9 +203,9 @@ func moreHardware() bench {
 	return b
 }
 
-func (r *rig) refuses(what string, code Code, field string, err error) {
+func (r *rig) refuses(what string, code problem.Code, field string, err error) {
 	r.t.Helper()
-	if e := AsError(err); err == nil || e.Code != code || e.Field != field {
+	if e := device.AsError(err); err == nil || e.Code != code || e.Field != field {
 		r.t.Errorf("%s: %v", what, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/backup"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/message"
@@ -112,7 +113,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 			t.Error("a key does not open any more")
 		}
 		for _, token := range []string{bought, signedIn} {
-			if _, err := other.Access.AuthenticateToken(token); AsError(err) == nil {
+			if _, err := other.Access.AuthenticateToken(token); device.AsError(err) == nil {
 				t.Error("a token of the old gateway opens the new one")
 			}
 		}

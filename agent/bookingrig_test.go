@@ -74,7 +74,7 @@ func (r *rig) booking(id string) booking.Booking {
 // wantCode wants a refusal of that code and field.
 func wantCode(t *testing.T, what string, err error, code problem.Code, field string) *problem.Error {
 	t.Helper()
-	e := AsError(err)
+	e := device.AsError(err)
 	if e == nil || e.Code != code || e.Field != field {
 		t.Errorf("%s: %v, want %s of %q", what, err, code, field)
 		return &problem.Error{}

@@ -100,7 +100,7 @@ const currentConfig = "current"
 func (m *Managed) take(ctx context.Context, e cloud.Envelope) error {
 	d, err := readConfig(e)
 	if err != nil {
-		return m.refuse(ctx, e, AsError(err))
+		return m.refuse(ctx, e, cloudcommand.AsError(err))
 	}
 	turn, err := m.agent.Site.Turn(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (m *Managed) refuse(ctx context.Context, e cloud.Envelope, why *problem.Err
 // readConfig decodes the data of down/config.
 func readConfig(e cloud.Envelope) (d downConfig, err error) {
 	if err := e.DataInto(&d); err != nil {
-		return d, AsError(err)
+		return d, cloudcommand.AsError(err)
 	}
 	if d.Revision == 0 {
 		return d, problem.New(problem.Invalid, "revision", "is missing: want 1 or more")
@@ -254,7 +254,7 @@ func (c *configuring) add(s eventlog.Stage) { c.stages = append(c.stages, s) }
 // under names the part in the refusal of a noun, whose field begins with the
 // place of the item if there is one.
 func under(part string, err error) error {
-	e := *AsError(err)
+	e := *cloudcommand.AsError(err)
 	if e.Code == problem.Internal {
 		return err
 	}

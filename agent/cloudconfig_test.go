@@ -313,7 +313,7 @@ func FuzzConfiguration(f *testing.F) {
 	f.Add([]byte(`{"revision":1,"spaces":[{}],"devices":[{"id":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := readConfig(cloud.Envelope{Data: data}); err != nil {
-			if e := AsError(err); e.Code != problem.Invalid {
+			if e := device.AsError(err); e.Code != problem.Invalid {
 				t.Errorf("%v", err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/agent/site"
 	"roomgate/drivers"
 )
@@ -32,11 +33,11 @@ func (c *configuring) permissions() error {
 		at := fmt.Sprintf("permissions[%d]", i)
 		d := c.next.Device(p.DeviceID)
 		if d == nil {
-			return refuse(NotFound, at+".device_id", "is not a device of this building")
+			return problem.New(problem.NotFound, at+".device_id", "is not a device of this building")
 		}
 		one := []device.Permission{p.Permission}
 		if err := d.CheckPermissions(one); err != nil {
-			return refuse(Invalid, at, "%s", AsError(err).Message)
+			return problem.New(problem.Invalid, at, "%s", device.AsError(err).Message)
 		}
 		byDevice[d.ID] = append(byDevice[d.ID], one[0])
 	}
@@ -46,7 +47,7 @@ func (c *configuring) permissions() error {
 		set.Permissions = nil
 		if all := byDevice[d.ID]; len(all) > 0 {
 			if len(all) > device.MaxPermissions {
-				return refuse(Invalid, "permissions", "are %d for %s: want at most %d", len(all), d.ID, device.MaxPermissions)
+				return problem.New(problem.Invalid, "permissions", "are %d for %s: want at most %d", len(all), d.ID, device.MaxPermissions)
 			}
 			set.Permissions = &all
 		}

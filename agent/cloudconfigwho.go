@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/site"
 	"roomgate/store"
@@ -84,7 +85,7 @@ func (c *configuring) signers() error {
 		return nil
 	}
 	if !c.signed {
-		return refuse(Forbidden, "signing_keys", "are not signed: sign them with a key that this gateway holds, or bring the first by a claim")
+		return problem.New(problem.Forbidden, "signing_keys", "are not signed: sign them with a key that this gateway holds, or bring the first by a claim")
 	}
 	s, err := c.agent.Claim.Signers().Stage(*c.down.SigningKeys)
 	if err != nil {

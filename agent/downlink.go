@@ -36,11 +36,11 @@ func DownLevels() []string {
 func refuseDown(ctx context.Context, a *Agent, level string, e cloud.Envelope, err error) error {
 	switch level {
 	case "config":
-		return a.Managed.refuse(ctx, e, AsError(err))
+		return a.Managed.refuse(ctx, e, cloudcommand.AsError(err))
 	case "command":
-		return cloudcommand.RefuseUnread(ctx, a.Commands, e, AsError(err))
+		return cloudcommand.RefuseUnread(ctx, a.Commands, e, cloudcommand.AsError(err))
 	}
-	return cloudcommand.RefuseMessage(ctx, a.Commands, e, AsError(err))
+	return cloudcommand.RefuseMessage(ctx, a.Commands, e, cloudcommand.AsError(err))
 }
 
 // takeSchedule lays what the cloud says over the schedule of a space, and

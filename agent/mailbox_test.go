@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/mail"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/problem"
@@ -39,11 +40,11 @@ func TestNoCodeWithAFullQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if e := AsError(mailAdmins(t.Context(), r.Agent, "", "one more", "")); e.Code != problem.Unavailable {
+		if e := device.AsError(mailAdmins(t.Context(), r.Agent, "", "one more", "")); e.Code != problem.Unavailable {
 			t.Errorf("one too many: %v", e)
 		}
 		for _, email := range []string{"mel@example.com", "bob@example.com"} {
-			if e := AsError(r.Access.RequestOTP(t.Context(), email, network)); e.Code != problem.Unavailable {
+			if e := device.AsError(r.Access.RequestOTP(t.Context(), email, network)); e.Code != problem.Unavailable {
 				t.Errorf("a code with a full queue: %v", e)
 			}
 		}

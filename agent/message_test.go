@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/message"
 	"roomgate/agent/schedule"
 )
@@ -117,7 +118,7 @@ func fieldIn(err error) string {
 	if err == nil {
 		return ""
 	}
-	return AsError(err).Field
+	return device.AsError(err).Field
 }
 
 // The organizer is told of what the building decides, in the transaction of the

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"roomgate/agent/config"
+	"roomgate/agent/problem"
 	"roomgate/agent/site"
 )
 
@@ -17,7 +18,7 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	}
 	defer turn.End()
 	if key := turn.File().Restart(c); key != "" {
-		return refuse(NotNow, key, "is changed, which takes a restart")
+		return problem.New(problem.NotNow, key, "is changed, which takes a restart")
 	}
 	cloudy, err := a.storedConfig()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
 
@@ -50,13 +51,13 @@ func TestReload(t *testing.T) {
 
 		before := r.managed()
 		err := r.reread(strings.Replace(changed, "events: 500", "events: 501", 1))
-		r.refuses("another budget", NotNow, "store.events", err)
+		r.refuses("another budget", problem.NotNow, "store.events", err)
 		if after := r.managed(); !reflect.DeepEqual(after, before) {
 			t.Error("it has changed something")
 		}
 		clash := strings.Replace(changed, otherRoom, newRoom, 1) // which the cloud has given another name
 		clash = strings.Replace(clash, "id: lamp-2, type: light, driver: scripted", "id: lamp-2, type: lock, driver: scripted-lock", 1)
-		if err := r.reread(clash); AsError(err).Code != Invalid {
+		if err := r.reread(clash); device.AsError(err).Code != problem.Invalid {
 			t.Errorf("a file that contradicts what was added: %v", err)
 		}
 		if after := r.managed(); !reflect.DeepEqual(after, before) {

@@ -134,7 +134,7 @@ func TestNoCommandIsNewAgainAfterARepair(t *testing.T) {
 		refuse bool
 	}{{"known", at.Add(-time.Hour), false}, {"lost", at.Add(-time.Second), true}, {"later", at.Add(time.Second), false}} {
 		_, err := r.Commands.Begin(t.Context(), device.Command{ID: c.id, Space: room, DeviceType: "light", Action: "on", Via: device.ViaMQTT, SentAt: c.sent, TTL: time.Hour})
-		if refused := err != nil; refused != c.refuse || refused && AsError(err).Code != problem.Conflict {
+		if refused := err != nil; refused != c.refuse || refused && device.AsError(err).Code != problem.Conflict {
 			t.Errorf("%s: %v", c.id, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
 	"roomgate/drivers"
 )
@@ -17,7 +18,7 @@ func TestRulesSeeTheSiteAsItIs(t *testing.T) {
 				Actions: []rules.Action{{DeviceType: drivers.TypeO3, SubDevice: drivers.SubRing, Action: drivers.ActOff}}})
 			return err
 		}
-		r.refuses("before it comes", Invalid, "actions[0].device_type", create())
+		r.refuses("before it comes", problem.Invalid, "actions[0].device_type", create())
 		document := json.RawMessage(`{"type":"o3-sensor","driver":"scripted-hub","options":{"name":"hub-2"}}`)
 		if _, err := r.Site.AddDevice(t.Context(), otherRoom, "hub-2", document, "test"); err != nil {
 			t.Fatal(err)
@@ -28,6 +29,6 @@ func TestRulesSeeTheSiteAsItIs(t *testing.T) {
 		if err := r.Site.RemoveDevice(t.Context(), "hub-2", "test"); err != nil {
 			t.Fatal(err)
 		}
-		r.refuses("after it has gone", Invalid, "actions[0].device_type", create())
+		r.refuses("after it has gone", problem.Invalid, "actions[0].device_type", create())
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/device"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/problem"
 	"roomgate/store"
@@ -143,7 +144,7 @@ func TestStrangersCostTheSame(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "ada", "ada@example.com\r\nBcc: x@y.z"} {
-		if e := AsError(r.Access.RequestOTP(t.Context(), bad, network)); e.Code != problem.Invalid || e.Field != "email" {
+		if e := device.AsError(r.Access.RequestOTP(t.Context(), bad, network)); e.Code != problem.Invalid || e.Field != "email" {
 			t.Errorf("%q: %v", bad, e)
 		}
 	}
@@ -169,11 +170,11 @@ func TestSignInWithoutARelay(t *testing.T) {
 	r := openRig(t, rigOptions{})
 	defer r.Close()
 	for _, email := range []string{"ada@example.com", "bob@example.com"} {
-		if e := AsError(r.Access.RequestOTP(context.Background(), email, network)); e.Code != problem.Unavailable || !strings.Contains(e.Message, "smtp.url") {
+		if e := device.AsError(r.Access.RequestOTP(context.Background(), email, network)); e.Code != problem.Unavailable || !strings.Contains(e.Message, "smtp.url") {
 			t.Errorf("%v", e)
 		}
 	}
-	if e := AsError(mailAdmins(context.Background(), r.Agent, "", "x", "y")); e.Code != problem.NotFound {
+	if e := device.AsError(mailAdmins(context.Background(), r.Agent, "", "x", "y")); e.Code != problem.NotFound {
 		t.Errorf("%v", e)
 	}
 }
@@ -202,7 +203,7 @@ func TestFullDiskStartsWithoutSignIn(t *testing.T) {
 		if p, ok := r.AuthenticateKey("some-system-key"); !ok || !p.System() {
 			t.Errorf("the system key opens %+v, %v", p, ok)
 		}
-		if e := AsError(r.Access.RequestOTP(t.Context(), "ada@example.com", network)); e.Code != problem.Full {
+		if e := device.AsError(r.Access.RequestOTP(t.Context(), "ada@example.com", network)); e.Code != problem.Full {
 			t.Errorf("a code on a full disk: %v", e)
 		}
 	})

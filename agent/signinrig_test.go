@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/device"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/problem"
 	"roomgate/store"
@@ -109,7 +110,7 @@ func (r *relayRig) request(t *testing.T, email string) {
 func (r *relayRig) wantRefused(t *testing.T, why, email, code string) {
 	t.Helper()
 	token, user, err := r.Access.VerifyOTP(t.Context(), email, code, network)
-	if e := AsError(err); token != "" || user != (access.User{}) || e == nil || e.Code != problem.Unauthorized || e.Error() != "otp is wrong, used or too old: correct it, or ask for a new one" {
+	if e := device.AsError(err); token != "" || user != (access.User{}) || e == nil || e.Code != problem.Unauthorized || e.Error() != "otp is wrong, used or too old: correct it, or ask for a new one" {
 		t.Errorf("%s: %q, %v, %v", why, token, user, err)
 	}
 }

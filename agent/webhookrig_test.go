@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
@@ -68,7 +69,7 @@ func openHookRig(t *testing.T, client *http.Client) *hookRig {
 		t.Fatal(err)
 	}
 	r.rig = &rig{Agent: a, t: t, bench: b, stop: func() {}}
-	if _, err := a.Access.CreateOrganization(t.Context(), another, "Another"); err != nil && AsError(err).Code != problem.Conflict {
+	if _, err := a.Access.CreateOrganization(t.Context(), another, "Another"); err != nil && device.AsError(err).Code != problem.Conflict {
 		t.Fatal(err)
 	}
 	return r

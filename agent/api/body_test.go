@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/agent/problem"
 )
 
@@ -27,7 +27,7 @@ func TestManyLargeBodies(t *testing.T) {
 			r: &http.Request{Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
 		open = append(open, c)
 		_, err := c.readBody(maxPicture, "image/png")
-		if room += cap(c.body); agent.AsError(err).Code == problem.Unavailable {
+		if room += cap(c.body); device.AsError(err).Code == problem.Unavailable {
 			refused++
 			if c.w.Header().Get("Retry-After") == "" {
 				t.Error("it is not said when to try again")

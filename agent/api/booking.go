@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"roomgate/agent"
 	"roomgate/agent/booking"
+	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
@@ -182,7 +182,7 @@ func (s *Server) repeated(ctx context.Context, asked booking.Booking, length tim
 
 // isUsed says whether a booking was refused because of its id.
 func isUsed(err error) bool {
-	e := agent.AsError(err)
+	e := device.AsError(err)
 	return e != nil && e.Code == problem.Conflict && e.Field == "id"
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
@@ -89,7 +89,7 @@ func (s *Server) bulkOne(c *call, encoded []byte, o schedule.Caller) bulkResult 
 }
 
 func (s *Server) bulkRefusal(c *call, err error) bulkResult {
-	e := agent.AsError(err)
+	e := device.AsError(err)
 	if e.Code == problem.Internal {
 		s.log.Error("operation of a bulk request failed", "path", c.r.URL.Path, "error", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/cloud/guest"
 )
@@ -122,7 +122,7 @@ func (c *call) text(contentType string, body []byte) error {
 
 // fail answers with a problem, and logs what is our own fault.
 func (c *call) fail(log *slog.Logger, err error) {
-	e := c.wording.refusal(agent.AsError(err))
+	e := c.wording.refusal(device.AsError(err))
 	if e.Code == problem.Internal {
 		log.Error("request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 	}

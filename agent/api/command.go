@@ -65,7 +65,7 @@ func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.R
 
 // commandError puts the refusal of a command into the words of this door.
 func commandError(err error, o device.Command) error {
-	e := agent.AsError(err)
+	e := device.AsError(err)
 	switch {
 	case e.Code == problem.Conflict && e.Field == "id":
 		return invalid(headerIdempotencyKey, "was used before for another command: choose a new one")

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
 )
 
@@ -43,7 +42,7 @@ func createDevice(s *Server, c *call) error {
 
 // deviceField puts the refusal of a configuration into the words of this door.
 func deviceField(err error) error {
-	e := *agent.AsError(err)
+	e := *device.AsError(err)
 	if e.Field == "type" {
 		e.Field, e.Message = "device_type", strings.ReplaceAll(e.Message, "type ", "")
 		return &e

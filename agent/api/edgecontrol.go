@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"roomgate/agent"
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
@@ -114,7 +113,7 @@ func edgeControl(s *Server, c *call) error {
 		return err
 	}
 	receipt, err := s.do(c, o, patience)
-	if e := agent.AsError(err); err != nil && e.Code == problem.Invalid && e.Field == "action" {
+	if e := device.AsError(err); err != nil && e.Code == problem.Invalid && e.Field == "action" {
 		return invalid("device_type", "is a device that is not switched or dimmed: use the action operation")
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/drivers"
 	"roomgate/drivers/picturetest"
 )
@@ -116,7 +116,7 @@ func TestPicturesArePackedWithinBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := allocated(func() {
-		if _, err := repack(body.Bytes(), "image/png"); agent.AsError(err) == nil || agent.AsError(err).Code != tooLarge {
+		if _, err := repack(body.Bytes(), "image/png"); device.AsError(err) == nil || device.AsError(err).Code != tooLarge {
 			t.Errorf("%d bytes: %v", body.Len(), err)
 		}
 	}); took > drivers.MaxUnpacked+repacking {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"roomgate/agent"
 	"roomgate/agent/auth"
+	"roomgate/agent/device"
 	"roomgate/agent/message"
 	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
@@ -190,7 +190,7 @@ func (s *Server) mayTell(who *principal, field string, to rules.To) error {
 	if err == nil {
 		return nil
 	}
-	e := *agent.AsError(err)
+	e := *device.AsError(err)
 	e.Field = field + "." + e.Field
 	return &e
 }

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"roomgate/agent"
+	"roomgate/agent/device"
 	"roomgate/agent/problem"
 )
 
@@ -49,7 +49,7 @@ func statusAll(s *Server, c *call, sub string) error {
 // knownType turns the refusal of a device into that of its type, if the type
 // does not exist at all.
 func knownType(err error, deviceType string, also ...string) error {
-	if e := agent.AsError(err); e.Code == problem.NotFound && e.Field == "device_type" {
+	if e := device.AsError(err); e.Code == problem.NotFound && e.Field == "device_type" {
 		if wrong := unknownType(deviceType, also...); wrong != nil {
 			return wrong
 		}
