@@ -5,10 +5,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"roomgate/agent/eventlog"
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/eventlog"
 )
 
 // badBodies are what no operation may take, with the status that it answers

@@ -4,9 +4,10 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"roomgate/agent/problem"
 	"slices"
 	"strings"
+
+	"roomgate/agent/problem"
 )
 
 // Whoever makes a name of his own lead to the gateway's address (DNS rebinding)

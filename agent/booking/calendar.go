@@ -1,8 +1,9 @@
 package booking
 
 import (
-	"roomgate/agent/problem"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 // Why a booking of an external calendar was cancelled although nobody decided

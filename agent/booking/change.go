@@ -1,8 +1,9 @@
 package booking
 
 import (
-	"roomgate/agent/problem"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 // New makes a booking of what was asked for. The id, the space, the source and

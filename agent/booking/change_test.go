@@ -1,9 +1,10 @@
 package booking
 
 import (
-	"roomgate/agent/problem"
 	"testing"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 // at is a time of the Monday of the tests, in UTC.

@@ -2,9 +2,10 @@ package booking
 
 import (
 	"encoding/json"
-	"roomgate/agent/problem"
 	"testing"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 func TestComplete(t *testing.T) {

@@ -1,9 +1,10 @@
 package booking
 
 import (
-	"roomgate/agent/problem"
 	"testing"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 func zone(t testing.TB, name string) *time.Location {

@@ -2,13 +2,14 @@ package booking
 
 import (
 	"fmt"
-	"roomgate/agent/problem"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"roomgate/agent/problem"
 )
 
 // model is a schedule that looks at everything, every time.

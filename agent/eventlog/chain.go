@@ -40,16 +40,23 @@ func (l *Log) lastSum(tx *store.Tx) ([]byte, error) {
 	return newest[0].Value.Sum, nil
 }
 
-// push appends one row to the chain.
-func (l *Log) push(tx *store.Tx, r Row) (seq uint64, err error) {
+// push appends rows to the chain, and returns the place of the last.
+func (l *Log) push(tx *store.Tx, rows ...Row) (seq uint64, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
 	before, err := l.lastSum(tx)
-	if err != nil {
-		return 0, err
+	for _, r := range rows {
+		if err != nil {
+			return 0, err
+		}
+		if r.Sum, err = r.sum(before); err != nil {
+			return 0, err
+		}
+		before = r.Sum
+		seq, err = l.rows.Push(tx, r)
 	}
-	if r.Sum, err = r.sum(before); err != nil {
-		return 0, err
-	}
-	return l.rows.Push(tx, r)
+	return seq, err
 }
 
 // Head is the newest row's place and sum, which stands for all of the log before

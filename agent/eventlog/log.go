@@ -99,12 +99,8 @@ func (l *Log) Tell(tx *store.Tx, r Record) error {
 
 // Push writes rows in the transaction that makes them true.
 func (l *Log) Push(tx *store.Tx, rows ...Row) error {
-	for _, r := range rows {
-		if _, err := l.push(tx, r); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := l.push(tx, rows...)
+	return err
 }
 
 // PushAt is Push of one row, and returns its place in the log.

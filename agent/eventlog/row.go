@@ -3,9 +3,10 @@ package eventlog
 import (
 	"encoding/json"
 	"fmt"
-	"roomgate/agent/clock"
 	"strings"
 	"time"
+
+	"roomgate/agent/clock"
 )
 
 // Row is one line of the log. It is written for every change in the building,

@@ -1,8 +1,9 @@
 package message
 
 import (
-	"roomgate/agent/problem"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 // State is where a message stands on one of its ways.

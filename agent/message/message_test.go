@@ -2,10 +2,11 @@ package message
 
 import (
 	"errors"
-	"roomgate/agent/problem"
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 func good() Request {

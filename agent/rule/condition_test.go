@@ -2,7 +2,6 @@ package rule
 
 import (
 	"errors"
-	"roomgate/agent/problem"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"roomgate/agent/problem"
 )
 
 // room is a moment in a meeting space in which somebody sits, warm, without a

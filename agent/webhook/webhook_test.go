@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"roomgate/agent/problem"
 	"strings"
 	"testing"
 	"time"
 
 	"roomgate/agent/outgoing"
+	"roomgate/agent/problem"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -178,10 +178,9 @@ func (p *Places) victim(newcomer *Place, known bool) (found *Place) {
 	return found
 }
 
-// yields says whether a holder makes room for a newcomer. A stranger
-// does for who is known. Who is idle does unless the newcomer holds as many; else only
-// who still holds more afterwards. Within
-// one group the networks are compared.
+// yields says whether a holder makes room for a newcomer. A stranger does for who is
+// known. Who is idle does unless the newcomer holds as many; else only who still
+// holds more afterwards. Within one group the networks are compared.
 func (p *Places) yields(pl, newcomer *Place) bool {
 	if newcomer.known && !pl.known {
 		return true
