@@ -62,12 +62,7 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer l.close()
-	id, err := l.send(cmd.Context(), gateway, "claim", sealed)
-	if err != nil {
-		return err
-	}
-	wait, _ := cmd.Flags().GetDuration("wait")
-	got, err := l.receipt(cmd.Context(), id, wait)
+	got, err := l.ask(cmd, gateway, "claim", sealed)
 	if err != nil {
 		return err
 	}

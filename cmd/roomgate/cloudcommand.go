@@ -59,16 +59,11 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	wait, _ := cmd.Flags().GetDuration("wait")
 	c := backend.Command{MeetingSpaceID: space, DeviceType: args[2], SubDevice: o.SubDevice, Action: o.Action, Value: o.Value, TTL: ttl.Seconds()}
 	if by != nil { // what counts from its arrival would be fresh whenever it comes
 		c.ExpiresAt, c.TTL = time.Now().UTC().Add(ttl), 0
 	}
-	id, err := l.send(cmd.Context(), gateway, "command", c)
-	if err != nil {
-		return err
-	}
-	got, err := l.receipt(cmd.Context(), id, wait)
+	got, err := l.ask(cmd, gateway, "command", c)
 	if err != nil {
 		return err
 	}
@@ -136,12 +131,7 @@ func configureByCloud(cmd *cobra.Command, args []string) error {
 	}
 	defer l.close()
 	l.signer = by
-	id, err := l.send(cmd.Context(), gateway, "config", json.RawMessage(data))
-	if err != nil {
-		return err
-	}
-	wait, _ := cmd.Flags().GetDuration("wait")
-	got, err := l.receipt(cmd.Context(), id, wait)
+	got, err := l.ask(cmd, gateway, "config", json.RawMessage(data))
 	if err != nil {
 		return err
 	}

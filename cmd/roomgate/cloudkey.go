@@ -260,12 +260,7 @@ func changeKeys(cmd *cobra.Command, gateway string, by *backend.Signer, change f
 	if config["signing_keys"], err = json.Marshal(all); err != nil {
 		return err
 	}
-	id, err := l.send(cmd.Context(), gateway, "config", config)
-	if err != nil {
-		return err
-	}
-	wait, _ := cmd.Flags().GetDuration("wait")
-	got, err := l.receipt(cmd.Context(), id, wait)
+	got, err := l.ask(cmd, gateway, "config", config)
 	if err != nil {
 		return err
 	}

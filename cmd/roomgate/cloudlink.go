@@ -91,6 +91,17 @@ func (l *cloudLink) next(ctx context.Context, wait <-chan time.Time) (cloud.Mess
 	return cloud.Message{}, false
 }
 
+// ask sends data on a gateway's topic and waits, as long as --wait says, for the
+// receipt that settles it.
+func (l *cloudLink) ask(cmd *cobra.Command, gateway, level string, data any) (receipt, error) {
+	id, err := l.send(cmd.Context(), gateway, level, data)
+	if err != nil {
+		return receipt{}, err
+	}
+	wait, _ := cmd.Flags().GetDuration("wait")
+	return l.receipt(cmd.Context(), id, wait)
+}
+
 // send sends data on a gateway's topic and returns the message's id.
 func (l *cloudLink) send(ctx context.Context, gateway, level string, data any) (string, error) {
 	raw, err := json.Marshal(data)
