@@ -56,7 +56,6 @@ type script struct {
 func (s *script) set(fault string)       { s.Set(fault) }
 func (s *script) show(sub, value string) { s.Show(sub, value) }
 func (s *script) effects() []string      { return s.Effects() }
-func (s *script) polls() int             { return s.Polls() }
 
 // bench holds the scripts of one building by device.
 type bench map[string]*script

@@ -38,7 +38,7 @@ func (r *rig) hold(all ...doorsign.Key) {
 // signed is a signed message to be changed before it is sent.
 type signed struct {
 	level, id, data string
-	topic, subject  string // empty: the right ones
+	subject         string // empty: the right one
 	counter         uint64
 	at              time.Time // zero: now
 	by              string    // the key's name; empty: cloud
