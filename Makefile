@@ -7,7 +7,8 @@ STAMP   := -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 # once (golang/go#78156), so it gets one.
 RACE    := $(if $(shell command -v gcc clang 2>/dev/null),-race -cpu 1)
 # The race detector has each program wait a second when it ends, for what may race
-# then. Goroutines that outlive a test are seen by goleak; half a minute less.
+# then. Without it the tests take half a minute less, and what races only at the end
+# of a program is not looked for here; most packages with goroutines have goleak.
 HASTY   := GORACE="$$GORACE atexit_sleep_ms=0"
 # What runs under qemu and ends within minutes. On arm64, whose words are those of
 # amd64, it is what speaks to the kernel, the disk and the wire, and counts time;
