@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"log/slog"
+
+	"roomgate/agent/access"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/problem"
@@ -8,10 +11,16 @@ import (
 	"roomgate/store"
 )
 
-// adminLetters tell those who look after an organization, or with an empty id
-// after the building.
-func adminLetters(a *Agent, organizationID, subject, text string) (letters []mail.Letter) {
-	for _, u := range a.Access.Admins(organizationID) {
+// adminMail writes to those who look after an organization or the building.
+type adminMail struct {
+	access *access.Directory
+	queue  *mail.Queue
+	log    *slog.Logger
+}
+
+// letters are one to each admin of an organization, or with an empty id of the building.
+func (m adminMail) letters(organizationID, subject, text string) (letters []mail.Letter) {
+	for _, u := range m.access.Admins(organizationID) {
 		letters = append(letters, mail.Letter{To: u.Email, Subject: subject, Text: text})
 	}
 	return letters
@@ -21,15 +30,15 @@ func noAdmin() error {
 	return problem.New(problem.NotFound, "users", "has no admin who could be told: name one")
 }
 
-// stageNotices queues notices to admins, where there is a mail relay, in the
-// transaction that stores what they tell of: a power cut takes both or neither.
-func stageNotices(a *Agent, all []webhook.Notice) eventlog.Stage {
-	if len(all) == 0 || a.config.SMTP.URL == "" {
+// stage queues notices in the transaction that stores what they tell of: a power
+// cut takes both or neither.
+func (m adminMail) stage(all []webhook.Notice) eventlog.Stage {
+	if len(all) == 0 {
 		return eventlog.Stage{}
 	}
-	return eventlog.Stage{Show: a.mail.Wake, Write: func(tx *store.Tx) error {
+	return eventlog.Stage{Show: m.queue.Wake, Write: func(tx *store.Tx) error {
 		for _, n := range all {
-			if err := queueNotice(a, tx, n); err != nil {
+			if err := m.put(tx, n); err != nil {
 				return err
 			}
 		}
@@ -37,16 +46,16 @@ func stageNotices(a *Agent, all []webhook.Notice) eventlog.Stage {
 	}}
 }
 
-// queueNotice queues one. If that cannot be, because nobody is to be told or too
-// many letters wait, the event says the same.
-func queueNotice(a *Agent, tx *store.Tx, n webhook.Notice) error {
-	letters := adminLetters(a, n.OrganizationID, n.Subject, n.Text)
+// put queues one notice. If there is no admin, or too many letters wait, the
+// event log is where the trouble can be read.
+func (m adminMail) put(tx *store.Tx, n webhook.Notice) error {
+	letters := m.letters(n.OrganizationID, n.Subject, n.Text)
 	err := noAdmin()
 	if len(letters) > 0 {
-		err = a.mail.Put(tx, letters...)
+		err = m.queue.Put(tx, letters...)
 	}
 	if problem.As(err) != nil {
-		a.options.Log.Warn("cannot tell the admin by mail that a webhook is in trouble, the event log has it", "error", err)
+		m.log.Warn("cannot tell the admin by mail that a webhook is in trouble, the event log has it", "error", err)
 		return nil
 	}
 	return err

@@ -26,26 +26,12 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	room      = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01"
-	otherRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02"
+	room      = devicetest.Room
+	otherRoom = devicetest.OtherRoom
 )
 
 // building has a light in each of two rooms, and a hub in the first.
-const building = `
-gateway: {id: test}
-clock: {trust: always}
-store: {events: 500}
-spaces:
-  - id: ` + room + `
-    name: Aurora
-    devices:
-      - {id: light-1, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-1}}
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 2s, timeout: 1s, options: {name: hub-1}}
-  - id: ` + otherRoom + `
-    name: Borealis
-    devices:
-      - {id: light-2, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-2}}
-`
+const building = devicetest.Building
 
 // script is scripted hardware by the names of the tests here.
 type script struct {

@@ -86,7 +86,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		last := r.event(t)
 		text := []byte("gateway: {id: one}\nhttp: {tls: {certificate: /c.pem, key: /k.pem}}\n")
 		var raw bytes.Buffer
-		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: text}, rising(t)); err != nil {
+		if err := r.Backup(t.Context(), &raw, backup.Config{Text: text}, rising(t)); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Close(); err != nil {
@@ -94,7 +94,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 		}
 
 		dir, o := unpack(t, raw.Bytes())
-		if o.Schema != Schema || o.GatewayID != r.config.Gateway.ID || len(o.Named) != 2 || string(o.Small[backup.ConfigName]) != string(text) {
+		if o.Schema != Schema || o.GatewayID != r.options.Config.Gateway.ID || len(o.Named) != 2 || string(o.Small[backup.ConfigName]) != string(text) {
 			t.Errorf("%+v", o.Manifest)
 		}
 		key, err := Rekey(t.Context(), dir, NewLife{})
@@ -132,7 +132,7 @@ func TestRekeyAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		var raw bytes.Buffer
-		if err := r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}, rising(t)); err != nil {
+		if err := r.Backup(t.Context(), &raw, backup.Config{Text: []byte("gateway: {id: one}\n")}, rising(t)); err != nil {
 			t.Fatal(err)
 		}
 		old := r.Access.NewKey()
@@ -177,7 +177,7 @@ func TestBackupOfDamage(t *testing.T) {
 	told := rising(t)
 	stopped := func() error {
 		raw.Reset()
-		return BackupStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, BackupConfig{Text: []byte("gateway: {id: one}\n")}, "test", nil, told)
+		return backup.WriteStopped(t.Context(), &raw, config.Gateway{ID: "one"}, dir, backup.Config{Text: []byte("gateway: {id: one}\n")}, "test", nil, told)
 	}
 	if err := stopped(); err != nil {
 		t.Fatal(err)
@@ -218,12 +218,12 @@ func TestBackupAsAnother(t *testing.T) {
 				deliveryRows.Put(tx, "w/2", webhook.Delivery{ID: "2", WebhookID: "w", State: webhook.Delivered}),
 				storedMessages.Put(tx, "m", storedMessage{Push: message.Channel{State: message.Queued}}),
 				storedMessages.Put(tx, "n", storedMessage{Push: message.Channel{State: message.Sent}}),
-				cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "m7", Signed: "s", SignedRevision: 7, Keys: []string{"k"}, Update: "https://example.org/x"}),
+				cloudConfigs.Put(tx, "current", map[string]any{"revision": 7, "message": "m7", "signed": "s", "signed_revision": 7, "keys": []string{"k"}, "update": "https://example.org/x"}),
 				claimed.Put(tx, "gateway-claim", map[string]string{"organization": "Acme"}),
 				planRows.Put(tx, "p", map[string]any{"revision": 9}))
 		})
 		var raw bytes.Buffer
-		if err = errors.Join(err, r.Backup(t.Context(), &raw, BackupConfig{Text: []byte("gateway: {id: one}\n")}, rising(t)), r.Close()); err != nil {
+		if err = errors.Join(err, r.Backup(t.Context(), &raw, backup.Config{Text: []byte("gateway: {id: one}\n")}, rising(t)), r.Close()); err != nil {
 			t.Fatal(err)
 		}
 		for _, another := range []bool{false, true} {
@@ -236,16 +236,16 @@ func TestBackupAsAnother(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = db.View(func(tx *store.Tx) error {
-				c, _ := cloudConfigs.Get(tx, currentConfig)
+				c, _ := cloudConfigs.Get(tx, "current")
 				p, _ := planRows.Get(tx, "p")
 				m, _ := storedMessages.Get(tx, "m")
 				n, _ := storedMessages.Get(tx, "n")
 				acked, _, _ := cloudlink.AckedCursor.Get(tx)
 				belongs := claimed.Len(tx) == 1
 				waits := belongs && storedLetters.Len(tx) == 1 && deliveryRows.Len(tx) == 2 && m.Push.State == message.Queued &&
-					c.Revision == 7 && c.SignedRevision == 7 && p["revision"] == 9.0 && acked < eventlog.End(tx)
-				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveryRows.Len(tx) == 1 && m.Push.State == message.Expired && c.Revision == 0 && c.SignedRevision == 0 && c.Signed == "" && c.Update == "" &&
-					len(c.Keys) == 1 && p["revision"] == nil && acked == eventlog.End(tx)
+					c["revision"] == 7.0 && c["signed_revision"] == 7.0 && p["revision"] == 9.0 && acked < eventlog.End(tx)
+				forgot := !belongs && storedLetters.Len(tx) == 0 && deliveryRows.Len(tx) == 1 && m.Push.State == message.Expired && c["revision"] == 0.0 && c["signed"] == nil && c["signed_revision"] == nil && c["update"] == nil &&
+					len(c["keys"].([]any)) == 1 && p["revision"] == nil && acked == eventlog.End(tx)
 				if another != forgot || another == waits || n.Push.State != message.Sent {
 					t.Errorf("another %v: %d letters, %d deliveries, %+v, %+v, %+v, acked %d of %d", another,
 						storedLetters.Len(tx), deliveryRows.Len(tx), m.Push, c, p, acked, eventlog.End(tx))

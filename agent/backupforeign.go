@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"roomgate/agent/claim"
+	"roomgate/agent/cloudconfig"
 	"roomgate/agent/cloudlink"
+	"roomgate/agent/cloudpart"
 	"roomgate/agent/doorsign"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
@@ -26,11 +28,8 @@ func forgetWaiting(tx *store.Tx) error {
 	also(book.Forget(tx))
 	also(engine.Forget(tx))
 	also(cloudlink.AckedCursor.ToEnd(tx))
-	for key, c := range cloudConfigs.All(tx) {
-		c.Revision, c.Message, c.Update = 0, "", ""
-		c.Signed, c.SignedRevision = "", 0
-		also(cloudConfigs.Put(tx, key, c))
-	}
+	also(cloudconfig.Forget(tx))
+	also(cloudpart.Forget(tx))
 	also(claim.Forget(tx))
 	also(doorsign.Forget(tx))
 	also(schedule.Forget(tx))

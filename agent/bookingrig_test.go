@@ -11,6 +11,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
+	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
@@ -19,25 +20,10 @@ import (
 )
 
 // planned has two rooms without devices, so that a day passes quickly.
-const planned = `
-gateway: {id: test}
-clock: {trust: always}
-spaces:
-  - {id: ` + room + `, name: Aurora}
-  - {id: ` + otherRoom + `, name: Borealis}
-`
+const planned = devicetest.Planned
 
 // watched has a room with a sensor, whose empty meetings are given back.
-const watched = `
-gateway: {id: test}
-clock: {trust: always}
-spaces:
-  - id: ` + room + `
-    name: Aurora
-    booking: {empty: 15m, show_titles: true}
-    devices:
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 20s, timeout: 1s, options: {name: hub-1}}
-`
+const watched = devicetest.Watched
 
 // on is a time on the first day of a bubble.
 func on(hour, minute int) time.Time { return time.Date(2000, 1, 1, hour, minute, 0, 0, time.UTC) }
@@ -99,7 +85,8 @@ func slot(id string, from, to time.Time, more ...string) string {
 // reason.
 func (r *rig) take(e cloud.Envelope) string {
 	r.t.Helper()
-	if err := takeSchedule(r.t.Context(), r.Bookings, r.Commands, e); err != nil {
+	d := down{bookings: r.Bookings, commands: r.Commands}
+	if _, err := d.takeSchedule(r.t.Context(), e); err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
 	var last device.Receipt
@@ -132,8 +119,9 @@ func (r *rig) logged(level string) (out []eventlog.Row) {
 
 // The tables of package schedule, as tests write them and read them back.
 var (
-	bookingRows = store.NewTable[map[string]any]("bookings")
-	planRows    = store.NewTable[map[string]any]("plans")
+	bookingRows  = store.NewTable[map[string]any]("bookings")
+	planRows     = store.NewTable[map[string]any]("plans")
+	cloudConfigs = store.NewTable[map[string]any]("cloud-config")
 )
 
 // wantStored compares the bookings that are stored with those that are shown.

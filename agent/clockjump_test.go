@@ -130,6 +130,7 @@ func (r *rig) rows() map[string]string {
 		rowsOf(tx, all, "message", storedMessages, func(m storedMessage) any { return m.Push.State })
 		rowsOf(tx, all, "signing", store.NewTable[json.RawMessage]("signing-keys"), nil)
 		rowsOf(tx, all, "command", storedCommands, nil)
+		rowsOf(tx, all, "command", recentCommands, nil) // wherever a command is, it is remembered
 		rowsOf(tx, all, "rule", store.NewTable[map[string]any]("rules"), nil)
 		rowsOf(tx, all, "run", store.NewTable[map[string]any]("rule-runs"), nil)
 		return nil
@@ -150,7 +151,7 @@ func rowsOf[T any](tx *store.Tx, all map[string]string, name string, table store
 		if err != nil {
 			text = []byte(err.Error())
 		}
-		all[name+" "+key] = string(text)
+		all[name+" "+strings.TrimPrefix(key, "over/")] = string(text)
 	}
 }
 

@@ -11,6 +11,11 @@ import (
 	"roomgate/store"
 )
 
+// clockRow is the table of the clock, with one row.
+var clockRow = store.NewTable[clock.Memory]("clock")
+
+const clockKey = "clock"
+
 // What an earlier version has stored: no row of the clock, bookings that do not
 // say when they were over, and a log that says when it was.
 func TestClockOfAnEarlierVersion(t *testing.T) {

@@ -192,6 +192,8 @@ func TestBadConfigurationChangesNothing(t *testing.T) {
 		for i, test := range []struct{ old, spoilt, field string }{
 			{`"name":"Corona"`, `"name":""`, "spaces[0].name"},
 			{`"capacity":12`, `"capacity":-1`, "spaces[1].capacity"},
+			{`"name":"Corona"`, `"name":"Cor\u202eona"`, "spaces[0].name"},
+			{`"name":"Cleaning"`, `"name":"Clean\u009bing"`, "unlock_codes[0].name"},
 			{`"capacity":12`, `"devices":[]`, "spaces[1].devices"},
 			{`"type":"lock"`, `"type":"lok"`, "devices[0].type"},
 			{`"meeting_space_id":"` + newRoom + `","type"`, `"meeting_space_id":"x","type"`, "devices[0]"},
@@ -206,6 +208,8 @@ func TestBadConfigurationChangesNothing(t *testing.T) {
 			{`"code":"483920"`, `"code":"4"`, "unlock_codes[0].code"},
 			{`"rules":`, `"update":{"url":"http://example.org/x"},"rules":`, "update.url"},
 			{`"code":"483920"`, `"code":""`, "unlock_codes[0].code"},
+			{`"rules":`, `"reconnect_spread_s":61,"rules":`, "reconnect_spread_s"},
+			{`"rules":`, `"reconnect_spread_s":-1,"rules":`, "reconnect_spread_s"},
 			{`{"meeting_space_id":"` + newRoom + `","name":"Cleaning"`, `{"meeting_space_id":"` + room + `","name":"Cleaning"`, "unlock_codes[0].meeting_space_id"},
 			{`"event":"temperatureAlert"`, `"event":"x"`, "rules[0].trigger"},
 			{`"id":"warm"`, `"id":"War m"`, "rules[0].id"},
@@ -308,18 +312,6 @@ func TestConfigurationKeepsWhatTheBuildingMade(t *testing.T) {
 	})
 }
 
-func FuzzConfiguration(f *testing.F) {
-	f.Add([]byte(`{"revision":1,` + wholeConfig + `}`))
-	f.Add([]byte(`{"revision":1,"spaces":[{}],"devices":[{"id":1}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := readConfig(cloud.Envelope{Data: data}); err != nil {
-			if e := device.AsError(err); e.Code != problem.Invalid {
-				t.Errorf("%v", err)
-			}
-		}
-	})
-}
-
 // TestRuleOfTheCloudForWhatComesWithIt: a rule is judged by the building as it
 // will be.
 func TestRuleOfTheCloudForWhatComesWithIt(t *testing.T) {
@@ -332,6 +324,29 @@ func TestRuleOfTheCloudForWhatComesWithIt(t *testing.T) {
 		}
 		if got := r.configure("m2", 2, `"spaces":[],"devices":[]`+closes); !strings.HasPrefix(got, "rejected rules[0].meeting_space_id") {
 			t.Errorf("without its space: %q", got)
+		}
+	})
+}
+
+// Over how long the gateway comes back stays where it is not named, and over a restart.
+func TestSpreadOfTheCloud(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		o := rigOptions{dir: t.TempDir()}
+		r := startRig(t, o)
+		for i, c := range []struct {
+			parts string
+			want  time.Duration
+		}{{`"users":[]`, 2 * time.Second}, {`"reconnect_spread_s":60`, time.Minute}, {`"users":[]`, time.Minute}, {`"reconnect_spread_s":0`, 2 * time.Second}, {`"reconnect_spread_s":7`, 7 * time.Second}} {
+			if got := r.configure(fmt.Sprint("s", i), i+1, c.parts); got != "done" {
+				t.Errorf("%s: %q", c.parts, got)
+			}
+			if have := r.Cloud.Spread(); have != c.want {
+				t.Errorf("%s: %v", c.parts, have)
+			}
+		}
+		r.stop()
+		if r = startRig(t, o); r.Cloud.Spread() != 7*time.Second {
+			t.Errorf("after a restart: %v", r.Cloud.Spread())
 		}
 	})
 }

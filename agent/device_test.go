@@ -16,6 +16,7 @@ func lightOn(id string) device.Command {
 // What devices have in the store, for tests that need it otherwise than it comes to be.
 var (
 	storedCommands = store.NewTable[device.Stored]("commands")
+	recentCommands = store.NewTable[device.Stored]("recent-commands") // those that are over, by "over/" and the id
 	cloudAges      = store.NewQueue[string]("command-ages", 40_000, store.Refuse)
 )
 
@@ -25,10 +26,11 @@ func TestReadyAndProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBench()
 		b["light-1"].set("vanish")
-		r := startRig(t, rigOptions{bench: b})
+		r := openRig(t, rigOptions{bench: b})
 		if err := r.Health.Ready(); err == nil {
 			t.Error("ready before any device was observed")
 		}
+		r.run()
 		r.wait(time.Second)
 		if err := r.Health.Ready(); err != nil {
 			t.Errorf("a missing device keeps the building from being ready: %v", err)

@@ -4,61 +4,86 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
+	"roomgate/agent/claim"
 	"roomgate/agent/cloudcommand"
+	"roomgate/agent/cloudconfig"
 	"roomgate/agent/cloudlink"
+	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
 	"roomgate/store"
 )
 
-// handlers are who takes what comes down, by topic level.
-func handlers(a *Agent) map[string]cloudlink.Handler {
+// down takes what comes down from the cloud to the noun that it is for.
+type down struct {
+	claim    *claim.Claim
+	commands *device.Commands
+	bookings *schedule.Book
+	managed  *cloudconfig.Managed
+	parts    *cloudpart.Parts
+}
+
+// handlers are the receivers by topic level.
+func (d down) handlers() map[string]cloudlink.Handler {
 	return map[string]cloudlink.Handler{
 		"command": func(ctx context.Context, e cloud.Envelope) error {
-			return cloudcommand.Take(ctx, a.Commands, a.Claim.Signers(), e)
+			return cloudcommand.Take(ctx, d.commands, d.claim.Signers(), e)
 		},
-		"schedule": func(ctx context.Context, e cloud.Envelope) error { return takeSchedule(ctx, a.Bookings, a.Commands, e) },
-		"config":   func(ctx context.Context, e cloud.Envelope) error { return a.Managed.take(ctx, e) },
-		"claim":    func(ctx context.Context, e cloud.Envelope) error { return a.Claim.Take(ctx, e) },
+		"schedule": d.parts.Take("schedule", false, d.takeSchedule),
+		"config":   d.takeConfig,
+		"claim":    func(ctx context.Context, e cloud.Envelope) error { return d.claim.Take(ctx, e) },
 	}
 }
 
 // DownLevels are the topic levels that a gateway listens to, sorted.
 func DownLevels() []string {
-	return slices.Sorted(maps.Keys(cloudlink.WithOwn(handlers(nil))))
+	return slices.Sorted(maps.Keys(cloudlink.WithOwn(down{}.handlers())))
 }
 
-// refuseDown answers what the link cannot understand.
-func refuseDown(ctx context.Context, a *Agent, level string, e cloud.Envelope, err error) error {
+// refuse answers what the link cannot understand.
+func (d down) refuse(ctx context.Context, level string, e cloud.Envelope, err error) error {
 	switch level {
 	case "config":
-		return a.Managed.refuse(ctx, e, cloudcommand.AsError(err))
+		return d.managed.Refuse(ctx, e, cloudcommand.AsError(err))
 	case "command":
-		return cloudcommand.RefuseUnread(ctx, a.Commands, e, cloudcommand.AsError(err))
+		return cloudcommand.RefuseUnread(ctx, d.commands, e, cloudcommand.AsError(err))
 	}
-	return cloudcommand.RefuseMessage(ctx, a.Commands, e, cloudcommand.AsError(err))
+	return cloudcommand.RefuseMessage(ctx, d.commands, e, cloudcommand.AsError(err))
+}
+
+// takeConfig takes a configuration, whole or in parts. A part that cannot count is not stored:
+// who may not say anything writes nothing.
+func (d down) takeConfig(ctx context.Context, e cloud.Envelope) error {
+	switch refusal, err := d.managed.Barred(e); {
+	case err != nil:
+		return err
+	case refusal != nil:
+		return d.managed.Refuse(ctx, e, refusal)
+	}
+	return d.parts.Take("config", true, d.managed.Take)(ctx, e)
 }
 
 // takeSchedule lays what the cloud says over the schedule of a space, and
 // answers it.
-func takeSchedule(ctx context.Context, bookings *schedule.Book, commands *device.Commands, e cloud.Envelope) error {
-	refusal, err := bookings.Take(ctx, e, func(spaceID string) eventlog.Stage {
+func (d down) takeSchedule(ctx context.Context, e cloud.Envelope) (*problem.Error, error) {
+	refusal, err := d.bookings.Take(ctx, e, func(spaceID string) eventlog.Stage {
 		return eventlog.Stage{Write: func(tx *store.Tx) error {
-			return commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT, Space: spaceID}, done(e.ID))
+			return cloudcommand.PushDone(tx, d.commands, spaceID, e)
 		}}
 	})
 	if refusal != nil {
-		return cloudcommand.RefuseMessage(ctx, commands, e, refusal)
+		return refusal, cloudcommand.RefuseMessage(ctx, d.commands, e, refusal)
 	}
-	return err
+	return nil, err
 }
 
-// done is the receipt of a message that was carried out at once.
-func done(id string) device.Receipt {
-	now := time.Now().UTC()
-	return device.Receipt{CommandID: id, State: device.Done, ReceivedAt: now, FinishedAt: now}
+// sendUnstored sends the receipts that the log cannot take.
+func sendUnstored(ctx context.Context, link *cloudlink.Link, commands *device.Commands) error {
+	return commands.SendUnstored(ctx, func(ctx context.Context, r device.Receipt) bool {
+		return link.Send(ctx, eventlog.LevelReceipt, "", false, r)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"roomgate/agent/edge"
+	"roomgate/agent/goldentest"
 )
 
 // TestKeyOfAnEdgeDevice is good in its meeting space, over a restart, until the
@@ -26,9 +27,12 @@ func TestKeyOfAnEdgeDevice(t *testing.T) {
 		r.stop()
 		r = startRig(t, rigOptions{dir: dir})
 		who, ok := r.AuthenticateKey(secret)
-		if !ok || who.ID != d.ID || who.Kind != KindEdge || who.SpaceID != room || who.Permissions != edge.Permissions || who.Admin || !r.Valid(who) {
-			t.Errorf("after a restart its key is of %+v", who)
+		if !ok {
+			t.Fatalf("after a restart its key is of %+v", who)
 		}
+		goldentest.Values(t, "after a restart its key is of", goldentest.Pairs{"ID": {who.ID, d.ID}, "Kind": {who.Kind, KindEdge},
+			"SpaceID": {who.SpaceID, room}, "Permissions": {who.Permissions, edge.Permissions(d.Kind)}, "Admin": {who.Admin, false},
+			"Valid(who)": {r.Valid(who), true}})
 		if err := r.Edges.Delete(t.Context(), d.ID, "test"); err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,7 @@ func (a *Agent) AuthenticateKey(secret string) (access.Principal, bool) {
 // [access.Directory.Valid]: an edge device as long as it is registered.
 func (a *Agent) Valid(p access.Principal) bool {
 	if p.Kind == KindEdge {
-		_, err := a.Edges.Get(p.ID)
-		return err == nil
+		return a.Edges.Holds(p.ID)
 	}
 	return a.Access.Valid(p)
 }

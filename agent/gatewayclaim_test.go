@@ -20,6 +20,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
@@ -153,9 +154,9 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 			t.Errorf("then it logs in as %q", got)
 		}
 		g := c.wantState("claimed", claim.Done)
-		if g.Organization != "Acme" || g.OrganizationID != acme || g.ClaimedAt.IsZero() || g.Code != "" || g.URL != "" || !g.CloudConnected {
-			t.Errorf("claimed: %+v", g)
-		}
+		goldentest.Values(t, "claimed", goldentest.Pairs{"Organization": {g.Organization, "Acme"},
+			"OrganizationID": {g.OrganizationID, acme}, "ClaimedAt is zero": {g.ClaimedAt.IsZero(), false}, "Code": {g.Code, ""},
+			"URL": {g.URL, ""}, "CloudConnected": {g.CloudConnected, true}})
 		if o, err := c.Access.Organization(acme); err != nil || o.Name != "Acme" {
 			t.Errorf("organization %+v, %v", o, err)
 		}

@@ -75,7 +75,7 @@ func TestNewCodeTakesThePlaceOfTheOld(t *testing.T) {
 		if first != code {
 			r.wantRefused(t, "a code that was replaced", "ada@example.com", first)
 		}
-		if _, _, err := r.Access.VerifyOTP(t.Context(), "ada@example.com", code, network); err != nil {
+		if _, _, err := r.Access.VerifyOTP(t.Context(), "ada@example.com", code, network, ""); err != nil {
 			t.Errorf("the last code: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/message"
 	"roomgate/agent/schedule"
 )
@@ -31,9 +32,9 @@ func TestMessageGoesBothWays(t *testing.T) {
 		}}, "")
 		r.fails(503, "")
 		m := r.send(message.To{Email: "MEL@example.com"}, "first")
-		if m.To.UserID != "mel" || m.To.Email != "mel@example.com" || m.OrganizationID != org || m.Priority != message.Normal || !m.ExpiresAt.Equal(m.CreatedAt.Add(message.UsualLife)) {
-			t.Errorf("%+v", m.Message)
-		}
+		goldentest.Values(t, "the message", goldentest.Pairs{"To.UserID": {m.To.UserID, "mel"}, "To.Email": {m.To.Email, "mel@example.com"},
+			"OrganizationID": {m.OrganizationID, org}, "Priority": {m.Priority, message.Normal},
+			"ExpiresAt": {m.ExpiresAt.Equal(m.CreatedAt.Add(message.UsualLife)), true}})
 		if c := m.Channels; c.Cloud.State != message.Queued || c.Cloud.Reason == "" || c.Push.State != message.Queued {
 			t.Errorf("at first: %+v", c)
 		}
@@ -50,11 +51,17 @@ func TestMessageGoesBothWays(t *testing.T) {
 		}
 		up := h.taken("message")
 		var said message.Message
-		if len(up) != 1 || up[0].Type != "roomgate.message" || json.Unmarshal(up[0].Data, &said) != nil || said.ID != m.ID || said.Body != "hello" {
-			t.Errorf("the cloud was told %+v", up)
+		if len(up) != 1 || json.Unmarshal(up[0].Data, &said) != nil {
+			t.Fatalf("the cloud was told %+v", up)
 		}
-		if got := r.out.Taken(); len(got) != 1 || got[0].Topic != "rooms-mel" || got[0].Message != "hello" || got[0].Priority != 3 || got[0].Sequence != m.ID {
+		goldentest.Values(t, "the cloud was told", goldentest.Pairs{"Type": {up[0].Type, "roomgate.message"},
+			"ID":   {said.ID, m.ID},
+			"Body": {said.Body, "hello"}})
+		if got := r.out.Taken(); len(got) != 1 {
 			t.Errorf("pushed: %+v", got)
+		} else {
+			goldentest.Values(t, "pushed", goldentest.Pairs{"Topic": {got[0].Topic, "rooms-mel"}, "Message": {got[0].Message, "hello"},
+				"Priority": {got[0].Priority, 3}, "Sequence": {got[0].Sequence, m.ID}})
 		}
 		if strings.Contains(r.log.String(), pushToken) || strings.Contains(r.log.String(), "hello") {
 			t.Errorf("the log tells too much: %s", r.log)

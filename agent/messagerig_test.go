@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/agent/journal/journaltest"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
 	"roomgate/agent/push/pushtest"
@@ -43,7 +44,7 @@ type storedMessage struct {
 type messageRig struct {
 	*rig
 	out *pushtest.Server
-	log *logText
+	log *journaltest.Log
 }
 
 // openMessageRig opens a building without running it. An empty trust is always.
@@ -56,7 +57,7 @@ func openMessageRig(t *testing.T, o rigOptions, trust string) *messageRig {
 		o.yaml = reachable
 	}
 	o.yaml = strings.Replace(o.yaml, "TRUST", trust, 1)
-	r := &messageRig{out: &pushtest.Server{Token: pushToken}, log: &logText{}}
+	r := &messageRig{out: &pushtest.Server{Token: pushToken}, log: &journaltest.Log{}}
 	o.push, o.log = &http.Client{Transport: r.out}, slog.New(slog.NewTextHandler(r.log, nil))
 	r.rig = openRig(t, o)
 	return r

@@ -37,7 +37,7 @@ func messageReader(people []config.Person, push config.Push, u *access.User) (bo
 	if i < 0 {
 		return r, true
 	}
-	if topic := push.TopicOf(people[i]); message.ValidTopic(topic) { // else of somebody whom no file names
+	if topic := push.TopicOf(people[i]); message.ValidTopic(topic) { // no file names the topic of anybody else
 		r.Topic = topic
 	}
 	return r, true

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/health"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/message"
@@ -40,9 +41,9 @@ func TestQueueOfPush(t *testing.T) {
 			r.wait(time.Minute)
 		}
 		q := r.Health.Queues().Push
-		if !q.Configured || q.Waiting != 3 || q.OldestS < 180 || q.OldestS > 181 || !strings.Contains(q.Failing, "401") {
-			t.Errorf("%+v", q)
-		}
+		goldentest.Values(t, "push", goldentest.Pairs{"Configured": {q.Configured, true}, "Waiting": {q.Waiting, 3},
+			"OldestS < 180": {q.OldestS < 180, false}, "OldestS > 181": {q.OldestS > 181, false},
+			"401": {strings.Contains(q.Failing, "401"), true}})
 		r.wantMetrics(`roomgate_outward_waiting{queue="push"} 3`, `roomgate_outward_failing{queue="push"} 1`, `roomgate_outward_configured{queue="mail"} 0`)
 		r.out.Script(nil)
 		r.wait(10 * time.Minute)
@@ -67,10 +68,13 @@ func TestQueueOfWebhooks(t *testing.T) {
 		r.book("b2", on(41, 0), on(41, 30))
 		r.wait(30 * time.Second)
 		o := r.Health.Queues().Webhooks
-		if o.Active != 1 || o.Failing != 1 || o.Disabled != 1 || o.Waiting != 1 || o.OldestS < 30 || o.OldestS > 31 ||
-			len(o.Troubled) != 1 || o.Troubled[0].ID != w.ID || o.Troubled[0].Host != "a.example.com" || o.Troubled[0].Reason == "" {
-			t.Errorf("%+v", o)
+		if len(o.Troubled) != 1 {
+			t.Fatalf("%+v", o)
 		}
+		goldentest.Values(t, "webhooks", goldentest.Pairs{"Active": {o.Active, 1}, "Failing": {o.Failing, 1}, "Disabled": {o.Disabled, 1},
+			"Waiting": {o.Waiting, 1}, "OldestS < 30": {o.OldestS < 30, false}, "OldestS > 31": {o.OldestS > 31, false},
+			"Troubled[0].ID": {o.Troubled[0].ID, w.ID}, "Troubled[0].Host": {o.Troubled[0].Host, "a.example.com"},
+			"no Troubled[0].Reason": {o.Troubled[0].Reason == "", false}})
 		r.wantMetrics(`roomgate_webhooks{state="failing"} 1`, `roomgate_outward_waiting{queue="webhooks"} 1`, `roomgate_outward_failing{queue="webhooks"} 1`)
 	})
 }

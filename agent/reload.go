@@ -3,9 +3,11 @@ package agent
 import (
 	"context"
 
+	"roomgate/agent/cloudconfig"
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
-	"roomgate/agent/site"
+	"roomgate/store"
 )
 
 // Reload lets a changed configuration file take effect while the building runs,
@@ -20,19 +22,18 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	if key := turn.File().Restart(c); key != "" {
 		return problem.New(problem.NotNow, key, "is changed, which takes a restart")
 	}
-	cloudy, err := a.storedConfig()
+	people, err := a.Managed.People(c)
 	if err != nil {
 		return err
-	}
-	people, err := c.WithUsers(persons(cloudy.Users))
-	if err != nil {
-		return site.Refusal(err)
 	}
 	change, err := turn.StageFile(ctx, c, "configuration file")
 	if err != nil {
 		return err
 	}
-	if err := a.Events.Commit(ctx, change.Stage(), a.Access.StagePeople(people)); err != nil {
+	told := eventlog.Stage{Write: func(tx *store.Tx) error {
+		return cloudconfig.Changed(tx, a.Events, map[string]any{"by": "configuration file"})
+	}}
+	if err := a.Events.Commit(ctx, change.Stage(), a.Access.StagePeople(people), told); err != nil {
 		return err
 	}
 	return a.Bookings.NoteNewSpaces(ctx)

@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
-	"roomgate/agent/access"
+	"roomgate/agent/cloudconfig"
 	"roomgate/agent/device"
 	"roomgate/agent/health"
 	"roomgate/agent/rule/engine"
-	"roomgate/agent/site"
-	"roomgate/agent/unlock"
+	"roomgate/agent/schedule"
 	"roomgate/store"
 )
 
@@ -20,52 +20,41 @@ import (
 // its to say. People are told until one of them has looked.
 
 // mendRepaired does what a repair leaves to do before anything is loaded, as it changes rows.
-func mendRepaired(ctx context.Context, a *Agent) error {
-	return a.db.Update(ctx, func(tx *store.Tx) error {
-		r, err := store.LastRepair(tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err == nil {
-			a.Commands.Repaired(r)
-		}
-		if err != nil || r.Told {
-			return err
-		}
-		return errors.Join(device.Mend(tx, r), engine.Mend(tx, r), mendConfig(tx, r))
+func mendRepaired(ctx context.Context, db *store.DB, commands *device.Commands, log *slog.Logger) error {
+	return updateUntold(ctx, db, commands, log, func(tx *store.Tx, r store.Repair) error {
+		return errors.Join(device.Mend(tx, r), engine.Mend(tx, r), cloudconfig.Mend(tx, r))
 	})
 }
 
-// tellRepaired tells of a repair once, and does what it leaves to do while the building is loaded.
-func tellRepaired(ctx context.Context, a *Agent) error {
-	return a.db.Update(ctx, func(tx *store.Tx) error {
-		r, err := store.LastRepair(tx)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil || r.Told {
-			return err
-		}
-		r.Told = true
-		return errors.Join(tellRepair(tx, a.Health, r), a.Bookings.Mend(tx, r), store.PutRepair(tx, r))
-	})
-}
-
-// mendConfig lets the configuration of the cloud, which its broker keeps, be applied once more as it is.
-func mendConfig(tx *store.Tx, r store.Repair) error {
-	doubtful := false
-	for _, name := range []string{cloudConfigs.Bucket(), access.KeyBucket(), unlock.CodeBucket(), engine.RuleBucket(), site.OverrideBucket(), device.SettingsBucket(), access.UserBucket()} {
-		doubtful = doubtful || r.Doubtful(name)
-	}
-	c, err := cloudConfigs.Get(tx, currentConfig)
-	if !doubtful || errors.Is(err, store.ErrNotFound) {
+// updateUntold changes what a repair leaves to change, unless that was done. It writes nothing where there is nothing to
+// do, so that a disk that takes nothing is no hindrance; where there is, the next start does it.
+func updateUntold(ctx context.Context, db *store.DB, commands *device.Commands, log *slog.Logger, change func(*store.Tx, store.Repair) error) error {
+	var r store.Repair
+	err := db.View(func(tx *store.Tx) (err error) { r, err = store.LastRepair(tx); return err })
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	c.Again = true
-	return cloudConfigs.Put(tx, currentConfig, c)
+	commands.Repaired(r)
+	if r.Told {
+		return nil
+	}
+	err = db.Update(ctx, func(tx *store.Tx) error { return change(tx, r) })
+	if store.Unstored(err) {
+		log.Error("cannot finish the repair of the database, the next start tries again: see roomgate doctor", "error", err)
+		return nil
+	}
+	return err
+}
+
+// tellRepaired tells of a repair once, and does what it leaves to do while the building is loaded.
+func tellRepaired(ctx context.Context, db *store.DB, commands *device.Commands, log *slog.Logger, m *health.Monitor, bookings *schedule.Book) error {
+	return updateUntold(ctx, db, commands, log, func(tx *store.Tx, r store.Repair) error {
+		r.Told = true
+		return errors.Join(tellRepair(tx, m, r), bookings.Mend(tx, r), store.PutRepair(tx, r))
+	})
 }
 
 // tellRepair writes the event.
@@ -77,7 +66,7 @@ func tellRepair(tx *store.Tx, m *health.Monitor, r store.Repair) error {
 		}
 	}
 	h := health.RepairOf(&r)
-	return m.Tell(tx, "storeRepaired", map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
+	return m.Tell(tx, eventRepaired, map[string]any{"cause": r.Cause, "set_aside": r.SetAside, "snapshot": r.Snapshot,
 		"rows": h.Rows, "older": h.Older, "lost": h.Lost, "unknown": h.Unknown, "headless": h.Headless, "tables": tables})
 }
 

@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/agent/unlock"
 	"roomgate/store"
@@ -69,8 +70,12 @@ func TestRepairIsToldUntilSomebodyHasLooked(t *testing.T) {
 			t.Errorf("start %d: told %q, want %d", start, told, want)
 		}
 		h := r.Health.Report().StoreRepair
-		if start < 2 && (h == nil || h.SetAside != Database+".damaged-000001" || h.Rows < 60 || h.Unknown == 0 || !slices.Contains(h.Tables, "bookings")) || start == 2 && h != nil {
-			t.Errorf("start %d: the heartbeat says %+v", start, h)
+		if (h != nil) != (start < 2) {
+			t.Fatalf("start %d: the heartbeat says %+v", start, h)
+		}
+		if h != nil {
+			goldentest.Values(t, fmt.Sprintf("start %d: the heartbeat", start), goldentest.Pairs{"SetAside": {h.SetAside, Database + ".damaged-000001"},
+				"Rows < 60": {h.Rows < 60, false}, "Unknown == 0": {h.Unknown == 0, false}, "bookings": {slices.Contains(h.Tables, "bookings"), true}})
 		}
 		kept := 0
 		for i := range 80 {
@@ -147,7 +152,7 @@ func TestConfigurationIsAppliedAgainAfterARepair(t *testing.T) {
 			tables = []string{unlock.CodeBucket()}
 		}
 		r := repaired(t, time.Now(), func(tx *store.Tx) error {
-			return cloudConfigs.Put(tx, currentConfig, storedConfig{Revision: 7, Message: "config-7"})
+			return cloudConfigs.Put(tx, "current", map[string]any{"revision": 7, "message": "config-7"})
 		}, tables...)
 		want := "no receipt"
 		if doubtful {

@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/problem"
 	"roomgate/store"
@@ -30,20 +31,21 @@ func TestSignInByMail(t *testing.T) {
 	r.request(t, " ADA@example.com ")
 	code := r.code(t, 1)
 	letter := r.relay.Letters()[0]
-	if !letter.Encrypted || letter.User != "gateway" || letter.To != "ada@example.com" || letter.From != "rooms@example.com" ||
-		regexp.MustCompile(`(?m)^Subject:.*[0-9]{6}`).MatchString(letter.Text) {
-		t.Errorf("letter %+v", letter)
-	}
+	goldentest.Values(t, "letter", goldentest.Pairs{"Encrypted": {letter.Encrypted, true}, "User": {letter.User, "gateway"},
+		"To": {letter.To, "ada@example.com"}, "From": {letter.From, "rooms@example.com"},
+		"a code in the subject": {regexp.MustCompile(`(?m)^Subject:.*[0-9]{6}`).MatchString(letter.Text), false}})
 	r.wantRefused(t, "another's code", "mel@example.com", code)
 	r.wantRefused(t, "a wrong code", "ada@example.com", other(code))
-	token, user, err := r.Access.VerifyOTP(t.Context(), "Ada@Example.com", code[:3]+" "+code[3:], network)
+	token, user, err := r.Access.VerifyOTP(t.Context(), "Ada@Example.com", code[:3]+" "+code[3:], network, "")
 	if err != nil || user.ID != "ada" || user.Email != "ada@example.com" || user.Name != "Ada" {
 		t.Fatalf("%v, %v", user, err)
 	}
 	p, err := r.Access.AuthenticateToken(token)
-	if err != nil || p.ID != "ada" || p.Kind != access.KindUser || !p.System() || !p.May(auth.All) || !r.Valid(p) {
-		t.Errorf("principal %+v, %v", p, err)
+	if err != nil {
+		t.Fatalf("principal %+v, %v", p, err)
 	}
+	goldentest.Values(t, "principal", goldentest.Pairs{"ID": {p.ID, "ada"}, "Kind": {p.Kind, access.KindUser},
+		"System": {p.System(), true}, "May(auth.All)": {p.May(auth.All), true}, "Valid(p)": {r.Valid(p), true}})
 	r.wantRefused(t, "the code again", "ada@example.com", code)
 	r.request(t, "mel@example.com")
 	second := r.code(t, 2)
@@ -93,7 +95,7 @@ func TestLettersSurviveARestart(t *testing.T) {
 		}})
 		r.run()
 		code := r.code(t, 1)
-		if _, _, err := r.Access.VerifyOTP(t.Context(), "ada@example.com", code, network); err != nil {
+		if _, _, err := r.Access.VerifyOTP(t.Context(), "ada@example.com", code, network, ""); err != nil {
 			t.Errorf("the code from before the restart: %v", err)
 		}
 		r.wait(2 * time.Hour)

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
+	"roomgate/agent/goldentest"
+	"roomgate/agent/journal/journaltest"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/problem"
 	"roomgate/store"
@@ -39,25 +40,7 @@ smtp: {url: "smtp://relay.test", from: "Rooms <rooms@example.com>"`
 type relayRig struct {
 	*rig
 	relay *mailtest.Relay
-	log   *logText
-}
-
-// logText is what was logged.
-type logText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log   *journaltest.Log
 }
 
 // openRelayRig opens a building beside a relay. Trust is that of its clock.
@@ -76,7 +59,7 @@ func openRelayRig(t testing.TB, dir, trust string, o mailtest.Options) *relayRig
 	if o.Password != "" {
 		yaml += ", username: gateway, password: " + o.Password
 	}
-	log := &logText{}
+	log := &journaltest.Log{}
 	return &relayRig{openRig(t, rigOptions{dir: dir, yaml: yaml + "}\n", mail: relay.Dial, log: slog.New(slog.NewTextHandler(log, nil))}), relay, log}
 }
 
@@ -109,9 +92,13 @@ func (r *relayRig) request(t *testing.T, email string) {
 // wantRefused wants a code not to be taken, with the one answer there is.
 func (r *relayRig) wantRefused(t *testing.T, why, email, code string) {
 	t.Helper()
-	token, user, err := r.Access.VerifyOTP(t.Context(), email, code, network)
-	if e := device.AsError(err); token != "" || user != (access.User{}) || e == nil || e.Code != problem.Unauthorized || e.Error() != "otp is wrong, used or too old: correct it, or ask for a new one" {
+	token, user, err := r.Access.VerifyOTP(t.Context(), email, code, network, "")
+	if e := device.AsError(err); e == nil {
 		t.Errorf("%s: %q, %v, %v", why, token, user, err)
+	} else {
+		goldentest.Values(t, why, goldentest.Pairs{"token": {token, ""}, "user": {user, (access.User{})},
+			"Code":  {e.Code, problem.Unauthorized},
+			"Error": {e.Error(), "otp is wrong, used or too old: correct it, or ask for a new one"}})
 	}
 }
 
@@ -149,8 +136,8 @@ func (r *relayRig) token(t *testing.T, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := auth.NewSigner(r.config.Gateway.ID, "roomgate", r.keys, ids).Sign(auth.Token{ID: "signed-in", Kind: access.KindUser, Subject: id,
-		Stamp: r.keys.Stamp(0, r.Access.User(id).Email), Issued: moment(r.Agent)(), Life: r.config.Auth.JWT.Lifetime})
+	token, err := auth.NewSigner(r.options.Config.Gateway.ID, "roomgate", r.keys, ids).Sign(auth.Token{ID: "signed-in", Kind: access.KindUser, Subject: id,
+		Stamp: r.keys.Stamp(0, r.Access.User(id).Email), Issued: moment(r.Agent)(), Life: r.options.Config.Auth.JWT.Lifetime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +149,7 @@ func (r *relayRig) token(t *testing.T, id string) string {
 
 // mailAdmins sends a text to those who look after an organization.
 func mailAdmins(ctx context.Context, a *Agent, organizationID, subject, text string) error {
-	letters := adminLetters(a, organizationID, subject, text)
+	letters := adminMail{a.Access, a.mail, a.options.Log}.letters(organizationID, subject, text)
 	if len(letters) == 0 {
 		return noAdmin()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/cloudconfig"
 	"roomgate/agent/edge"
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
@@ -53,7 +54,7 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 		return v, err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		v.Private = slices.Concat(schedule.Words(tx, keys), book.Words(tx), knownWords(tx), webhook.Words(tx, keys), site.Words(tx, keys))
+		v.Private = slices.Concat(schedule.Words(tx, keys), book.Words(tx, keys), knownWords(tx, keys), webhook.Words(tx, keys), site.Words(tx, keys), cloudconfig.Words(tx, keys))
 		return tx.Err()
 	})
 	slices.Sort(v.Private)
@@ -62,6 +63,6 @@ func supportOf(db *store.DB, keys *auth.Keys) (v SupportView, err error) {
 }
 
 // knownWords are names of what was made at run time.
-func knownWords(tx *store.Tx) []string {
-	return slices.Concat(access.Words(tx), engine.Words(tx), unlock.Words(tx), edge.Words(tx))
+func knownWords(tx *store.Tx, keys *auth.Keys) []string {
+	return slices.Concat(access.Words(tx), engine.Words(tx, keys), unlock.Words(tx), edge.Words(tx))
 }

@@ -25,6 +25,7 @@ import (
 type heaven struct {
 	t      *testing.T
 	broker *broker.Broker
+	link   *cloud.Link // of the backend
 	wires  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -90,6 +91,7 @@ func openHeaven(t *testing.T) (h *heaven, publish func(level string, retained bo
 			h.got = append(h.got, taken{level, rest, m.Retained, e})
 			return nil
 		}})
+	h.link = link
 	loops.Go(func() { _ = link.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()

@@ -5,7 +5,8 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/claim"
-	"roomgate/agent/clock"
+	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
 	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
@@ -15,55 +16,49 @@ import (
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
+	"roomgate/agent/timekeeper"
 	"roomgate/agent/unlock"
 	"roomgate/agent/webhook"
-	"roomgate/store"
 )
 
 // Schema is the version of everything below. Raising it needs a migration.
 const Schema = 1
 
-// The whole of what the building stores, on one screen.
-var (
-	// Tables of other packages:
-	//
-	//	"log", "cursors" eventlog what became true, and how far it was followed
-	//	"api-keys"       access   the API keys by id, hashed
-	//	"organizations"  access   by id
-	//	"users"          access   what was decided here about users, by id
-	//	"accounts"       access   how addresses stand with their one-time passwords, by a keyed hash
-	//	"signing-keys"   access   the ids of the keys that sign tokens, newest last
-	//	"readings"       device   the last known state by device id, for a restart
-	//	"device-settings" device  what was set of a device at run time, by its id
-	//	"commands"       device   each command and its receipt by id
-	//	"open-commands"  device   the ids of accepted commands without a final receipt
-	//	"own-command-ages", "caller-command-ages", "command-ages" device the ids of commands by who chose them, oldest first, to forget them
-	//	"bookings"       schedule every booking by id
-	//	"plans"          schedule what is set for a space at run time, by its id; the address of its calendar sealed
-	//	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
-	//	"gateway-claim"  claim    whom the gateway belongs to, in one row
-	//	"door-keys"      doorsign the keys that the cloud signs door commands with, in one row
-	//	"door-counters"  doorsign which counters a key has used, by its id
-	//	"edge-devices"   edge     the boards and displays in the rooms, by id
-	//	"mails"          mail     the letters that wait for the relay, by place
-	//	"messages"       book     what was sent to mobile devices, by id
-	//	"unlock-codes"   unlock   the codes of doors by space and id, hashed
-	//	"keypads"        unlock   the wrong codes that were spent at a lock, by its id
-	//	"rules", "rule-runs" engine the rules by id; the last runs of each, by its id and a slot that is used again
-	//	"open-rule-runs" engine   the keys of runs whose commands may be under way
-	//	"webhooks"       webhook  by id, with their secrets, sealed
-	//	"deliveries"     webhook  what webhooks were and will be told, by webhook and delivery id
+// The whole of what the building stores, on one screen: table, package, rows.
+//
+//	"log", "cursors" eventlog what became true, and how far it was followed
+//	"api-keys"       access   the API keys by id, hashed
+//	"organizations"  access   by id
+//	"users"          access   what was decided here about users, by id
+//	"accounts"       access   how addresses stand with their one-time passwords, by a keyed hash
+//	"signing-keys"   access   the ids of the keys that sign tokens, newest last
+//	"ended-sessions" access   when sessions were ended, by the id of their token, until it expires
+//	"readings"       device   the last known state by device id, for a restart
+//	"device-settings" device  what was set of a device at run time, by its id
+//	"commands"       device   each command and its receipt by id
+//	"commands-under-way", "recent-commands" device the commands under way; the last that are over
+//	"open-commands"  device   the ids of those under way, of an earlier version or for one
+//	"own-command-ages", "caller-command-ages", "command-ages" device the ids of commands by who chose them, oldest first, to forget them
+//	"bookings"       schedule every booking by id
+//	"plans"          schedule what is set for a space at run time, by its id; the address of its calendar sealed
+//	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
+//	"gateway-claim"  claim    the organization that owns the gateway, in one row
+//	"door-keys"      doorsign the keys that the cloud signs door commands with, in one row
+//	"door-counters"  doorsign which counters a key has used, by its id
+//	"cloud-config"   cloudconfig which keys, codes, rules and users are the cloud's, in one row
+//	"message-parts", "message-part-data" cloudpart what has come of a message in parts, sealed
+//	"edge-devices"   edge     the boards and displays in the rooms, by id
+//	"mails"          mail     the letters that wait for the relay, by place
+//	"messages"       book     what was sent to mobile devices, by id
+//	"unlock-codes"   unlock   the codes of doors by space and id, hashed
+//	"keypads"        unlock   the wrong codes that were spent at a lock, by its id
+//	"rules", "rule-runs" engine the rules by id; the last runs of each, by its id and a slot that is used again
+//	"open-rule-runs" engine   the keys of runs whose commands may be under way
+//	"webhooks"       webhook  by id, with their addresses and secrets, sealed
+//	"deliveries"     webhook  what webhooks were and will be notified of, by webhook and delivery id
+//	"clock"          timekeeper what the clock has to know after a restart, in one row
 
-	// clockRow holds what the clock has to know after a restart, in one row.
-	clockRow = store.NewTable[clock.Memory]("clock")
-	// cloudConfigs holds which keys, codes, rules and users are the cloud's.
-	cloudConfigs = store.NewTable[storedConfig]("cloud-config")
-)
-
-// clockKey is the one row of clockRow.
-const clockKey = "clock"
-
-// buckets names all of the tables and queues above, and those of other packages.
+// buckets names all of the tables and queues above.
 func buckets() []string {
 	return slices.Concat(
 		eventlog.Buckets(),
@@ -72,9 +67,11 @@ func buckets() []string {
 		edge.Buckets(),
 		doorsign.Buckets(),
 		device.Buckets(),
-		[]string{clockRow.Bucket()},
+		timekeeper.Buckets(),
 		schedule.Buckets(),
-		[]string{cloudConfigs.Bucket()}, site.Buckets(),
+		cloudconfig.Buckets(),
+		cloudpart.Buckets(),
+		site.Buckets(),
 		unlock.Buckets(),
 		webhook.Buckets(),
 		mail.Buckets(),

@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/schedule"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
@@ -84,10 +85,13 @@ func TestAlertsOfDevicesAreTold(t *testing.T) {
 		r.bench["hub-1"].show("temperature", "31.5")
 		r.wait(10 * time.Minute)
 		got := r.out.Take()
-		if len(got) != 1 || got[0].Event != webhook.DeviceAlert || got[0].Data["alert"] != "temperatureAlert" || got[0].Data["device"] != "temperature" ||
-			got[0].Data["organization_id"] != owner || got[0].Data["device_id"] != "hub-1" || got[0].Data["details"].(map[string]any)["temperature"] != 31.5 {
-			t.Errorf("told %+v", got)
+		if len(got) != 1 {
+			t.Fatalf("told %+v", got)
 		}
+		goldentest.Values(t, "told", goldentest.Pairs{"Event": {got[0].Event, webhook.DeviceAlert},
+			"alert": {got[0].Data["alert"], "temperatureAlert"}, "device": {got[0].Data["device"], "temperature"},
+			"organization_id": {got[0].Data["organization_id"], owner}, "device_id": {got[0].Data["device_id"], "hub-1"},
+			"temperature": {got[0].Data["details"].(map[string]any)["temperature"], 31.5}})
 		for _, kind := range []string{drivers.EventDoorForced, drivers.EventDoorHeldOpen} {
 			err := r.Events.Update(t.Context(), func(tx *store.Tx) error {
 				return r.Events.Tell(tx, eventlog.Record{Type: kind, Time: r.Now(), Space: room, Device: "lock", DeviceID: "lock-1"})

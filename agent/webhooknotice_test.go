@@ -60,7 +60,7 @@ func TestNoticesAreOneTransaction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		defer r.Close()
-		notices := stageNotices(r.Agent, []webhook.Notice{{OrganizationID: org, Subject: "one"}, {OrganizationID: org, Subject: "two"}})
+		notices := notifyAdmins(r.Agent)([]webhook.Notice{{OrganizationID: org, Subject: "one"}, {OrganizationID: org, Subject: "two"}})
 		letters := func() (n int) {
 			if err := r.db.View(func(tx *store.Tx) error { n = storedLetters.Len(tx); return nil }); err != nil {
 				t.Fatal(err)

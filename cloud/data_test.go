@@ -56,7 +56,8 @@ func TestDecodeKeepsTheID(t *testing.T) {
 		`{"id":"a"}`:                         "a",
 		`{"time":5,"sequence":"x","id":"a"}`: "a",
 		`{"id":5}`:                           "",
-		`{"id":"a"`:                          "",
+		`{"id":"a"`:                          "a", // broken behind it
+		`{"id`:                               "",
 		`[]`:                                 "",
 	} {
 		if e, err := Decode([]byte(raw)); err == nil || e.ID != want || e.Source != "" {

@@ -38,6 +38,9 @@ type Envelope struct {
 	// SignedBy names the key whose signature over the envelope was verified; empty:
 	// it has none. It is no attribute either.
 	SignedBy string `json:"-"`
+	// Parts are the ids of the other messages that this one was put together from: each
+	// gets the same answer. They are no attribute.
+	Parts []string `json:"-"`
 }
 
 // EnvelopeError names the attribute of an envelope that cannot be accepted.
@@ -77,7 +80,7 @@ func DecodeSchedule(b []byte) (Envelope, error) { return decode(b, MaxSchedule) 
 func decode(b []byte, limit int) (Envelope, error) {
 	var e Envelope
 	if len(b) > limit {
-		return e, &EnvelopeError{"", fmt.Sprintf("has %d bytes, at most %d are read", len(b), limit)}
+		return onlyID(b), &EnvelopeError{"", fmt.Sprintf("has %d bytes, at most %d are read", len(b), limit)}
 	}
 	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
 		return e, &EnvelopeError{"", "is not a JSON object"}
@@ -92,15 +95,31 @@ func decode(b []byte, limit int) (Envelope, error) {
 }
 
 // onlyID is what is left of an envelope that cannot be accepted: its ID, if that
-// can be.
+// can be. It is looked for up to where the envelope is broken.
 func onlyID(b []byte) Envelope {
-	var e struct {
-		ID string `json:"id"`
-	}
-	if json.Unmarshal(b, &e) != nil || len(e.ID) > MaxTopic {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return Envelope{}
 	}
-	return Envelope{ID: e.ID}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			break
+		}
+		if name != "id" {
+			if d.Decode(new(json.RawMessage)) != nil {
+				break
+			}
+			continue
+		}
+		if id, err := d.Token(); err == nil {
+			if id, ok := id.(string); ok && len(id) <= MaxTopic {
+				return Envelope{ID: id}
+			}
+		}
+		break
+	}
+	return Envelope{}
 }
 
 // explain turns a decoder's error into one that names the attribute.

@@ -69,6 +69,34 @@ func TestDecodeNamesTheField(t *testing.T) {
 	}
 }
 
+// What is refused is answered where its id can be read.
+func TestRefusedEnvelopeKeepsItsID(t *testing.T) {
+	large := `"` + strings.Repeat("x", MaxEnvelope) + `"`
+	for in, want := range map[string]string{
+		`{"id":"1","data":{}}`:                                "1", // no specversion
+		`{"specversion":1,"id":"1"}`:                          "1",
+		`{"specversion":"1.0","id":"1","data":` + large + `}`: "1",
+		`{"specversion":"1.0","data":` + large + `,"id":"1"}`: "1",
+		`{"specversion":"1.0","id":"1","data":{"a":}}`:        "1",
+		`{"specversion":"1.0","id":"1","data":{"a"`:           "1",
+		`{"specversion":"1.0","id":"1"`:                       "1",
+		`{"data":{"id":"2"},"id":"1"}`:                        "1",
+		`{"data":{"id":"2"}}`:                                 "",
+		`{"data":{"a":},"id":"1"}`:                            "", // beyond where it is broken
+		`{"id":{"id":"2"}}`:                                   "",
+		`{"id":7}`:                                            "",
+		`{"id":"` + strings.Repeat("x", MaxTopic+1) + `"}`:    "",
+		`[{"id":"1"}]`:                                        "",
+		`"id"`:                                                "",
+		`{"id`:                                                "",
+	} {
+		e, err := Decode([]byte(in))
+		if err == nil || e.ID != want {
+			t.Errorf("%.60s: id %q, %v, want %q", in, e.ID, err, want)
+		}
+	}
+}
+
 // What decodes is whole, and survives being encoded.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(golden))

@@ -57,6 +57,13 @@ func (c *cable) dial(context.Context, string, string) (net.Conn, error) {
 	return near, nil
 }
 
+// dialled is how many connections were tried.
+func (c *cable) dialled() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dials
+}
+
 func (c *cable) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,6 +216,13 @@ func (r *rows) Forget(_ context.Context, upTo uint64) error {
 	r.gone = max(r.gone, upTo)
 	r.forgets++
 	return nil
+}
+
+// steps is in how many steps rows were forgotten.
+func (r *rows) steps() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.forgets
 }
 
 func (r *rows) forgotten() uint64 {

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,11 +9,14 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
+
+// ErrUnacknowledged is what Receive returns for a message that is not acknowledged
+// although it would not be better on another connection: the broker sends it
+// again with the next one.
+var ErrUnacknowledged = errors.New("the message is not acknowledged")
 
 // ErrNotConnected is returned for a message that was not acknowledged because
 // there is no connection, or because it was lost meanwhile: the broker may or
@@ -22,8 +26,10 @@ var ErrNotConnected = errors.New("not connected to the broker")
 // Link is one MQTT session. It is made by NewLink and works while Run runs.
 type Link struct {
 	o         LinkOptions
-	url       *url.URL
-	address   string
+	brokers   []endpoint
+	endpoint      // the one whose turn it is; only Run changes it
+	at        int // its place among them
+	failed    int // how many in turn could not be reached
 	invalid   error
 	duplicate duplicateID
 	renew     chan struct{} // holds a token when the login is another
@@ -31,12 +37,20 @@ type Link struct {
 	mu      sync.Mutex
 	session *session      // announced, or nil
 	changed chan struct{} // closed when session changes
+	trouble Trouble       // what was met last
+	since   time.Time     // when the first of a row of troubles was met; zero: there is none
+	told    time.Time     // when the log had it last
+	looked  time.Time     // when the far end was last spoken to otherwise
+	speaks  Cause         // what was seen then
+	away    time.Time     // since when there is no session; by the monotonic clock
 }
 
 // NewLink makes a link. Options that cannot work are reported by Run.
 func NewLink(o LinkOptions) *Link {
-	l := &Link{o: o, changed: make(chan struct{}), renew: make(chan struct{}, 1)}
-	l.url, l.address, l.invalid = target(o.URL)
+	l := &Link{o: o, changed: make(chan struct{}), renew: make(chan struct{}, 1), away: time.Now()}
+	if l.brokers, l.invalid = targets(o.URL); l.invalid == nil {
+		l.endpoint = l.brokers[0]
+	}
 	if l.invalid == nil && o.ClientID == "" {
 		l.invalid = errors.New("link has no client id: name the session")
 	}
@@ -70,26 +84,85 @@ func (l *Link) Run(ctx context.Context) error {
 			try = -1
 			continue
 		}
+		cause, at, brief := l.judge(err)
 		// A receiver that refuses would otherwise be asked at full speed, and two
 		// that have one id throw each other out as fast.
-		refused := errors.As(err, new(refusal))
-		if announced && !l.duplicate.ended(err) && !refused {
+		if announced && !brief && cause != CauseReceiver {
 			try = 0
 		}
 		if n := l.Contested(); n > 0 && l.o.Contested != nil {
 			l.o.Contested(ctx, n)
 		}
-		pause := l.pause(try)
-		l.o.Log.Warn("cloud link is down, trying again", "broker", l.address, "reason", err, "in", pause)
+		pause, from := l.pause(try, cause), l.address
+		if l.turn(announced, brief || cause == CauseReceiver) {
+			try, pause = try-1, 0
+		}
+		if t, tell := l.met(cause, at.topic, err); tell {
+			l.o.Log.Warn("cloud link is down, trying again", "broker", from, "cause", t.Cause, "seen", t.Seen(),
+				"reason", err, "times", t.Times, "in", pause, "fix", t.Fix())
+		}
 		if !sleepUnless(ctx, pause, l.renew) {
 			return nil
 		}
 	}
 }
 
-// pause is drawn from 0 to 1 s, 2 s, 4 s ... MaxBackoff.
-func (l *Link) pause(try int) time.Duration {
-	return rand.N(min(l.o.MaxBackoff, time.Second<<min(try, 16))) + 1
+// judge is why a connection has ended or could not be made, and at what. brief says
+// that the broker has closed it soon.
+func (l *Link) judge(err error) (cause Cause, at act, brief bool) {
+	var b broken
+	if !errors.As(err, &b) {
+		cause = causeOf(err, false)
+		if cause == CauseUnreachable || cause == CauseNoAnswer || cause == CauseUnavailable {
+			l.duplicate.away()
+		}
+		return cause, act{}, false
+	}
+	if brief = l.duplicate.ended(err, b.at); brief {
+		cause, at = l.duplicate.verdict(l.o.Own.Topic != "")
+		return cause, at, true
+	}
+	cause = causeOf(err, true)
+	if cause == CauseMayNotRead {
+		at = b.at
+	}
+	return cause, at, false
+}
+
+// broken is how a connection ended that was logged in.
+type broken struct {
+	at act
+	error
+}
+
+func (b broken) Unwrap() error { return b.error }
+
+// The longest pauses, if MaxBackoff is not shorter: after a broker that is there and
+// has closed, and while none is. Half of all links are back within half of the one,
+// and within 0.3 of the other once a broker is there again: in less than 5 s.
+const (
+	closedPause = 6 * time.Second
+	awayPause   = 12 * time.Second
+)
+
+// pause is drawn from 0 to the spread, or to 1 s, 2 s, 4 s ... if that is more. How
+// far it grows depends on the cause: what only a person can mend is asked seldom.
+func (l *Link) pause(try int, cause Cause) time.Duration {
+	longest := l.o.MaxBackoff
+	switch cause {
+	case CauseUnreachable:
+		longest = awayPause
+	case CauseNoAnswer, CauseUnavailable, CauseMayNotRead, CauseMayNotWrite, CauseClosed, CauseSilent:
+		longest = closedPause
+	}
+	spread := time.Second
+	if l.o.Spread != nil {
+		spread = l.o.Spread()
+	}
+	if len(l.brokers) > 1 {
+		spread -= spread / 4 // for the way to the next one, if the first does not answer
+	}
+	return rand.N(min(l.o.MaxBackoff, max(spread, min(longest, time.Second<<min(try, 16))))) + 1
 }
 
 // errRenewed ends a connection whose login is no longer the right one.
@@ -132,10 +205,11 @@ func (l *Link) once(ctx context.Context) (announced bool, err error) {
 		return false, err
 	}
 	defer s.end()
-	if err := s.announce(ctx); err != nil {
-		return false, err
-	}
 	l.duplicate.began()
+	if err := s.announce(ctx); err != nil {
+		return false, broken{s.asked.unanswered(), err}
+	}
+	s.upAt = time.Now()
 	l.set(s)
 	l.o.Log.Info("cloud link is up", "broker", l.address)
 	if l.o.Up != nil {
@@ -149,14 +223,14 @@ func (l *Link) once(ctx context.Context) (announced bool, err error) {
 	case <-ctx.Done():
 		l.farewell(ctx, s)
 	}
-	l.set(nil)
+	l.lose(s)
 	if err == nil {
 		err = context.Cause(s.ctx)
 	}
 	if l.o.Down != nil {
 		l.o.Down(err)
 	}
-	return true, err
+	return true, broken{s.asked.unanswered(), err}
 }
 
 // farewell leaves in good order, so that the will stays unsaid.
@@ -175,7 +249,9 @@ func (l *Link) farewell(ctx context.Context, s *session) {
 func (l *Link) set(s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.session = s
+	if l.session = s; s == nil {
+		l.away = time.Now()
+	}
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
@@ -205,6 +281,17 @@ func (l *Link) await(ctx context.Context) *session {
 func (l *Link) Connected() bool {
 	s, _ := l.current()
 	return s != nil && s.ctx.Err() == nil
+}
+
+// Away is for how long there has been no connection, since NewLink at the longest;
+// 0: there is one.
+func (l *Link) Away() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.session != nil && l.session.ctx.Err() == nil {
+		return 0
+	}
+	return max(time.Since(l.away), 1)
 }
 
 // Publish sends a message. With QoS 1 it returns nil only after the broker's
@@ -242,7 +329,7 @@ func (l *Link) PublishAsync(m Message, done func(error)) {
 func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := l.o.Dial(ctx, "tcp", l.address)
 	if err != nil {
-		return nil, fmt.Errorf("dial: %w", err)
+		return nil, fault{CauseUnreachable, fmt.Errorf("dial: %w", err)}
 	}
 	if l.url.Scheme != "mqtts" {
 		return conn, nil
@@ -257,10 +344,10 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
-		if config.MinVersion == tls.VersionTLS13 && strings.Contains(err.Error(), "protocol version") {
+		if config.MinVersion == tls.VersionTLS13 && tlsCause(err) == CauseTLSVersion {
 			err = fmt.Errorf("%w: the broker speaks no TLS 1.3, and nothing older is allowed here", err)
 		}
-		return nil, fmt.Errorf("TLS with %s: %w", l.address, err)
+		return nil, l.otherwise(ctx, fault{tlsCause(err), fmt.Errorf("TLS with %s: %w", l.address, err)})
 	}
 	return secure, nil
 }
@@ -268,17 +355,21 @@ func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 // credentials are the options' or, failing these, the URL's.
 func (l *Link) credentials() (user, password string, err error) {
 	if l.o.Login != nil {
-		return l.o.Login()
+		user, password, err = l.o.Login()
 	}
-	user = l.o.Username
-	if user == "" && l.url.User != nil {
-		user = l.url.User.Username()
-		password, _ = l.url.User.Password()
-	}
-	if l.o.Password != nil {
-		if password, err = l.o.Password(); err != nil {
+	inURL, _ := l.url.User.Password()
+	return cmp.Or(user, l.url.User.Username()), cmp.Or(password, inURL), err
+}
+
+// LoginAs is a Login of a user whose password is asked each time; nil: there is none.
+func LoginAs(user string, password func() (string, error)) func() (string, string, error) {
+	return func() (_, secret string, err error) {
+		if password != nil {
+			secret, err = password()
+		}
+		if err != nil {
 			return "", "", fmt.Errorf("cloud password: %w", err)
 		}
+		return user, secret, nil
 	}
-	return user, password, nil
 }

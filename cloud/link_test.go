@@ -292,30 +292,6 @@ func TestStuckBroker(t *testing.T) {
 	})
 }
 
-func TestReconnectionIsSpread(t *testing.T) {
-	inBubble(t, func(t *testing.T, ctx context.Context) {
-		wire := &cable{out: true}
-		l := NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet, MaxBackoff: time.Minute})
-		stop := run(t, l.Run)
-		time.Sleep(time.Hour)
-		stop()
-		if wire.dials < 60 || wire.dials > 240 {
-			t.Errorf("%d attempts in an hour, about 120 were expected", wire.dials)
-		}
-	})
-	l := NewLink(LinkOptions{})
-	for try, most := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
-		var low, high time.Duration = time.Hour, 0
-		for range 2000 {
-			p := l.pause(try)
-			low, high = min(low, p), max(high, p)
-		}
-		if most *= time.Second; high > most+1 || high < most*9/10 || low > most/10 {
-			t.Errorf("pause %d ranges from %v to %v, want all of 0 to %v", try, low, high, most)
-		}
-	}
-}
-
 func TestOptionsThatCannotWork(t *testing.T) {
 	for _, c := range []struct{ url, id, want string }{
 		{"http://x", "g", "want mqtt://"},
@@ -333,8 +309,8 @@ func TestOptionsThatCannotWork(t *testing.T) {
 	for url, want := range map[string]string{
 		"mqtt://h": "h:1883", "mqtts://h": "h:8883", "mqtt://h:1": "h:1", "mqtt://[::1]": "[::1]:1883",
 	} {
-		if _, address, err := target(url); err != nil || address != want {
-			t.Errorf("%s goes to %q, %v", url, address, err)
+		if b, err := target(url); err != nil || b.address != want {
+			t.Errorf("%s goes to %q, %v", url, b.address, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"fmt"
+
 	"math/rand/v2"
 	"net"
 	"os"
@@ -18,6 +19,19 @@ import (
 // mosquitto starts Debian's broker on a free port and returns its URL.
 func mosquitto(t *testing.T) string {
 	t.Helper()
+	return newMosquitto(t, "allow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 0\n").start()
+}
+
+// mosquittoBroker is one that may be stopped and started again.
+type mosquittoBroker struct {
+	t                   *testing.T
+	path, conf, address string
+	cmd                 *exec.Cmd
+}
+
+// newMosquitto is one on a free port with these lines in its configuration.
+func newMosquitto(t *testing.T, config string) *mosquittoBroker {
+	t.Helper()
 	path, err := exec.LookPath("mosquitto")
 	if err != nil {
 		path = "/usr/sbin/mosquitto" // not on everybody's path
@@ -29,31 +43,42 @@ func mosquitto(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
+	m := &mosquittoBroker{t: t, path: path, address: l.Addr().String()}
 	_ = l.Close()
-	_, port, _ := net.SplitHostPort(address)
-	conf := filepath.Join(t.TempDir(), "mosquitto.conf")
-	text := "listener " + port + " 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 0\n"
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+	_, port, _ := net.SplitHostPort(m.address)
+	m.conf = filepath.Join(t.TempDir(), "mosquitto.conf")
+	// As root it would become a user who may not read the files of the test.
+	if err := os.WriteFile(m.conf, []byte("user root\nlistener "+port+" 127.0.0.1\n"+config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "-c", conf)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	t.Cleanup(m.stop)
+	return m
+}
+
+// start returns the URL once it listens.
+func (m *mosquittoBroker) start() string {
+	m.t.Helper()
+	m.cmd = exec.Command(m.path, "-c", m.conf)
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
 	for range 200 {
-		if c, err := net.Dial("tcp", address); err == nil {
+		if c, err := net.Dial("tcp", m.address); err == nil {
 			_ = c.Close()
-			return "mqtt://" + address
+			return "mqtt://" + m.address
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("mosquitto does not listen")
+	m.t.Fatal("mosquitto does not listen")
 	return ""
+}
+
+func (m *mosquittoBroker) stop() {
+	if m.cmd != nil {
+		_ = m.cmd.Process.Kill()
+		_ = m.cmd.Wait()
+		m.cmd = nil
+	}
 }
 
 // frail is a connection that breaks after so many bytes, in the middle of
@@ -146,6 +171,11 @@ func TestMosquittoCut50TimesUnderLoad(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d cuts, %d rows, %d arrivals", cuts.Load(), total, len(box.payloads()))
+	if !t.Failed() {
+		t.Attr("injected", fmt.Sprint(cuts.Load()))
+		t.Attr("survived", fmt.Sprint(cuts.Load()))
+		t.Attr("lost", "0")
+	}
 }
 
 // missing are the sequences from 1 to n that did not arrive.
@@ -177,4 +207,37 @@ func firstsRise(payloads []string) error {
 		}
 	}
 	return nil
+}
+
+// When a real broker is killed the link is at the next one in less than 2 s, and what was
+// not acknowledged goes there.
+func TestLinkGoesToTheNextMosquitto(t *testing.T) {
+	const config = "allow_anonymous true\nset_tcp_nodelay true\n"
+	first, second := newMosquitto(t, config), newMosquitto(t, config)
+	const held = 1500 * time.Millisecond
+	up := make(chan time.Time, 9)
+	l := NewLink(LinkOptions{URL: first.start() + "," + second.start(), ClientID: "g", Log: quiet, Subscribe: []string{"down/+"}, MaxBackoff: held,
+		Spread: func() time.Duration { return 2 * time.Second }, Up: func(context.Context) { up <- time.Now() }})
+	box := &rows{}
+	box.add(50)
+	u := NewUplink(l, box, UplinkOptions{Acks: AcksBroker, Log: quiet})
+	defer run(t, l.Run)()
+	defer run(t, u.Run)()
+	<-up
+	for _, dead := range []*mosquittoBroker{first, second} {
+		time.Sleep(held) // so that it is none that closes soon, as of two with one id
+		began := time.Now()
+		dead.stop() // SIGKILL
+		box.add(50)
+		u.Wake()
+		if took := (<-up).Sub(began); took >= 2*time.Second {
+			t.Errorf("it took %v to the next broker", took)
+		}
+		first.start() // the second dies next
+	}
+	for began := time.Now(); u.Stats().Acked < 150; time.Sleep(10 * time.Millisecond) { // until another process has answered
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("%d of 150 rows are acknowledged", u.Stats().Acked)
+		}
+	}
 }

@@ -1,32 +1,26 @@
 package cloud
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"time"
 )
 
 // LinkOptions say where a Link connects and what it does there. URL and
 // ClientID are required.
 type LinkOptions struct {
-	// URL is mqtt://host[:1883] or mqtts://host[:8883].
+	// URL is mqtt://host[:1883] or mqtts://host[:8883], or several with commas between:
+	// when a connection is lost or cannot be made the next one is tried.
 	URL string
 	// ClientID names the session at the broker, which keeps messages for it
 	// between connections. Two links with one id throw each other out.
 	ClientID string
 	// Fleeting lets the broker forget the session with its connection.
 	Fleeting bool
-	// Username and Password go with each CONNECT. Password is asked each time,
-	// so that a new one is taken without a restart; nil: none.
-	Username string
-	Password func() (string, error)
-	// Login is asked for both instead, each time; nil: they are as above.
+	// Login goes with each CONNECT, and is asked each time, so that another one is taken
+	// without a restart; nil: that in the URL, if any. LoginAs makes one of its parts.
 	Login func() (username, password string, err error)
 	// TLS is for mqtts; nil: TLS 1.2 or later with the system's authorities.
 	TLS *tls.Config
@@ -38,15 +32,27 @@ type LinkOptions struct {
 	// Subscribe are topic filters, at QoS 1. One that is refused ends the
 	// connection.
 	Subscribe []string
+	// Unsubscribe are filters that the broker may still have of an earlier version: it
+	// forgets them with each connection.
+	Unsubscribe []string
 	// Receive gets every message, in the order of arrival, one at a time. Nil
 	// acknowledges it to the broker. An error drops the connection, after
 	// which the broker sends it again: refuse only what may succeed later.
+	// ErrUnacknowledged keeps the connection.
 	Receive func(ctx context.Context, m Message) error
+	// Deliver gets every message instead, in the order of arrival, one at a time: taken
+	// acknowledges it to the broker, at any time and from anywhere. What is not taken comes
+	// again with the next connection. It may wait until ctx ends, with the connection: then
+	// nothing more is read. At most 8 MiB are delivered and not taken.
+	Deliver func(ctx context.Context, m Message, taken func())
 	// Up is called when a connection is announced (after Birth), with a
 	// context that ends with it; Down when that connection is lost. Both must
 	// return soon.
 	Up   func(ctx context.Context)
 	Down func(err error)
+	// Own tells somebody else with this id from a far end that closes by itself: once
+	// that has closed again and again, it is read if the broker allows it.
+	Own Own
 	// Contested is called before each pause while Link.Contested is not 0, with
 	// it; nil: nobody is told. It must return soon.
 	Contested func(ctx context.Context, times int)
@@ -55,8 +61,19 @@ type LinkOptions struct {
 	// MaxBackoff bounds the pause between attempts; 0: 60 s. Every pause is
 	// drawn from the whole range, so that a fleet does not return at once.
 	MaxBackoff time.Duration
+	// Spread is asked over how long the links of a fleet spread their first attempt
+	// after a connection; nil: 1 s. No pause is drawn from less, nor from more than
+	// MaxBackoff.
+	Spread func() time.Duration
 	// Log gets one line per connection gained and lost; nil: slog.Default().
 	Log *slog.Logger
+}
+
+// Own is a topic that only one client writes.
+type Own struct {
+	Topic string // empty: there is none
+	// Mine says whether a message on it is from this run of the client.
+	Mine func(m Message) bool
 }
 
 // The clocks of a link. A dead peer is noticed after keepAlive + pingTimeout,
@@ -69,27 +86,3 @@ const (
 	pingTimeout    = 10 * time.Second
 	farewellTime   = 2 * time.Second
 )
-
-// CheckURL refuses what Link could not connect to, with an error that says
-// what would be right.
-func CheckURL(raw string) error {
-	_, _, err := target(raw)
-	return err
-}
-
-// target is the URL taken apart: the user in it, if any, and host:port.
-func target(raw string) (u *url.URL, address string, err error) {
-	u, err = url.Parse(raw)
-	if err != nil {
-		// The error of url.Parse repeats the URL, and a password with it.
-		return nil, "", errors.New("broker URL cannot be read: want mqtt://host or mqtts://host")
-	}
-	port := map[string]string{"mqtt": "1883", "mqtts": "8883"}[u.Scheme]
-	if port == "" || u.Hostname() == "" {
-		return nil, "", fmt.Errorf("broker URL %q: want mqtt://host or mqtts://host", u.Redacted())
-	}
-	if (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {
-		return nil, "", fmt.Errorf("broker URL %q has a path or a query: want mqtt://host[:port]", u.Redacted())
-	}
-	return u, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)), nil
-}

@@ -42,6 +42,9 @@ type session struct {
 	flying chan struct{} // one token per QoS 1 message without PUBACK
 	inbox  chan mqtt.Message
 	budget *semaphore.Weighted
+	asked  asked
+	later  later
+	upAt   time.Time // when it was announced
 	loops  sync.WaitGroup
 	closed bool // subscriptions are closed: no further SUBACK is due
 	mu     sync.Mutex
@@ -68,17 +71,18 @@ func (l *Link) open(ctx context.Context) (*session, error) {
 	}
 	s := &session{
 		link: l, conn: conn, proofs: newProofs(), post: make(chan letter), flying: make(chan struct{}, maxFlying),
-		inbox: make(chan mqtt.Message, inboxMessages), budget: semaphore.NewWeighted(inboxBytes),
+		inbox: make(chan mqtt.Message, inboxMessages), budget: semaphore.NewWeighted(inboxBytes), later: later{ready: make(chan struct{}, 1)},
 	}
 	s.ctx, s.lose = context.WithCancelCause(context.WithoutCancel(ctx))
 	o, err := l.clientOptions(s)
 	if err != nil {
 		s.fail(err)
-		return nil, err
+		return nil, fault{CauseMisconfigured, err}
 	}
 	s.client = mqtt.NewClient(o)
 	s.loops.Go(s.sendLoop)
 	s.loops.Go(s.receiveLoop)
+	s.loops.Go(s.laterLoop)
 	stop := context.AfterFunc(dialing, func() { s.fail(context.Cause(dialing)) })
 	defer stop()
 	token := s.client.Connect()
@@ -86,7 +90,7 @@ func (l *Link) open(ctx context.Context) (*session, error) {
 	if err := token.Error(); err != nil {
 		s.fail(err)
 		s.end()
-		return nil, fmt.Errorf("connect: %w", refine(err, s.ctx))
+		return nil, l.otherwise(ctx, fmt.Errorf("connect: %w", refine(err, s.ctx)))
 	}
 	return s, nil
 }
@@ -121,13 +125,13 @@ func (l *Link) clientOptions(s *session) (*mqtt.ClientOptions, error) {
 	return o.SetUsername(user).SetPassword(password), nil
 }
 
-// seen refuses a SUBACK that no subscription waits for: the client would take
+// seen refuses an answer that no request waits for: the client would take
 // it for the end of whatever else has that packet id.
 func (s *session) seen(kind byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if kind == frame.Suback && s.closed {
-		return fmt.Errorf("%w: SUBACK without a SUBSCRIBE", frame.ErrFrame)
+	if s.closed && (kind == frame.Suback || kind == frame.Unsuback) {
+		return fmt.Errorf("%w: SUBACK or UNSUBACK without a request", frame.ErrFrame)
 	}
 	return nil
 }
@@ -170,17 +174,28 @@ func (s *session) receiveLoop() {
 		case <-s.ctx.Done():
 			return
 		case m := <-s.inbox:
-			if err := s.receive(m); err != nil {
+			if s.link.o.Deliver != nil {
+				s.deliver(m)
+				continue
+			}
+			err := s.receive(m)
+			if err != nil && !errors.Is(err, ErrUnacknowledged) {
 				s.fail(refusal{err})
 				return
 			}
 			s.budget.Release(int64(len(m.Payload())))
-			m.Ack()
+			if err == nil {
+				m.Ack()
+			}
 		}
 	}
 }
 
 func (s *session) receive(m mqtt.Message) error {
+	if own := s.link.o.Own; own.Topic != "" && m.Topic() == own.Topic {
+		s.link.duplicate.saw(own.Mine(Message{Topic: own.Topic, Payload: m.Payload(), Retained: m.Retained()}))
+		return nil
+	}
 	if s.link.o.Receive == nil {
 		return nil
 	}
@@ -224,7 +239,12 @@ func (s *session) hand(l letter) {
 		l.done(s.lost())
 		return
 	}
+	asks := act{true, l.Topic}
+	s.asked.ask(asks)
 	done := func(err error) {
+		if err == nil {
+			s.asked.answer(asks)
+		}
 		<-s.flying
 		l.done(err)
 	}
@@ -274,6 +294,13 @@ func (s *session) publish(ctx context.Context, m Message) error {
 	select {
 	case err := <-done:
 		return err
+	case <-s.ctx.Done():
+		select {
+		case err := <-done:
+			return err
+		default:
+			return s.lost()
+		}
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -282,9 +309,15 @@ func (s *session) publish(ctx context.Context, m Message) error {
 // announce subscribes and publishes the birth.
 func (s *session) announce(ctx context.Context) error {
 	for _, filter := range s.link.o.Subscribe {
-		if err := s.subscribe(ctx, filter); err != nil {
+		if err := s.subscribe(ctx, filter, 1); err != nil {
 			return fmt.Errorf("subscribe to %s: %w", filter, err)
 		}
+	}
+	if err := s.unsubscribe(ctx); err != nil {
+		return fmt.Errorf("unsubscribe: %w", err)
+	}
+	if err := s.readOwn(ctx); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	s.closed = true
@@ -300,10 +333,52 @@ func (s *session) announce(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) subscribe(ctx context.Context, filter string) error {
+// readOwn reads the topic that only this client writes, once the broker has closed
+// so often that there may be two. It is no error if it may not.
+func (s *session) readOwn(ctx context.Context) error {
+	own := s.link.o.Own.Topic
+	if own == "" || !s.link.duplicate.suspected() {
+		return nil
+	}
+	err := s.subscribe(ctx, own, 0)
+	s.link.duplicate.reading(err == nil)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, errMayNotRead) {
+		s.asked.answer(act{false, own})
+		return nil
+	}
+	return fmt.Errorf("subscribe to %s: %w", own, err)
+}
+
+// unsubscribe takes back what an earlier version has subscribed to.
+func (s *session) unsubscribe(ctx context.Context) error {
+	if len(s.link.o.Unsubscribe) == 0 {
+		return nil
+	}
+	return s.granted(ctx, s.client.Unsubscribe(s.link.o.Unsubscribe...))
+}
+
+func (s *session) subscribe(ctx context.Context, filter string, qos byte) error {
+	s.asked.ask(act{false, filter})
+	token := s.client.Subscribe(filter, qos, nil)
+	if err := s.granted(ctx, token); err != nil {
+		return err
+	}
+	for _, code := range token.(*mqtt.SubscribeToken).Result() {
+		if code <= 1 {
+			s.asked.answer(act{false, filter})
+			return nil
+		}
+	}
+	return errMayNotRead
+}
+
+// granted waits for the answer to a request.
+func (s *session) granted(ctx context.Context, token mqtt.Token) error {
 	ctx, cancel := context.WithTimeout(ctx, subackTimeout)
 	defer cancel()
-	token := s.client.Subscribe(filter, 1, nil)
 	select {
 	case <-token.Done():
 	case <-s.ctx.Done():
@@ -314,10 +389,5 @@ func (s *session) subscribe(ctx context.Context, filter string) error {
 	if err := token.Error(); err != nil {
 		return refine(err, s.ctx)
 	}
-	for _, code := range token.(*mqtt.SubscribeToken).Result() {
-		if code <= 1 {
-			return nil
-		}
-	}
-	return errors.New("refused by the broker: check the rights of this user there")
+	return nil
 }

@@ -108,3 +108,15 @@ func unbase64(text string) ([]byte, error) {
 	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	return base64.RawStdEncoding.DecodeString(text)
 }
+
+// SignedID is the id of the envelope in a signed message that ReadSigned refuses, if
+// it can be read; else it is empty. It serves to answer, and nothing else.
+func SignedID(payload []byte) string {
+	var w wireSigned
+	_ = json.Unmarshal(payload, &w) // what it has read until then may do
+	body, err := unbase64(w.Body)
+	if err != nil {
+		return ""
+	}
+	return onlyID(body).ID
+}

@@ -43,8 +43,14 @@ func TestSignedVector(t *testing.T) {
 		t.Errorf("%d bytes, taken for signed: %v", len(payload), IsSigned(payload))
 	}
 	s, err := ReadSigned(payload)
-	if err != nil || s.Type != SignedType || s.KeyID != vectorKeyID || string(s.Body) != vectorBody || base64.StdEncoding.EncodeToString(s.Signature) != vectorSignature || !s.Verify(public) {
+	if err != nil || !s.Verify(public) {
 		t.Errorf("read %+v, %v, verified: %v", s, err, s.Verify(public))
+	}
+	for what, v := range map[string][2]string{"type": {s.Type, SignedType}, "key": {s.KeyID, vectorKeyID}, "body": {string(s.Body), vectorBody},
+		"signature": {base64.StdEncoding.EncodeToString(s.Signature), vectorSignature}} {
+		if v[0] != v[1] {
+			t.Errorf("the %s is %q, want %q", what, v[0], v[1])
+		}
 	}
 	e, err := Decode(s.Body)
 	if err != nil || e.Counter != 42 || e.Subject != "roomgate/v1/hq/down/command" || CheckAttributes(s.Body) != nil {

@@ -43,7 +43,7 @@ func TestTLSAndPassword(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := NewLink(LinkOptions{
-				URL: c.scheme + "://" + b.Addr().String(), ClientID: "g", Username: "g", Password: c.password,
+				URL: c.scheme + "://" + b.Addr().String(), ClientID: "g", Login: LoginAs("g", c.password),
 				TLS: &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS13}, Log: quiet,
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

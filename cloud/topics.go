@@ -1,9 +1,15 @@
 package cloud
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
+
+// Version is that of the contract with the cloud, a level of every topic.
+const Version = "1"
 
 // topicRoot begins every topic between gateways and the cloud.
-const topicRoot = "roomgate/v1/"
+const topicRoot = "roomgate/v" + Version + "/"
 
 // typeRoot begins the type of every envelope.
 const typeRoot = "roomgate."
@@ -76,4 +82,23 @@ func TypeOf(level string) string { return typeRoot + level }
 func TypeFits(level, envelopeType string) bool {
 	want := TypeOf(level)
 	return envelopeType == want || (level == "event" && strings.HasPrefix(envelopeType, want+"."))
+}
+
+// PartTopic is the topic of a part of a configuration, from 1. Each has its own, so that
+// the broker keeps all of them.
+func (t Topics) PartTopic(number int) string {
+	if number == 1 {
+		return t.Down("config")
+	}
+	return t.Down("config-" + strconv.Itoa(number))
+}
+
+// PartLevel is the level whose parts come on a level: "config" for "config-2" up to
+// "config-128", else the level itself.
+func PartLevel(level string) string {
+	number, ok := strings.CutPrefix(level, "config-")
+	if n, err := strconv.Atoi(number); !ok || err != nil || n < 2 || n > MaxParts || strconv.Itoa(n) != number {
+		return level
+	}
+	return "config"
 }

@@ -38,6 +38,9 @@ type UplinkOptions struct {
 	// ForgetEvery is the least pause between two Forgets, each of which costs
 	// a write to disk; 0: 1 s.
 	ForgetEvery time.Duration
+	// ForgetWithin is the pause when only a few rows can be forgotten, fewer than
+	// forgetRows: after a power cut they come once more. 0 means ForgetEvery.
+	ForgetWithin time.Duration
 	// History returns rows for Replay, also those that the outbox has
 	// forgotten; nil: the outbox's Next.
 	History func(after uint64, limit int) ([]Outgoing, error)
@@ -52,6 +55,10 @@ type UplinkStats struct {
 	Replayed uint64 // rows sent for Replay
 	Skipped  uint64 // rows that no broker would take, given up
 }
+
+// forgetRows is how many rows are forgotten at the usual pace: what comes twice
+// after a power cut, and what is still to be sent after many, stays bounded.
+const forgetRows = 100
 
 // maxReplays bounds the replays that wait.
 const maxReplays = 16
@@ -84,6 +91,7 @@ func NewUplink(link *Link, box Outbox, o UplinkOptions) *Uplink {
 	o.Acks = cmp.Or(o.Acks, AcksBackend)
 	o.Window = min(max(cmp.Or(o.Window, 100), 1), 1000)
 	o.ForgetEvery = cmp.Or(o.ForgetEvery, time.Second)
+	o.ForgetWithin = max(o.ForgetWithin, o.ForgetEvery)
 	if o.History == nil {
 		o.History = box.Next
 	}
@@ -175,6 +183,17 @@ func (u *Uplink) Stats() UplinkStats {
 	return u.stats
 }
 
+// Silent is how long the backend has acknowledged nothing of what the broker has
+// taken; 0 while nothing waits, or if the broker's word is enough.
+func (u *Uplink) Silent() time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.o.Acks != AcksBackend || u.stats.Last <= u.stats.Acked {
+		return 0
+	}
+	return time.Since(u.progress)
+}
+
 // forget tells the outbox what is acknowledged, many rows at a time.
 func (u *Uplink) forget(ctx context.Context) {
 	var forgotten uint64
@@ -187,8 +206,17 @@ func (u *Uplink) forget(ctx context.Context) {
 			return
 		case <-u.done:
 			u.forgetUpTo(ctx, &forgotten)
-			sleep(ctx, u.o.ForgetEvery)
+			u.collect(ctx, forgotten)
 		}
+	}
+}
+
+// collect waits until it is worth while to forget once more.
+func (u *Uplink) collect(ctx context.Context, forgotten uint64) {
+	began := time.Now()
+	sleep(ctx, u.o.ForgetEvery)
+	for ctx.Err() == nil && time.Since(began) < u.o.ForgetWithin && u.Stats().Acked < forgotten+forgetRows {
+		sleep(ctx, min(u.o.ForgetEvery, u.o.ForgetWithin-time.Since(began)))
 	}
 }
 

@@ -126,8 +126,8 @@ func TestUplinkAfterTenMinutes(t *testing.T) {
 			t.Errorf("outbox forgot up to %d", f)
 		}
 		synctest.Wait()
-		if p.box.forgets > 20 {
-			t.Errorf("outbox was told %d times to forget", p.box.forgets)
+		if p.box.steps() > 20 {
+			t.Errorf("outbox was told %d times to forget", p.box.steps())
 		}
 	})
 }

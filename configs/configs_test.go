@@ -169,7 +169,7 @@ func TestExampleShowsDefaults(t *testing.T) {
 		"Spaces.Booking.Hours.Tuesday", "Spaces.Booking.Hours.Wednesday", "Spaces.BookingAppURL", "Spaces.Calendar.URL", "Spaces.CreatedBy",
 		"Spaces.CustomerID", "Spaces.Devices.Options.CAFile",
 		"Spaces.Devices.Options.Fingerprint", "Spaces.Devices.Options.Prefix", "Spaces.ExternalCalendarID", "Spaces.ExternalName",
-		"Spaces.Logo", "Spaces.OrganizationID", "Spaces.ScreenSaverURL", "Update.Keys", "Users.OrganizationID", "Users.PushTopic"}
+		"Spaces.Logo", "Spaces.OrganizationID", "Spaces.Screen.Display.Night", "Spaces.Screen.ScreenSaverURL", "Update.Keys", "Users.OrganizationID", "Users.PushTopic"}
 	if slices.Sort(d.found); !slices.Equal(d.found, want) {
 		t.Errorf("these are not defaults: %q\nexpected: %q", d.found, want)
 	}

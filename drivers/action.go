@@ -31,6 +31,21 @@ type Param struct {
 	Default  any      `json:"default,omitempty"` // a float64 or a string
 }
 
+// MarshalJSON writes the bounds of every kind that has them, 0 too.
+func (p Param) MarshalJSON() ([]byte, error) {
+	type plain Param // without this method
+	wire := struct {
+		plain
+		Min *float64 `json:"min,omitempty"`
+		Max *float64 `json:"max,omitempty"`
+	}{plain: plain(p)}
+	switch p.Kind {
+	case KindNumber, KindInteger, KindText:
+		wire.Min, wire.Max = &p.Min, &p.Max
+	}
+	return json.Marshal(wire)
+}
+
 // The kinds of a parameter.
 const (
 	KindNumber  = "number"  // any number from Min to Max; numeric text is accepted

@@ -160,3 +160,17 @@ func TestArgs(t *testing.T) {
 		t.Error("Has")
 	}
 }
+
+// TestParamShowsItsBounds, also those that are 0.
+func TestParamShowsItsBounds(t *testing.T) {
+	for want, p := range map[string]Param{
+		`{"name":"value","kind":"integer","unit":"%","min":0,"max":100}`: {Name: "value", Kind: KindInteger, Unit: "%", Max: 100},
+		`{"name":"text","kind":"text","min":0,"max":20}`:                 {Name: "text", Kind: KindText, Max: 20},
+		`{"name":"at","kind":"number","optional":true,"min":-5,"max":0}`: {Name: "at", Kind: KindNumber, Min: -5, Optional: true},
+		`{"name":"color","kind":"color"}`:                                {Name: "color", Kind: KindColor},
+	} {
+		if got, err := json.Marshal(p); err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+}

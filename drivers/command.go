@@ -1,6 +1,6 @@
 package drivers
 
-// Command is one order to a device, checked against its description.
+// Command is what a device is to do, checked against its description.
 type Command struct {
 	Sub    string // the sub-device, or empty
 	Action string

@@ -5,7 +5,7 @@ import "context"
 // Driver is one opened device. The building calls Poll and Do one at a time,
 // never both at once; Watch runs beside them, and Close comes last.
 type Driver interface {
-	// Describe says what the device is and which orders it takes. It is
+	// Describe says what the device is and which commands it takes. It is
 	// constant for the life of the driver and touches no hardware.
 	Describe() Description
 	// Poll observes the device and its sub-devices, one Status each. A
@@ -14,7 +14,7 @@ type Driver interface {
 	// definite, every other error may pass. A Status without Err holds now:
 	// the driver knows how old each value may grow, and ends it alone.
 	Poll(ctx context.Context) ([]Status, error)
-	// Do carries an order out and reads it back. The Status is the evidence.
+	// Do carries a command out and reads it back. The Status is the evidence.
 	// ErrNotConfirmed means the order was given and the device did not follow.
 	Do(ctx context.Context, c Command) (Status, error)
 	// Close brings the device into its safe state and gives its lines back.

@@ -16,6 +16,8 @@ var (
 	ErrNoLine = errors.New("no such line or bus on this board")
 	// ErrInUse: another driver or process holds the line.
 	ErrInUse = errors.New("line is in use")
+	// ErrPassword: the device, or the broker it is at, refuses the user.
+	ErrPassword = errors.New("with this password, correct it and start the gateway again")
 	// ErrClosed: the driver or the line was closed.
 	ErrClosed = errors.New("device is closed")
 )

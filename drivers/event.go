@@ -9,7 +9,7 @@ type Event struct {
 	Time    time.Time
 	Details map[string]any
 	// Code is what was entered at a keypad, or what identifies a card, of an
-	// EventCodeEntered: for whoever judges it and for nobody else. It is in no
+	// EventCodeEntered: for anybody who judges it and for nobody else. It is in no
 	// log, message or answer; Details never hold it.
 	Code Secret `json:"-" yaml:"-"`
 }

@@ -16,7 +16,7 @@ func TestPageAnswersAnOrder(t *testing.T) {
 		}
 		got := make(chan PageDone)
 		go func() {
-			d, err := p.Order(t.Context(), ActMessage, "hello")
+			d, err := p.Do(t.Context(), ActMessage, "hello")
 			if err != nil {
 				t.Error(err)
 			}
@@ -47,7 +47,7 @@ func TestPageForgetsWhatNobodyWaitsFor(t *testing.T) {
 		why := errors.New("no time")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, why)
 		defer cancel()
-		if _, err := p.Order(ctx, ActRefresh, ""); !errors.Is(err, why) {
+		if _, err := p.Do(ctx, ActRefresh, ""); !errors.Is(err, why) {
 			t.Errorf("%v, want the context's cause", err)
 		}
 		if left := p.Beat(time.Now()); len(left) != 0 {
@@ -60,11 +60,11 @@ func TestPageIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p Page
 		over := make(chan error)
-		for range maxPageOrders {
-			go func() { _, err := p.Order(t.Context(), ActRefresh, ""); over <- err }()
+		for range maxPageCommands {
+			go func() { _, err := p.Do(t.Context(), ActRefresh, ""); over <- err }()
 		}
 		synctest.Wait()
-		if _, err := p.Order(t.Context(), ActRefresh, ""); !errors.Is(err, ErrInUse) {
+		if _, err := p.Do(t.Context(), ActRefresh, ""); !errors.Is(err, ErrInUse) {
 			t.Errorf("one order too many: %v, want ErrInUse", err)
 		}
 		var done []PageDone
@@ -72,7 +72,7 @@ func TestPageIsBounded(t *testing.T) {
 			done = append(done, PageDone{ID: o.ID})
 		}
 		p.Beat(time.Now(), done...)
-		for range maxPageOrders {
+		for range maxPageCommands {
 			if err := <-over; err != nil {
 				t.Error(err)
 			}

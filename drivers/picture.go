@@ -8,7 +8,7 @@ import (
 	"image/png"
 )
 
-// The most that a picture may ask of whoever unpacks it.
+// The most that a picture may ask of anybody who unpacks it.
 const (
 	// MaxUnpacked bounds the memory, in bytes: a screen of 3840 x 2160 with four
 	// bytes a pixel, and some.

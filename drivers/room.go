@@ -19,7 +19,7 @@ type Account struct {
 	// Names are what such a user may be called so that it is known as this
 	// device's, in any case of letters.
 	Names []string
-	// Says are MQTT topic filters of what the device is known by: whoever may
+	// Says are MQTT topic filters of what the device is known by: anybody who may
 	// publish there speaks for it.
 	Says []string
 	// Publish and Subscribe are MQTT topic filters of all that the user needs.

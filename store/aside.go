@@ -1,13 +1,13 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"strconv"
-	"strings"
 
+	"roomgate/store/disk"
+	"roomgate/store/layout"
 	"roomgate/store/pages"
+	"roomgate/store/salvage"
 )
 
 // StoredRow is a row of a file that is only looked at.
@@ -26,30 +26,17 @@ func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Re
 	if err != nil {
 		return Repair{}, err
 	}
-	defer unlock(file)
+	defer disk.Unlock(file)
 	size, err := sizeOf(file)
 	if err != nil {
 		return Repair{}, err
 	}
-	reader := counted{ctx, file, &tally{total: size}}
-	m := &merge{file: pages.File{Reader: reader, Size: size}, repair: &Repair{}}
-	err = m.read(func(bucket string, key, value []byte) error {
-		if strings.HasPrefix(bucket, "meta:") || strings.HasPrefix(bucket, "queue:") && bytes.Equal(key, stateKey) {
-			return nil
-		}
-		if misplaced(bucket, key) {
-			m.of(bucket).Lost++
-			return nil
-		}
-		m.of(bucket).Kept++
+	reader := disk.Counted{Ctx: ctx, ReaderAt: file, Tally: &disk.Tally{Total: size}}
+	return salvage.Read(pages.File{Reader: reader, Size: size}, func(bucket string, key, value []byte) error {
 		shown := string(key)
-		if strings.HasPrefix(bucket, "queue:") {
-			shown = strconv.FormatUint(binary.BigEndian.Uint64(key), 10)
+		if n, ok := layout.Number(key); ok && layout.IsQueue(bucket) {
+			shown = strconv.FormatUint(n, 10)
 		}
 		return take(StoredRow{bucket, shown, value[pages.ValueHeader:]})
 	})
-	if m.now != nil { // else it was stopped before it found where to begin
-		m.count()
-	}
-	return *m.repair, err
 }

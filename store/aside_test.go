@@ -1,11 +1,13 @@
 package store
 
 import (
+	"errors"
 	"testing"
 
 	"go.etcd.io/bbolt"
 
 	"roomgate/store/pages"
+	"roomgate/store/sealed"
 )
 
 // TestRowOfAQueueWithoutANumber puts rows with good sums and keys of other
@@ -32,7 +34,8 @@ func TestRowOfAQueueWithoutANumber(t *testing.T) {
 	err = odd.Update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(q.Bucket()))
 		for _, key := range []string{"a", "abc", "\xff\xff\xff\xff\xff\xff\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff"} {
-			if err := putRow(b, pages.Seed([]byte(q.Bucket())), []byte(key), "odd"); err != nil {
+			raw, err := sealed.New().Encode(pages.Seed([]byte(q.Bucket())), []byte(key), "odd")
+			if err = errors.Join(err, b.Put([]byte(key), raw)); err != nil {
 				return err
 			}
 		}

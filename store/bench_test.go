@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/store/layout"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -75,7 +77,7 @@ func (r rival) append(b *testing.B, n int) {
 			}
 			var seq uint64
 			if seq, err = bucket.NextSequence(); err == nil {
-				err = bucket.Put(sequenceKey(seq), r.value())
+				err = bucket.Put(layout.Key(seq), r.value())
 			}
 		}
 		return err
@@ -198,7 +200,7 @@ func (r rival) replace(b *testing.B, n int) {
 		for range n {
 			first, _ := bucket.Cursor().First()
 			seq, _ := bucket.NextSequence()
-			err = errors.Join(err, bucket.Delete(first), bucket.Put(sequenceKey(seq), r.value()))
+			err = errors.Join(err, bucket.Delete(first), bucket.Put(layout.Key(seq), r.value()))
 		}
 		return err
 	})
@@ -232,7 +234,7 @@ func BenchmarkViewGet(b *testing.B) {
 			i++
 			err := bare.View(func(tx *bbolt.Tx) error {
 				var v event
-				return json.Unmarshal(tx.Bucket(rivalBucket).Get(sequenceKey(1+i*7919%held)), &v)
+				return json.Unmarshal(tx.Bucket(rivalBucket).Get(layout.Key(1+i*7919%held)), &v)
 			})
 			if err != nil {
 				b.Fatal(err)

@@ -1,9 +1,11 @@
 package store
 
 import (
-	"strings"
+	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/layout"
 )
 
 // Count is how much a table or a queue holds.
@@ -18,7 +20,7 @@ func (db *DB) Census() (all []Count, err error) {
 	var names [][]byte
 	err = db.View(func(tx *Tx) error {
 		return tx.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
-			if !strings.HasPrefix(string(name), "meta:") {
+			if !layout.IsOwn(string(name)) {
 				names = append(names, append([]byte(nil), name...))
 			}
 			return nil
@@ -26,9 +28,12 @@ func (db *DB) Census() (all []Count, err error) {
 	})
 	for _, name := range names {
 		if err == nil {
-			c := Count{Name: string(name)}
-			err = db.View(func(tx *Tx) error { return c.take(tx.bolt.Bucket(name)) })
-			all = append(all, c)
+			queue := layout.QueueOf(string(name)) // with its tail
+			i := slices.IndexFunc(all, func(c Count) bool { return c.Name == queue })
+			if i < 0 {
+				i, all = len(all), append(all, Count{Name: queue})
+			}
+			err = db.View(func(tx *Tx) error { return all[i].take(tx.bolt.Bucket(name)) })
 		}
 	}
 	return all, err

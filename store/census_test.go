@@ -10,7 +10,10 @@ func TestCensus(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if all[0].Name != "queue:log" || all[0].Rows != 5 || all[0].Bytes < 5*8 || all[1].Name != "table:numbers" || all[1].Rows != 1 {
-		t.Errorf("%+v", all)
+	if log := all[0]; log.Name != "queue:log" || log.Rows != 5 || log.Bytes < 5*8 {
+		t.Errorf("%+v", log)
+	}
+	if numbers := all[1]; numbers.Name != "table:numbers" || numbers.Rows != 1 {
+		t.Errorf("%+v", numbers)
 	}
 }

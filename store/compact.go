@@ -7,6 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"roomgate/store/disk"
 	"roomgate/store/pages"
 )
 
@@ -27,10 +28,10 @@ func (op *opening) compact(db *DB) (*DB, error) {
 	temp := temporary(op.path)
 	err = errors.Join(op.writeCompact(db, temp, used), db.Close())
 	if err == nil {
-		err = install(temp, op.path)
+		err = disk.Install(temp, op.path)
 	}
 	if err != nil {
-		op.o.Log.Warn("store could not be compacted, it goes on as it is", "error", errors.Join(err, removeIfThere(temp)))
+		op.o.Log.Warn("store could not be compacted, it goes on as it is", "error", errors.Join(err, disk.Remove(temp)))
 	} else if now, err := os.Stat(op.path); err == nil {
 		op.report.Compacted = info.Size() - now.Size()
 	}

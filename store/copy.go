@@ -12,7 +12,8 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"roomgate/store/pages"
+	"roomgate/store/disk"
+	"roomgate/store/layout"
 )
 
 // Copy returns a verified copy of one consistent state for reading, whatever is written meanwhile. It is the newest
@@ -44,25 +45,25 @@ func (db *DB) SkipSequences(ctx context.Context, floor uint64) error {
 			return err
 		}
 		return tx.bolt.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			if !strings.HasPrefix(string(name), "queue:") {
+			if !layout.IsQueue(string(name)) || layout.IsTail(string(name)) {
 				return nil
 			}
-			h, err := newHead(b, pages.Seed(name))
+			h, err := newHead(tx.bolt, name, b, true)
 			if err != nil {
 				return err
 			}
-			return h.skip(tx, max(b.Sequence()+skipped, floor))
+			return h.skip(tx, max(h.last()+layout.Skipped, floor))
 		})
 	})
 }
 
 // raiseBase does the same to queues that have no row yet. It holds from the next Open on.
 func (db *DB) raiseBase(tx *Tx, floor uint64) error {
-	base, err := metaTable.Get(tx, baseKey)
+	base, err := metaTable.Get(tx, layout.BaseKey)
 	if err != nil || base >= floor {
 		return err
 	}
-	return metaTable.Put(tx, baseKey, floor)
+	return metaTable.Put(tx, layout.BaseKey, floor)
 }
 
 // Read calls fn with the database at path, opened for reading only and changed in nothing. It wants the file sound:
@@ -72,14 +73,13 @@ func Read(path string, fn func(*DB) error) error {
 	if err != nil {
 		return err
 	}
-	db := &DB{path: path, o: Options{}.withDefaults(), bolt: b, enc: newEncoder(), doubt: newSuspicion()}
-	db.log = db.o.Log
+	db := newDB(path, Options{}.withDefaults(), b)
 	return errors.Join(fn(db), b.Close())
 }
 
 // openReading opens a sound file for reading only.
 func openReading(path string) (*bbolt.DB, error) {
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: disk.LockTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, ErrLocked
 	}
@@ -90,7 +90,7 @@ func openReading(path string) (*bbolt.DB, error) {
 func Schema(path string) (schema int, err error) {
 	err = Read(path, func(db *DB) error {
 		return db.View(func(tx *Tx) error {
-			stored, err := metaTable.Get(tx, schemaKey)
+			stored, err := metaTable.Get(tx, layout.SchemaKey)
 			schema = int(stored)
 			return err
 		})
@@ -101,7 +101,7 @@ func Schema(path string) (schema int, err error) {
 // Lock holds the database at path against every other process, as Open does, until it is closed: for whoever replaces
 // its files. ErrLocked says that somebody has it open.
 func Lock(ctx context.Context, path string) (io.Closer, error) {
-	f, err := lockFile(ctx, path+".lock")
+	f, err := disk.Lock(ctx, path+".lock")
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Lock(ctx context.Context, path string) (io.Closer, error) {
 type lockHeld struct{ f *os.File }
 
 // Close gives the lock back.
-func (h lockHeld) Close() error { return unlock(h.f) }
+func (h lockHeld) Close() error { return disk.Unlock(h.f) }
 
 // Files lists what belongs to the database at path, without its lock: the file itself, its snapshots, what was set
 // aside, and what an interrupted run left half made.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"roomgate/store/layout"
 )
 
 // A copy is whole and stays what it was, whatever happens to the database and to the snapshots.
@@ -63,7 +65,7 @@ func TestSkipSequences(t *testing.T) {
 	db := start(t, path, Options{})
 	push(t, db, log, 2)
 	const floor = 1 << 47
-	for i, want := range []uint64{2 + skipped, floor, floor + skipped} {
+	for i, want := range []uint64{2 + layout.Skipped, floor, floor + layout.Skipped} {
 		if err := db.SkipSequences(context.Background(), uint64(min(i, 1))*floor); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
+
+func place(bucket string, key []byte) string { return bucket + "\x00" + string(key) }
 
 // lived is a database that has seen changes of all kinds, so that its file is full of older versions of pages.
 type lived struct {
@@ -85,7 +88,7 @@ func (w *lived) change(tx *Tx, rng *rand.Rand, n int) error {
 		return table.Delete(tx, key)
 	case n%5 == 0:
 		seq, err := log.Push(tx, record{strings.Repeat("e", 200), n})
-		at = place(string(log.bucket), sequenceKey(seq))
+		at = place(string(log.bucket), layout.Key(seq))
 		w.last = seq
 		w.rows[at] = record{strings.Repeat("e", 200), n}
 		w.was[at] = append(w.was[at], w.rows[at])
@@ -224,7 +227,7 @@ func (w *lived) harmed(t *testing.T, harm string, page uint64, rng *rand.Rand) {
 		}
 		items, err := log.After(tx, 0, 1000)
 		for _, item := range items {
-			served[place(string(log.bucket), sequenceKey(item.Seq))] = item.Value
+			served[place(string(log.bucket), layout.Key(item.Seq))] = item.Value
 		}
 		if err != nil || tx.Err() != nil || log.Len(tx) != len(items) {
 			t.Errorf("%v, %v, %d items of %d", err, tx.Err(), len(items), log.Len(tx))

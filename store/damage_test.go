@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
 
@@ -262,7 +263,7 @@ func TestDamagedValueIsReported(t *testing.T) {
 			value[len(value)-2] ^= 1
 			return b.Put(key, value)
 		}
-		return errors.Join(harm(records.bucket, []byte("b")), harm(log.bucket, sequenceKey(2)))
+		return errors.Join(harm(records.bucket, []byte("b")), harm(log.bucket, layout.Key(2)))
 	})
 	view(t, db, func(tx *Tx) error {
 		_, err := records.Get(tx, "b")

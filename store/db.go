@@ -13,6 +13,9 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"roomgate/store/disk"
+	"roomgate/store/sealed"
 )
 
 // DB is an open database. Its methods are safe for concurrent use.
@@ -22,11 +25,15 @@ type DB struct {
 	log  *slog.Logger
 	bolt *bbolt.DB
 	lock *os.File
-	base uint64 // the number before the first one of new queues
+	// readOnly says that the disk could not be used at the start: the rows are only read, and nothing is checked.
+	readOnly bool
+	reserve  *disk.Reserve
+	base     uint64 // the number before the first one of new queues
 
-	enc       *encoder // these three belong to the caller that leads
-	undo      []change // empty, only its room is of use
-	lastGroup int      // calls in the last group
+	enc       *sealed.Encoder // these four belong to the caller that leads
+	undo      []change        // empty, only its room is of use
+	lastGroup int             // calls in the last group
+	pushed    map[string]int  // rows of Tailed queues since the last transaction that wrote there began
 
 	writes    writers
 	snapshots sync.Mutex
@@ -76,12 +83,13 @@ func panicError(r any) error {
 
 // Close waits for running transactions and releases the file. Waiting Updates get ErrClosed. Closing twice is fine.
 func (db *DB) Close() error {
+	db.settleTails(false)
 	if !db.writes.close() {
 		return nil
 	}
-	err := db.bolt.Close()
+	err := errors.Join(db.bolt.Close(), db.reserve.Close())
 	if db.lock != nil { // the files in the making are nobody else's
-		err = errors.Join(err, unlock(db.lock))
+		err = errors.Join(err, disk.Unlock(db.lock))
 	}
 	return err
 }
@@ -93,23 +101,34 @@ func closedError(err error) error {
 	return err
 }
 
+// Reserve is where the database keeps what must not wait for room; Options.Reserve is how much. It is never nil.
+func (db *DB) Reserve() *disk.Reserve { return db.reserve }
+
 // Path is the name of the database file.
 func (db *DB) Path() string { return db.path }
 
 // Run takes a snapshot every Options.SnapshotEvery until ctx ends, then returns nil. Snapshots that fail are logged and
 // tried again the next time; an unchanged database is not written again. It ends with ErrDamaged once the file has
-// turned out to be damaged, and with ErrFailed if nothing can be written any more: a new Open helps.
+// turned out to be damaged, and with ErrFailed if a new Open helps where nothing is written: after a failure in memory at
+// once, after one of the disk when that takes writes again.
 func (db *DB) Run(ctx context.Context) error {
 	next := time.NewTimer(db.o.SnapshotEvery / 60) // the first one soon: a gateway that restarts every half hour needs one too
 	defer next.Stop()
 	look := time.NewTicker(stuckWrite / 6)
 	defer look.Stop()
+	try := time.NewTicker(disk.ProbeEvery)
+	defer try.Stop()
+	var probe disk.Probe
 	var believed time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-db.doubt.woken:
+		case <-try.C:
+			if c := db.Condition(); db.stopped() && probe.Healed(db.path, c.State, c.Since) {
+				return fmt.Errorf("the disk takes writes again, the database has to be opened again: %w", c.Err)
+			}
 		case now := <-look.C:
 			if db.writes.stuck(now) {
 				db.doubt.raise(fmt.Errorf("a write has not come back for %v", stuckWrite))
@@ -122,6 +141,9 @@ func (db *DB) Run(ctx context.Context) error {
 				}
 			}
 			next.Reset(db.o.SnapshotEvery)
+		}
+		if db.readOnly {
+			db.doubt.settle(false)
 		}
 		cause := db.Suspect().Cause
 		if cause == nil || time.Since(believed) < doubtPause && db.believes(cause, believed) {

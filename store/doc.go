@@ -6,8 +6,8 @@
 // a function that fails or panics is undone alone.
 //
 // Open checks the whole file before bbolt maps it, sets a damaged file aside and builds a new one of what it still
-// gives and of the last good snapshot. Package pages below this one reads files that may be damaged: each value carries
-// a version and a CRC-32C over bucket, key and payload, because bbolt has no page checksums.
+// gives and of the last good snapshot. Below this package, pages reads files that may be damaged and salvage makes the new
+// one: each value carries a version and a CRC-32C over bucket, key and payload, because bbolt has no page checksums.
 //
 // Keep transactions short, copy what you need out of them, and never call Update inside View or inside another
 // Update: the inner call waits for the outer one for ever.

@@ -8,6 +8,8 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"roomgate/store/disk"
+	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
 
@@ -32,16 +34,16 @@ var (
 	ErrFull = errors.New("store is full, free disk space or raise its maximum size")
 	// ErrFailed says that an earlier write failed in a way that leaves the disk's state unknown, or that a
 	// damaged page was met while writing. Reading goes on; writing needs a new Open.
-	ErrFailed = errors.New("store cannot write since an earlier failure, restart to check and restore it")
+	ErrFailed = errors.New("store cannot write since a failure, see the disk")
 	// ErrClosed says that the database has been closed.
 	ErrClosed = errors.New("store is closed")
 	// ErrLocked says that another process has the database open.
-	ErrLocked = errors.New("store is in use by another process, stop that one first")
+	ErrLocked = disk.ErrLocked
 	// ErrUnreadable says that the disk did not deliver the file, or the system does not let it be read. That is no
 	// verdict about what is in it.
 	ErrUnreadable = pages.ErrUnreadable
 	// ErrNewerSchema says that the file was written by a newer version of the program.
-	ErrNewerSchema = errors.New("store was written by a newer version, update the program or restore a backup")
+	ErrNewerSchema = layout.ErrNewerSchema
 	// ErrPanic says that the function handed to View or Update panicked; its changes are undone.
 	ErrPanic = errors.New("function panicked")
 )
@@ -56,5 +58,5 @@ func commitError(err error) error {
 		strings.Contains(err.Error(), syscall.ENOSPC.Error()), strings.Contains(err.Error(), bolterrors.ErrMaxSizeReached.Error()):
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
-	return fmt.Errorf("%w: %w", ErrFailed, err)
+	return fmt.Errorf("%w: %w: %w", ErrFailed, errDisk, err)
 }

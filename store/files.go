@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Kinds of files beside the database, each named <database>.<kind>-<number>. Numbers only rise, because a gateway's
@@ -23,7 +21,6 @@ const (
 	kindAhead    = "ahead"
 
 	keepDamaged = 2
-	lockTimeout = 2 * time.Second
 )
 
 type numbered struct {
@@ -72,47 +69,6 @@ func prune(found []numbered, keep int) error {
 
 // temporary is the name of a file in the making; one left over is worthless.
 func temporary(path string) string { return path + ".new" }
-
-// install makes a finished file appear under its name, all of it or nothing, also after a power cut. The caller has
-// synced its contents.
-func install(temp, path string) error {
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncDir(path)
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// lockFile holds the database against other processes until unlock, also while the database file itself is being
-// checked, replaced or restored. It waits a little for a process that is about to end.
-func lockFile(ctx context.Context, path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	timed, cancel := context.WithTimeout(ctx, lockTimeout)
-	defer cancel()
-	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		select {
-		case <-timed.Done():
-			return nil, errors.Join(ErrLocked, f.Close())
-		case <-time.After(lockTimeout / 100):
-		}
-	}
-	return f, nil
-}
-
-// unlock gives the lock back at once. Closing alone would leave it with any child that is just being started.
-func unlock(f *os.File) error {
-	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
-}
 
 // roomFor tells early that a copy of size bytes would fill the disk, with a reserve for the database itself.
 func roomFor(path string, size int64) error {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/layout"
 )
 
 // maxGroup bounds the calls that share one commit, and so the time the first of them waits for the others.
@@ -31,6 +33,7 @@ type writers struct {
 	began   time.Time // of the group under way
 	closed  bool
 	failed  error
+	since   time.Time // of failed
 }
 
 type call struct {
@@ -170,7 +173,7 @@ func (g *group) run() error {
 		return closedError(err)
 	}
 	g.tx, g.heads = tx, map[string]*head{}
-	g.db.enc.reset()
+	g.db.enc.Reset()
 	for yields := 0; len(g.calls) < maxGroup; {
 		calls := g.db.writes.take(maxGroup - len(g.calls))
 		if len(calls) == 0 {
@@ -248,6 +251,9 @@ func (g *group) commit() (err error) {
 			g.db.fail(err)
 		}
 	}()
+	if err := joinRoot(g.tx); err != nil {
+		return err
+	}
 	g.db.setBudget(g.grown <= 0)
 	return commitError(g.tx.Commit())
 }
@@ -255,7 +261,9 @@ func (g *group) commit() (err error) {
 // fail ends writing until the next Open.
 func (db *DB) fail(err error) {
 	db.writes.mu.Lock()
-	db.writes.failed = err
+	if db.writes.failed == nil {
+		db.writes.failed, db.writes.since = err, time.Now()
+	}
 	db.writes.mu.Unlock()
 	db.doubt.raise(err)
 	db.log.Error("store has stopped writing", "error", err)
@@ -284,6 +292,7 @@ func (g *group) account() {
 	defer g.db.mu.Unlock()
 	if g.err != nil {
 		g.db.count.err = g.err
+		g.db.count.noteRoom(g.err)
 		return
 	}
 	for _, c := range g.calls {
@@ -293,6 +302,8 @@ func (g *group) account() {
 	}
 	if g.wrote {
 		g.db.count.commits++
+		g.db.noteCommit()
+		g.db.count.noteRoom(nil)
 		g.db.count.committed = time.Now()
 	}
 }
@@ -311,4 +322,17 @@ func (db *DB) setBudget(shrinks bool) {
 		limit -= limit / 16
 	}
 	db.bolt.MaxSize = int(limit)
+}
+
+// joinRoot makes one page of the two of all buckets, once one of them has become small: each change writes both. bbolt
+// looks only at those of which something was deleted.
+func joinRoot(tx *bbolt.Tx) error {
+	root := tx.Cursor().Bucket().Root()
+	page, err := tx.Page(int(root))
+	if err != nil || page == nil || page.Type != "branch" {
+		return err
+	}
+	name := layout.Queue("")
+	_, err = tx.CreateBucket(name)
+	return errors.Join(err, tx.DeleteBucket(name))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -237,4 +238,35 @@ func TestCloseEndsWaiting(t *testing.T) {
 	wantError(t, db.Update(context.Background(), func(*Tx) error { return nil }), ErrClosed)
 	wantError(t, db.Snapshot(context.Background()), ErrClosed)
 	_ = db.Stats()
+}
+
+// TestAllBucketsShareOnePageAgain: the list of buckets has grown over its page, and is one again once it fits into it.
+func TestAllBucketsShareOnePageAgain(t *testing.T) {
+	db := start(t, tempPath(t), Options{})
+	defer stop(t, db)
+	write := func(name string) {
+		update(t, db, func(tx *Tx) (err error) {
+			for i := range 6 {
+				err = errors.Join(err, NewTable[record](fmt.Sprint("small", i)).Put(tx, "row", record{name, i}))
+			}
+			return err
+		})
+	}
+	kind := func() (kind string) {
+		view(t, db, func(tx *Tx) error {
+			page, err := tx.bolt.Page(int(tx.bolt.Cursor().Bucket().Root()))
+			kind = page.Type
+			return err
+		})
+		return kind
+	}
+	write(strings.Repeat("x", 800))
+	if kind() != "branch" {
+		t.Fatal("the list of buckets is still one page, the test proves nothing")
+	}
+	write("x")
+	write("y")
+	if kind() != "leaf" {
+		t.Error("the list of buckets is several pages")
+	}
 }

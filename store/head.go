@@ -1,10 +1,14 @@
 package store
 
 import (
-	"encoding/binary"
+	"errors"
 	"math"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/layout"
+	"roomgate/store/pages"
+	"roomgate/store/sealed"
 )
 
 // head is what a transaction knows of a queue: where it begins, and its counters. It is shared by the functions of a
@@ -13,47 +17,23 @@ type head struct {
 	bucket *bbolt.Bucket
 	seed   uint32
 	first  uint64 // 0: empty
-	state  queueState
-	dirty  bool // state is to be written at the end of the function
-	saved  *Tx  // the function whose undo list holds the sequence already
+	state  layout.State
+	dirty  bool  // state is to be written at the end of the function
+	saved  *Tx   // the function whose undo list holds the sequence already
+	tail   *tail // nil: the queue has none
 }
 
-// stateKey holds the counters. It sorts before every row, on the page that dropping rewrites anyway.
-var stateKey = sequenceKey(0)
-
-type queueState struct {
-	Dropped uint64 `json:"dropped"`
-	Gaps    []gap  `json:"gaps,omitempty"`
-}
-
-// gap is a run of N numbers that were skipped before the row At.
-type gap struct {
-	At uint64 `json:"at"`
-	N  uint64 `json:"n"`
-}
-
-// skipped is how many numbers a queue passes over when a snapshot is restored: more than it can have given out since
-// that snapshot, so that no receiver mistakes a new row for one it has seen.
-const skipped = 1 << 24
-
-func sequenceKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
-
-func newHead(b *bbolt.Bucket, seed uint32) (*head, error) {
+func newHead(tx *bbolt.Tx, name []byte, b *bbolt.Bucket, tailed bool) (*head, error) {
 	b.FillPercent = 0.95 // rows are only appended; splitting pages in the middle would waste half of each
-	h := &head{bucket: b, seed: seed, first: firstFrom(b, 1)}
-	raw := b.Get(stateKey)
+	h := &head{bucket: b, seed: pages.Seed(name), first: layout.First(b, 1)}
+	if tailed {
+		h.tail = newTail(tx, name, b)
+	}
+	raw := b.Get(layout.StateKey)
 	if raw == nil {
 		return h, nil
 	}
-	return h, decode(seed, stateKey, raw, &h.state)
-}
-
-// firstFrom is the number of the first row that is not below seq, 0 if there is none.
-func firstFrom(b *bbolt.Bucket, seq uint64) uint64 {
-	if k, _ := b.Cursor().Seek(sequenceKey(seq)); k != nil {
-		return binary.BigEndian.Uint64(k)
-	}
-	return 0
+	return h, sealed.Decode(h.seed, layout.StateKey, raw, &h.state)
 }
 
 // length counts rows by arithmetic: they are contiguous but for the gaps.
@@ -61,16 +41,22 @@ func (h *head) length() int {
 	if h.first == 0 {
 		return 0
 	}
-	n := h.bucket.Sequence() - h.first + 1
+	n, end := h.tail.rows(), h.bucket.Sequence()
+	if n > 0 {
+		end = h.tail.first - 1
+	}
+	n += end - h.first + 1
 	for _, g := range h.gaps() {
-		n -= min(n, g.N)
+		if g.At <= end+1 {
+			n -= min(n, g.N)
+		}
 	}
 	return int(min(n, math.MaxInt))
 }
 
 // gaps are those that still lie behind the oldest row.
-func (h *head) gaps() []gap {
-	var behind []gap
+func (h *head) gaps() []layout.Gap {
+	var behind []layout.Gap
 	for _, g := range h.state.Gaps {
 		if g.At > h.first {
 			behind = append(behind, g)
@@ -80,6 +66,11 @@ func (h *head) gaps() []gap {
 }
 
 func (h *head) push(tx *Tx, seq uint64, key, raw []byte) error {
+	if h.tail != nil {
+		if taken, err := h.tail.push(tx, h, seq, key, raw); taken || err != nil {
+			return err
+		}
+	}
 	if err := h.setSequence(tx, seq); err != nil {
 		return err
 	}
@@ -89,23 +80,34 @@ func (h *head) push(tx *Tx, seq uint64, key, raw []byte) error {
 	return tx.replace(h.bucket, key, nil, raw)
 }
 
-func (h *head) setSequence(tx *Tx, seq uint64) error {
-	if h.saved != tx {
-		tx.undo = append(tx.undo, change{bucket: h.bucket, seq: h.bucket.Sequence()})
-		h.saved = tx
+func (h *head) setSequence(tx *Tx, seq uint64) error { return tx.setSequence(h.bucket, &h.saved, seq) }
+
+// last is the number given last.
+func (h *head) last() uint64 {
+	if h.tail.rows() > 0 {
+		return h.tail.last
 	}
-	tx.inside = true
-	err := h.bucket.SetSequence(seq)
-	tx.inside = false
-	return err
+	return h.bucket.Sequence()
+}
+
+// inTail says that a number is not below those of the tail.
+func (h *head) inTail(seq uint64) bool { return h.tail.rows() > 0 && seq >= h.tail.first }
+
+// settle leaves no row in the tail: if one there is to be changed, and if there are no others. An earlier version that
+// goes on without those of the tail then leaves one that is older.
+func (h *head) settle(tx *Tx, changes bool) error {
+	if !changes || h.tail == nil {
+		return nil
+	}
+	return h.tail.settle(tx, h)
 }
 
 // removeFirst deletes the oldest row and finds the next, or only finds it if a row that should be there is not.
 func (h *head) removeFirst(tx *Tx) (removed bool, err error) {
-	key := sequenceKey(h.first)
+	key := layout.Key(h.first)
 	old := h.bucket.Get(key)
 	if old == nil {
-		h.first = firstFrom(h.bucket, h.first)
+		h.first = layout.First(h.bucket, h.first)
 		return false, nil
 	}
 	if err := tx.remove(h.bucket, key, old); err != nil {
@@ -117,7 +119,7 @@ func (h *head) removeFirst(tx *Tx) (removed bool, err error) {
 	case len(h.state.Gaps) == 0:
 		h.first++
 	default:
-		h.first = firstFrom(h.bucket, h.first+1)
+		h.first = layout.First(h.bucket, h.first+1)
 	}
 	return true, nil
 }
@@ -128,10 +130,13 @@ func (h *head) dropOldest(tx *Tx) error {
 		h.state.Dropped++
 		h.dirty = true
 	}
-	return err
+	return errors.Join(err, h.settle(tx, h.first == 0))
 }
 
 func (h *head) trim(tx *Tx, upTo uint64) (n int, err error) {
+	if err := h.settle(tx, h.inTail(upTo)); err != nil {
+		return 0, err
+	}
 	for h.first != 0 && h.first <= upTo {
 		removed, err := h.removeFirst(tx)
 		if err != nil {
@@ -141,7 +146,7 @@ func (h *head) trim(tx *Tx, upTo uint64) (n int, err error) {
 			n++
 		}
 	}
-	return n, nil
+	return n, h.settle(tx, h.first == 0)
 }
 
 // flush writes the counters.
@@ -150,18 +155,21 @@ func (h *head) flush(tx *Tx) error {
 		return nil
 	}
 	h.state.Gaps = h.gaps()
-	raw, err := tx.enc.encode(h.seed, stateKey, h.state)
+	raw, err := tx.enc.Encode(h.seed, layout.StateKey, h.state)
 	if err != nil {
 		return err
 	}
 	h.dirty = false
-	return tx.put(h.bucket, stateKey, raw)
+	return tx.put(h.bucket, layout.StateKey, raw)
 }
 
 // skip moves the sequence to seq, past the numbers that may have been given out already.
 func (h *head) skip(tx *Tx, seq uint64) error {
+	if err := h.settle(tx, true); err != nil {
+		return err
+	}
 	if h.first > 0 {
-		h.state.Gaps = append(h.gaps(), gap{At: seq + 1, N: seq - h.bucket.Sequence()})
+		h.state.Gaps = append(h.gaps(), layout.Gap{At: seq + 1, N: seq - h.bucket.Sequence()})
 		h.dirty = true
 	}
 	if err := h.setSequence(tx, seq); err != nil {

@@ -7,11 +7,14 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"roomgate/store/disk"
 	"roomgate/store/pages"
+	"roomgate/store/sealed"
 )
 
 // Open checks, repairs, compacts and migrates the database at path as far as needed, and opens it. A missing file is
@@ -20,7 +23,10 @@ import (
 // newest good snapshot: Report.Repair says which. Queues go on with numbers that were not given before; they skip some.
 // Nothing is set aside because a disk is slow or does not deliver the file.
 //
-// The errors that a caller may tell apart are ErrLocked, ErrNewerSchema, ErrUnreadable and ErrFull.
+// A disk that takes nothing, or does not deliver the whole file, is no reason not to open: what can be read of it is read,
+// each Update is refused with ErrFailed, and Condition says so.
+//
+// The errors that a caller may tell apart are ErrLocked, ErrNewerSchema and ErrFull.
 func Open(ctx context.Context, path string, o Options) (*DB, Report, error) {
 	op := opening{ctx: ctx, path: path, o: o.withDefaults()}
 	db, err := op.run()
@@ -44,15 +50,25 @@ func (op *opening) run() (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(op.path), 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := lockFile(op.ctx, op.path+".lock")
-	if err != nil {
+	lock, err := disk.Lock(op.ctx, op.path+".lock")
+	if err != nil && !diskFault(err) {
 		return nil, err
 	}
-	db, err := op.locked()
+	var db *DB
+	if err == nil {
+		db, err = op.locked()
+	}
+	if diskFault(err) {
+		db, err = op.openReadOnly(err)
+	}
 	if err != nil {
-		return nil, errors.Join(err, unlock(lock))
+		return nil, errors.Join(err, disk.Unlock(lock))
 	}
 	db.lock = lock
+	if db.reserve, err = disk.OpenReserve(op.path+".reserve", op.o.Reserve); err != nil {
+		op.o.Log.Error("there is no reserve for a full disk: free space on it, then start the gateway again", "error", err)
+	}
+	db.settleTails(true)
 	return db, nil
 }
 
@@ -107,10 +123,10 @@ func (op *opening) makeSound() error {
 }
 
 func (op *opening) removeLeftovers() error {
-	errs := []error{removeIfThere(temporary(op.path))}
+	errs := []error{disk.Remove(temporary(op.path))}
 	for _, kind := range []string{kindSnapshot, kindBefore} {
 		found, err := siblings(op.path, kind)
-		errs = append(errs, err, removeIfThere(temporary(sibling(op.path, kind, nextNumber(found)))))
+		errs = append(errs, err, disk.Remove(temporary(sibling(op.path, kind, nextNumber(found)))))
 	}
 	return errors.Join(errs...)
 }
@@ -118,6 +134,8 @@ func (op *opening) removeLeftovers() error {
 func (op *opening) log() {
 	r := op.report
 	switch {
+	case r.ReadOnly:
+		op.o.Log.Error("the disk cannot be used: what can be read of the database is read, and nothing is written", "cause", op.cause)
 	case r.Repair != nil:
 		op.o.Log.Warn("store repaired", "cause", op.cause, "quarantined", r.Quarantined, "restored", r.Restored, "created", r.Created, "found", r.Repair.String())
 	case r.Created:
@@ -137,12 +155,17 @@ func openSound(path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	b.AllocSize = 1 << 20
-	return &DB{path: path, o: o, log: o.Log, bolt: b, enc: newEncoder(), doubt: newSuspicion()}, nil
+	return newDB(path, o, b), nil
+}
+
+func newDB(path string, o Options, b *bbolt.DB) *DB {
+	return &DB{path: path, o: o, log: o.Log, bolt: b, enc: sealed.New(), pushed: map[string]int{}, doubt: newSuspicion(), reserve: &disk.Reserve{},
+		count: counters{day: day{began: time.Now()}}}
 }
 
 func boltOptions(o Options) *bbolt.Options {
 	return &bbolt.Options{
-		Timeout: lockTimeout, PageSize: pages.PageSize, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
+		Timeout: disk.LockTimeout, PageSize: pages.PageSize, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
 		MaxSize: int(o.MaxSize), InitialMmapSize: mapSize(o.MaxSize),
 	}
 }

@@ -34,6 +34,8 @@ type Options struct {
 	Snapshots int
 	// SnapshotEvery is the time between the snapshots of Run, default DefaultSnapshotEvery.
 	SnapshotEvery time.Duration
+	// Reserve is how many bytes of the disk are taken beforehand for what must not wait for room, see DB.Reserve; 0: none.
+	Reserve int64
 	// Log receives a line when something was repaired or failed; nil discards it.
 	Log *slog.Logger
 }
@@ -53,6 +55,7 @@ type Report struct {
 	Migrated    int     // the schema before migrating, 0 if nothing was migrated
 	Compacted   int64   // bytes given back to the disk
 	Repair      *Repair // what a repair has found, nil if there was none
+	ReadOnly    bool    // the disk cannot be used: the rows that can be read are read, and nothing is written
 }
 
 const minMaxSize = 4 << 20

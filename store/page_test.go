@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"roomgate/store/pages"
 )
@@ -49,4 +51,20 @@ func soundHeader(data []byte) (root, count uint64) {
 		newest = at(1)
 	}
 	return little.Uint64(newest[16:]), little.Uint64(newest[40:])
+}
+
+func pageOf(data []byte, id uint64) []byte { return data[id*pages.PageSize:][:pages.PageSize] }
+
+// rootOf is the page on which a bucket of several pages begins.
+func rootOf(data, bucket []byte) []byte {
+	root, _ := soundHeader(data)
+	_, _, buckets := soundPage(pageOf(data, root))
+	at := slices.IndexFunc(buckets, func(e soundElement) bool { return bytes.Equal(e.key, bucket) })
+	return pageOf(data, little.Uint64(buckets[at].value))
+}
+
+// leafOf is the nth leaf of the table of records, counted from 0.
+func leafOf(data []byte, n int) []byte {
+	_, _, leaves := soundPage(rootOf(data, records.bucket))
+	return pageOf(data, leaves[n].child)
 }

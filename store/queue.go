@@ -2,10 +2,16 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"go.etcd.io/bbolt"
+
+	"roomgate/store/layout"
 	"roomgate/store/pages"
+	"roomgate/store/sealed"
 )
 
 // Policy says what Push does when a queue holds its maximum.
@@ -13,7 +19,7 @@ type Policy int
 
 // The policies.
 const (
-	DropOldest Policy = iota // the oldest row goes, Dropped counts it
+	DropOldest Policy = iota // the oldest row goes, in a queue of 2000 rows or more the oldest thousandth (at most 100 rows); Dropped counts them
 	Refuse                   // Push returns ErrQueueFull
 )
 
@@ -25,6 +31,7 @@ type Queue[T any] struct {
 	seed   uint32
 	max    int
 	full   Policy
+	tailed bool
 }
 
 // Item is one row of a queue.
@@ -36,10 +43,21 @@ type Item[T any] struct {
 // maxDropped bounds the rows one Push drops after the maximum of a long queue was lowered.
 const maxDropped = 1000
 
+// lot is how many rows a full queue drops at once, to spare the card: the pages of the oldest rows are far from those of
+// the newest, and would else be written with each of them. It is at most a thousandth of the queue, and at most 100.
+func (q Queue[T]) lot() int { return max(1, min(q.max/1000, 100)) }
+
 // NewQueue names a queue that holds at most limit rows, at least one.
 func NewQueue[T any](name string, limit int, full Policy) Queue[T] {
-	bucket := []byte("queue:" + name)
+	bucket := layout.Queue(name)
 	return Queue[T]{name: name, bucket: bucket, seed: pages.Seed(bucket), max: limit, full: full}
+}
+
+// Tailed is the same queue, which writes its youngest rows into a bucket of their own at first: for a long queue to which
+// mostly few rows are added at a time. Row and sequence are in it like in any other.
+func (q Queue[T]) Tailed() Queue[T] {
+	q.tailed = true
+	return q
 }
 
 func (q Queue[T]) wrap(seq uint64, err error) error {
@@ -59,12 +77,15 @@ func (q Queue[T]) head(tx *Tx) (*head, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue %q: %w", q.name, err)
 	}
-	h, err := newHead(b, q.seed)
+	h, err := newHead(tx.bolt, q.bucket, b, q.tailed)
 	if err != nil {
 		return nil, q.wrap(0, err)
 	}
 	if len(tx.undo) > made && tx.db.base > 0 {
 		err = h.setSequence(tx, tx.db.base)
+	}
+	if h.tail != nil {
+		h.tail.direct = tx.db.pace(q.name)
 	}
 	tx.heads[q.name] = h
 	return h, err
@@ -76,9 +97,9 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq := h.bucket.Sequence() + 1
-	key := sequenceKey(seq)
-	raw, err := tx.enc.encode(q.seed, key, v)
+	seq := h.last() + 1
+	key := layout.Key(seq)
+	raw, err := tx.enc.Encode(q.seed, key, v)
 	if err != nil {
 		return 0, q.wrap(seq, err)
 	}
@@ -87,6 +108,9 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	}
 	if err := h.push(tx, seq, key, raw); err != nil {
 		return 0, q.wrap(seq, err)
+	}
+	if q.tailed {
+		tx.db.pushed[q.name]++
 	}
 	return seq, nil
 }
@@ -99,7 +123,7 @@ func (q Queue[T]) makeRoom(tx *Tx, h *head) error {
 	if q.full == Refuse {
 		return fmt.Errorf("queue %q with %d rows: %w", q.name, q.max, ErrQueueFull)
 	}
-	for range min(over, maxDropped) {
+	for range min(over+q.lot()-1, maxDropped) {
 		if err := h.dropOldest(tx); err != nil {
 			return q.wrap(h.first, err)
 		}
@@ -113,7 +137,14 @@ func (q Queue[T]) Get(tx *Tx, seq uint64) (T, error) {
 		var zero T
 		return zero, q.wrap(seq, ErrNotFound)
 	}
-	v, err := get[T](tx, q.bucket, q.seed, sequenceKey(seq))
+	v, err := get[T](tx, q.bucket, q.seed, layout.Key(seq))
+	if q.tailed && errors.Is(err, ErrNotFound) {
+		for _, name := range layout.TailsOf(q.bucket) {
+			if v, err = get[T](tx, name, pages.Seed(name), layout.Key(seq)); !errors.Is(err, ErrNotFound) {
+				break
+			}
+		}
+	}
 	if err != nil {
 		return v, tx.noted(q.wrap(seq, err))
 	}
@@ -126,11 +157,20 @@ func (q Queue[T]) Set(tx *Tx, seq uint64, v T) error {
 	if err != nil {
 		return q.wrap(seq, err)
 	}
-	key := sequenceKey(seq)
+	if b != nil && q.tailed {
+		h, err := q.head(tx)
+		if err == nil {
+			err = h.settle(tx, h.inTail(seq))
+		}
+		if err != nil {
+			return q.wrap(seq, err)
+		}
+	}
+	key := layout.Key(seq)
 	if b == nil || seq == 0 || b.Get(key) == nil {
 		return q.wrap(seq, ErrNotFound)
 	}
-	raw, err := tx.enc.encode(q.seed, key, v)
+	raw, err := tx.enc.Encode(q.seed, key, v)
 	if err != nil {
 		return q.wrap(seq, err)
 	}
@@ -147,9 +187,13 @@ func (q Queue[T]) After(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	if err != nil || b == nil || seq == math.MaxUint64 {
 		return nil, err
 	}
-	c := b.Cursor()
-	k, raw := c.Seek(sequenceKey(seq + 1))
-	return q.collect(tx, k, raw, c.Next, limit), nil
+	items := make([]Item[T], 0, max(0, min(limit, 128)))
+	for _, part := range q.parts(tx, b) {
+		c := part.bucket.Cursor()
+		k, raw := c.Seek(layout.Key(seq + 1))
+		items = q.collect(tx, part.seed, k, raw, c.Next, items, limit)
+	}
+	return items, nil
 }
 
 // Before returns up to limit rows with numbers below seq, newest first; math.MaxUint64 begins at the end. Damaged
@@ -159,25 +203,45 @@ func (q Queue[T]) Before(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	c := b.Cursor()
-	k, raw := c.Seek(sequenceKey(seq))
-	if k == nil {
-		k, raw = c.Last()
+	items := make([]Item[T], 0, max(0, min(limit, 128)))
+	for _, part := range slices.Backward(q.parts(tx, b)) {
+		c := part.bucket.Cursor()
+		k, raw := c.Seek(layout.Key(seq))
+		if k == nil {
+			k, raw = last(c)
+		}
+		if k != nil && binary.BigEndian.Uint64(k) >= seq {
+			k, raw = c.Prev()
+		}
+		items = q.collect(tx, part.seed, k, raw, c.Prev, items, limit)
 	}
-	if k != nil && binary.BigEndian.Uint64(k) >= seq {
-		k, raw = c.Prev()
-	}
-	return q.collect(tx, k, raw, c.Prev, limit), nil
+	return items, nil
 }
 
-func (q Queue[T]) collect(tx *Tx, k, raw []byte, next func() ([]byte, []byte), limit int) []Item[T] {
-	items := make([]Item[T], 0, max(0, min(limit, 128)))
+// part is a bucket with rows of a queue.
+type part struct {
+	bucket *bbolt.Bucket
+	seed   uint32
+}
+
+// parts are the buckets of a queue, oldest rows first.
+func (q Queue[T]) parts(tx *Tx, main *bbolt.Bucket) []part {
+	all := []part{{main, q.seed}}
+	if q.tailed {
+		if t := newTail(tx.bolt, q.bucket, main); t.rows() > 0 {
+			all = append(all, t.parts()...)
+		}
+	}
+	return all
+}
+
+func (q Queue[T]) collect(tx *Tx, seed uint32, k, raw []byte, next func() ([]byte, []byte), items []Item[T], limit int) []Item[T] {
 	for ; k != nil && len(items) < limit; k, raw = next() {
 		item := Item[T]{Seq: binary.BigEndian.Uint64(k)}
 		if item.Seq == 0 {
 			break
 		}
-		if err := decode(q.seed, k, raw, &item.Value); err != nil {
+		if err := sealed.Decode(seed, k, raw, &item.Value); err != nil {
 			tx.damaged(q.wrap(item.Seq, err))
 			continue
 		}
@@ -189,7 +253,7 @@ func (q Queue[T]) collect(tx *Tx, k, raw []byte, next func() ([]byte, []byte), l
 // Last is the number given last, 0 if there never was a row.
 func (q Queue[T]) Last(tx *Tx) uint64 {
 	if h := q.peek(tx); h != nil {
-		return h.bucket.Sequence()
+		return h.last()
 	}
 	return 0
 }
@@ -227,7 +291,7 @@ func (q Queue[T]) peek(tx *Tx) *head {
 	if err != nil || b == nil {
 		return nil
 	}
-	h, err := newHead(b, q.seed)
+	h, err := newHead(tx.bolt, q.bucket, b, q.tailed)
 	if err != nil {
 		tx.damaged(q.wrap(0, err))
 	}

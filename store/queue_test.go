@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,5 +164,53 @@ func TestTrimOfManyPagesReadsRightInItsTransaction(t *testing.T) {
 	})
 	if last := push(t, db, long, 1); last != 3001 {
 		t.Errorf("the next number is %d", last)
+	}
+}
+
+// TestLongQueueDropsInLots: the pages of the oldest rows are written once for many new ones, and the queue never holds
+// more than its maximum.
+func TestLongQueueDropsInLots(t *testing.T) {
+	db := start(t, tempPath(t), Options{})
+	const most = 5000
+	long := NewQueue[record]("long", most, DropOldest)
+	push(t, db, long, most)
+	for i := range 12 {
+		push(t, db, long, 1)
+		view(t, db, func(tx *Tx) error {
+			dropped := i/5*5 + 5 // a thousandth of the queue
+			if n, gone, first := long.Len(tx), long.Dropped(tx), long.First(tx); n != most+i+1-dropped || gone != uint64(dropped) || first != uint64(dropped+1) {
+				t.Errorf("push %d: length %d, dropped %d, first %d, want %d, %d and %d", i, n, gone, first, most+i+1-dropped, dropped, dropped+1)
+			}
+			return nil
+		})
+	}
+}
+
+// TestAnEmptiedQueueIsReadAtOnce: in the transaction that takes the rows of many pages, too.
+func TestAnEmptiedQueueIsReadAtOnce(t *testing.T) {
+	for name, q := range map[string]Queue[string]{"plain": NewQueue[string]("wide", 1000, DropOldest), "tailed": NewQueue[string]("wide", 1000, DropOldest).Tailed()} {
+		t.Run(name, func(t *testing.T) {
+			db := start(t, tempPath(t), Options{})
+			for range 2 {
+				update(t, db, func(tx *Tx) error {
+					for range 100 {
+						if _, err := q.Push(tx, strings.Repeat("w", 500)); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			}
+			update(t, db, func(tx *Tx) error {
+				if _, err := q.Trim(tx, 1000); err != nil {
+					return err
+				}
+				items, err := q.Before(tx, math.MaxUint64, 5)
+				if len(items) != 0 {
+					t.Errorf("%d rows", len(items))
+				}
+				return err
+			})
+		})
 	}
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +11,27 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"roomgate/store/disk"
+	"roomgate/store/layout"
 	"roomgate/store/pages"
+	"roomgate/store/salvage"
 )
+
+// What a repair has found.
+type (
+	// Repair says what a repair has found. It stays in the database until the next one.
+	Repair = salvage.Repair
+	// TableRepair is what a repair has found of one table or queue, in rows.
+	TableRepair = salvage.TableRepair
+)
+
+var repairTable = ownTable[Repair]()
+
+// LastRepair returns what the last repair has found, ErrNotFound if there never was one.
+func LastRepair(tx *Tx) (Repair, error) { return repairTable.Get(tx, layout.RepairKey) }
+
+// PutRepair stores what has become of the last repair.
+func PutRepair(tx *Tx, r Repair) error { return repairTable.Put(tx, layout.RepairKey, r) }
 
 // create makes an empty database. bbolt's own creation can be cut in half, so it happens under another name.
 func (op *opening) create() error {
@@ -24,10 +45,10 @@ func (op *opening) create() error {
 		err = settle(db.bolt)
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
-		return errors.Join(err, removeIfThere(temp))
+		return errors.Join(err, disk.Remove(temp))
 	}
 	op.report.Created = true
-	return install(temp, op.path)
+	return disk.Install(temp, op.path)
 }
 
 // settle commits once more, so that both headers of a new file describe our kind of file and not the empty one that
@@ -50,8 +71,11 @@ func (op *opening) repair() error {
 		note.SetAside = ""
 	}
 	temp := temporary(op.path)
+	if err := disk.Remove(temp); err != nil {
+		return err
+	}
 	if err := op.build(temp, note); err != nil {
-		return errors.Join(err, removeIfThere(temp))
+		return errors.Join(err, disk.Remove(temp))
 	}
 	op.report.Repair = note
 	if note.SetAside != "" {
@@ -61,7 +85,7 @@ func (op *opening) repair() error {
 		op.report.Quarantined = aside.name
 		older = append(older, aside)
 	}
-	return errors.Join(install(temp, op.path), prune(older, keepDamaged))
+	return errors.Join(disk.Install(temp, op.path), prune(older, keepDamaged))
 }
 
 func (op *opening) nextAside() (numbered, []numbered, error) {
@@ -75,9 +99,9 @@ func (op *opening) nextAside() (numbered, []numbered, error) {
 // links, the first name goes at once; a cut then leaves the snapshots.
 func keepAs(path, name string) error {
 	if err := os.Link(path, name); err == nil {
-		return syncDir(path)
+		return disk.SyncDir(path)
 	}
-	return install(path, name)
+	return disk.Install(path, name)
 }
 
 // build writes the repaired database and checks it.
@@ -96,8 +120,9 @@ func (op *opening) build(temp string, note *Repair) (err error) {
 	if err != nil {
 		return err
 	}
-	m := &merge{op: op, file: pages.File{Reader: counted{op.ctx, file, &tally{total: size}}, Size: size}, out: out, snapshot: snapshot, repair: note}
-	err = m.run()
+	damaged := pages.File{Reader: disk.Counted{Ctx: op.ctx, ReaderAt: file, Tally: &disk.Tally{Total: size}}, Size: size}
+	err = salvage.Merge(out, salvage.Options{
+		File: damaged, Snapshot: snapshot, Names: op.o.Names, Age: op.o.Age, Schema: op.o.Schema, Base: op.base}, note)
 	if err == nil {
 		err = errors.Join(settle(out), out.Sync())
 	}
@@ -151,4 +176,28 @@ func (op *opening) skipSequences(path string) error {
 		return err
 	}
 	return errors.Join(db.SkipSequences(op.ctx, 0), db.Close())
+}
+
+// openTemp opens the file that a merge fills. It is synced once at the end.
+func openTemp(path string, o Options) (*bbolt.DB, error) {
+	options := boltOptions(o)
+	options.NoSync = true
+	b, err := bbolt.Open(path, 0o600, options)
+	if err == nil {
+		b.AllocSize = 1 << 20
+	}
+	return b, err
+}
+
+// damagedFile opens the file to repair; one that is not there has no pages.
+func damagedFile(path string) (io.ReaderAt, int64, func() error, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return bytes.NewReader(nil), 0, func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	size, err := sizeOf(file)
+	return file, size, file.Close, err
 }

@@ -8,30 +8,26 @@ import (
 	"slices"
 	"strconv"
 
+	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
 
-// The store's own rows. Their bucket sorts before all others, so Verify meets the format before any other value.
-const (
-	metaName  = "meta:store"
-	formatKey = "a-format" // of the file; a newer one is refused, not mistaken for damage
-	formatNow = "1"
-	baseKey   = "base"   // the number before the first one of new queues
-	schemaKey = "schema" // Options.Schema of the program that wrote last
-)
+var metaTable = ownTable[uint64]()
 
-var metaTable = Table[uint64]{name: metaName, bucket: []byte(metaName), seed: pages.Seed([]byte(metaName))}
+func ownTable[T any]() Table[T] {
+	return Table[T]{name: layout.Meta, bucket: []byte(layout.Meta), seed: pages.Seed([]byte(layout.Meta))}
+}
 
 // writeMeta fills a new file.
 func writeMetaRows(tx *Tx, schema int, base uint64) error {
-	format, err := strconv.ParseUint(formatNow, 10, 64)
+	format, err := strconv.ParseUint(layout.Format, 10, 64)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		metaTable.Put(tx, formatKey, format),
-		metaTable.Put(tx, schemaKey, uint64(schema)),
-		metaTable.Put(tx, baseKey, base),
+		metaTable.Put(tx, layout.FormatKey, format),
+		metaTable.Put(tx, layout.SchemaKey, uint64(schema)),
+		metaTable.Put(tx, layout.BaseKey, base),
 	)
 }
 
@@ -40,8 +36,8 @@ func (db *DB) readMetaRows() (schema int, err error) {
 	var stored uint64
 	err = db.View(func(tx *Tx) error {
 		var err, err2 error
-		stored, err = metaTable.Get(tx, schemaKey)
-		db.base, err2 = metaTable.Get(tx, baseKey)
+		stored, err = metaTable.Get(tx, layout.SchemaKey)
+		db.base, err2 = metaTable.Get(tx, layout.BaseKey)
 		return errors.Join(err, err2)
 	})
 	if err == nil && stored > uint64(db.o.Schema) {
@@ -52,12 +48,20 @@ func (db *DB) readMetaRows() (schema int, err error) {
 
 // migrate brings the rows from an older schema to ours, each step in its own transaction, after a copy was kept.
 func (db *DB) migrate(ctx context.Context, from int) error {
-	steps, err := db.o.steps(from)
-	if err != nil {
+	if _, err := db.o.steps(from); err != nil {
 		return err
 	}
 	if err := db.keepBefore(ctx, from); err != nil {
 		return fmt.Errorf("copy before migrating: %w", err)
+	}
+	return db.climb(ctx, from)
+}
+
+// climb takes the steps.
+func (db *DB) climb(ctx context.Context, from int) error {
+	steps, err := db.o.steps(from)
+	if err != nil {
+		return err
 	}
 	for _, step := range steps {
 		err := db.Update(ctx, func(tx *Tx) error {
@@ -66,7 +70,7 @@ func (db *DB) migrate(ctx context.Context, from int) error {
 					return err
 				}
 			}
-			return metaTable.Put(tx, schemaKey, uint64(step.To))
+			return metaTable.Put(tx, layout.SchemaKey, uint64(step.To))
 		})
 		if err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", step.To, err)

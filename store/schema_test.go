@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"roomgate/store/layout"
 )
 
 type oldRow struct{ Title string }
@@ -115,7 +117,7 @@ func TestNewerFormatIsRefusedNotQuarantined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	update(t, db, func(tx *Tx) error { return metaTable.Put(tx, formatKey, 2) })
+	update(t, db, func(tx *Tx) error { return metaTable.Put(tx, layout.FormatKey, 2) })
 	stop(t, db)
 	_, _, err = Open(context.Background(), path, Options{})
 	wantError(t, err, ErrNewerSchema)

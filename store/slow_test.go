@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/store/disk"
 	"roomgate/store/pages"
 )
 
@@ -40,7 +41,7 @@ func TestSlowDiskIsNoDamage(t *testing.T) {
 			}
 			last = done
 		}
-		slow := counted{t.Context(), slowDisk{bytes.NewReader(data), rate}, &tally{total: int64(len(data)), progress: told}}
+		slow := disk.Counted{Ctx: t.Context(), ReaderAt: slowDisk{bytes.NewReader(data), rate}, Tally: &disk.Tally{Total: int64(len(data)), Progress: told}}
 		if err := verifyImage(slow, int64(len(data))); err != nil {
 			t.Error(err)
 		}
@@ -49,7 +50,7 @@ func TestSlowDiskIsNoDamage(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		stopped := counted{ctx, slowDisk{bytes.NewReader(data), rate}, &tally{total: int64(len(data))}}
+		stopped := disk.Counted{Ctx: ctx, ReaderAt: slowDisk{bytes.NewReader(data), rate}, Tally: &disk.Tally{Total: int64(len(data))}}
 		if err := verifyImage(stopped, int64(len(data))); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrDamaged) {
 			t.Errorf("a check that was stopped says %v", err)
 		}
@@ -91,9 +92,13 @@ func TestUnreadableFileIsNotSetAside(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Symlink("/proc/self/mem", path)); err != nil {
 		t.Fatal(err)
 	}
-	_, report, err := Open(context.Background(), path, Options{})
-	wantError(t, err, ErrUnreadable)
-	if target, _ := os.Readlink(path); target != "/proc/self/mem" || report != (Report{}) {
+	db, report, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantReadOnly(t, db, ErrUnreadable, disk.Failing)
+	stop(t, db)
+	if target, _ := os.Readlink(path); target != "/proc/self/mem" || !report.ReadOnly || report.Quarantined != "" {
 		t.Errorf("%s, %+v", target, report)
 	}
 	names, err := Files(path)

@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"time"
 
+	"roomgate/store/disk"
 	"roomgate/store/pages"
 )
 
@@ -18,6 +18,9 @@ func (db *DB) Snapshot(ctx context.Context) error { return db.takeSnapshot(ctx, 
 func (db *DB) takeSnapshot(ctx context.Context, progress Progress) error {
 	db.snapshots.Lock()
 	defer db.snapshots.Unlock()
+	if db.readOnly {
+		return db.writes.failure() // what stands in may lack rows that an older one has
+	}
 	err := db.snapshot(ctx, progress)
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -42,6 +45,7 @@ func (db *DB) snapshot(ctx context.Context, progress Progress) error {
 	if err := db.copyTo(ctx, made.name, progress); err != nil {
 		return err
 	}
+	db.noteCopy(made.name)
 	return prune(append(older, made), db.o.Snapshots)
 }
 
@@ -69,10 +73,10 @@ func (db *DB) copyTo(ctx context.Context, name string, progress Progress) error 
 	temp := temporary(name)
 	err := db.writeCopy(ctx, temp, progress)
 	if err == nil {
-		err = install(temp, name)
+		err = disk.Install(temp, name)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(temp))
+		return errors.Join(err, disk.Remove(temp))
 	}
 	return nil
 }
@@ -83,13 +87,13 @@ func (db *DB) writeCopy(ctx context.Context, temp string, progress Progress) err
 		return err
 	}
 	defer f.Close()
-	t := tally{progress: progress}
+	t := disk.Tally{Progress: progress}
 	err = db.View(func(tx *Tx) error {
 		if err := roomFor(temp, tx.bolt.Size()); err != nil {
 			return err
 		}
-		t.total = 2 * tx.bolt.Size()
-		if _, err := tx.bolt.WriteTo(stoppable{ctx, &t, f}); err != nil {
+		t.Total = 2 * tx.bolt.Size()
+		if _, err := tx.bolt.WriteTo(disk.Stoppable{Ctx: ctx, Tally: &t, Writer: f}); err != nil {
 			return errors.Join(ctx.Err(), err) // bbolt loses the cause
 		}
 		return nil
@@ -100,57 +104,5 @@ func (db *DB) writeCopy(ctx context.Context, temp string, progress Progress) err
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return verifyImage(counted{ctx, f, &t}, t.total/2)
-}
-
-// tally tells somebody how far a copy is.
-type tally struct {
-	done, total int64 // bytes
-	progress    Progress
-}
-
-func (t *tally) add(n int) {
-	if t.done += int64(n); t.progress != nil {
-		t.progress(min(t.done, t.total), t.total)
-	}
-}
-
-// counted counts what is read, until its context ends.
-type counted struct {
-	ctx context.Context
-	io.ReaderAt
-	tally *tally
-}
-
-// ReadAt reads a piece.
-func (c counted) ReadAt(p []byte, at int64) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := c.ReaderAt.ReadAt(p, at)
-	c.tally.add(n)
-	return n, err
-}
-
-// stoppable lets the end of a context end a long copy.
-type stoppable struct {
-	ctx   context.Context
-	tally *tally
-	w     io.Writer
-}
-
-func (s stoppable) Write(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := s.w.Write(p)
-	s.tally.add(n)
-	return n, err
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return verifyImage(disk.Counted{Ctx: ctx, ReaderAt: f, Tally: &t}, t.Total/2)
 }

@@ -14,6 +14,8 @@ type Stats struct {
 	Commits      int64 // transactions written to disk, two syncs each
 	Updates      int64 // Update calls that succeeded
 	BytesWritten int64 // handed to the disk by commits, without snapshots
+	BytesCopied  int64 // handed to the disk by snapshots
+	BytesDay     int64 // both, in the last 24 hours, or since Open
 	DamagedReads int64 // rows whose checksum did not match when they were read
 	LastCommit   time.Time
 	LastSnapshot time.Time
@@ -21,19 +23,22 @@ type Stats struct {
 }
 
 type counters struct {
-	commits, updates, damaged int64
-	committed, snapshot       time.Time
-	err                       error
+	commits, updates, damaged, copied int64
+	committed, snapshot               time.Time
+	day                               day
+	err                               error
+	full, unread                      error // nil: there is room, the file could be read
+	fullSince, unreadSince            time.Time
 }
 
 // Stats are cheap to read.
 func (db *DB) Stats() Stats {
 	db.mu.Lock()
-	c := db.count
+	c, inDay := db.count, db.count.day.sum()
 	db.mu.Unlock()
 	s := Stats{
 		Commits: c.commits, Updates: c.updates, DamagedReads: c.damaged,
-		LastCommit: c.committed, LastSnapshot: c.snapshot, LastError: c.err,
+		LastCommit: c.committed, LastSnapshot: c.snapshot, LastError: c.err, BytesCopied: c.copied, BytesDay: inDay,
 	}
 	b := db.bolt.Stats()
 	s.FreeBytes = int64(b.FreePageN+b.PendingPageN) * pages.PageSize

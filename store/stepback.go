@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"roomgate/store/disk"
 )
 
 // StepBack puts the copy in place of the database that was kept before the migration from schema, for a program that
@@ -18,12 +20,12 @@ func StepBack(ctx context.Context, path string, schema int, o Options) (aside st
 	if _, err := os.Lstat(before); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	lock, err := lockFile(ctx, path+".lock")
+	lock, err := disk.Lock(ctx, path+".lock")
 	if err != nil {
 		return "", err
 	}
 	aside, err = op.stepBack(before, schema)
-	if err = errors.Join(err, unlock(lock)); err != nil {
+	if err = errors.Join(err, disk.Unlock(lock)); err != nil {
 		return "", fmt.Errorf("step back to schema %d: %w", schema, err)
 	}
 	return aside, nil
@@ -48,7 +50,7 @@ func (op *opening) stepBack(before string, schema int) (aside string, err error)
 	if err := op.dropAhead(schema); err != nil {
 		return "", err
 	}
-	if err := install(before, op.path); err != nil {
+	if err := disk.Install(before, op.path); err != nil {
 		return "", err
 	}
 	return made.name, prune(append(older, made), 1)

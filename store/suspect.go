@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"roomgate/store/disk"
+	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
 
@@ -82,10 +84,15 @@ func (db *DB) investigate(ctx context.Context) error {
 		return fmt.Errorf("the database is damaged, the next start repairs it: %w", err)
 	case err != nil && ctx.Err() == nil:
 		db.log.Error("the database cannot be checked", "noticed", cause, "error", err)
+		db.noteUnread(err)
 	case err == nil:
+		db.noteUnread(nil)
 		db.log.Warn("the database was suspect and is sound", "noticed", cause)
 	}
 	db.doubt.settle(false)
+	if db.stopped() {
+		return nil
+	}
 	return db.writes.failure()
 }
 
@@ -97,7 +104,7 @@ func (db *DB) proof(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	return db.proofOf(counted{ctx, file, &tally{}})
+	return db.proofOf(disk.Counted{Ctx: ctx, ReaderAt: file, Tally: &disk.Tally{}})
 }
 
 func (db *DB) proofOf(file io.ReaderAt) error {
@@ -107,7 +114,7 @@ func (db *DB) proofOf(file io.ReaderAt) error {
 	}
 	defer rollback(bt)
 	state := pages.File{Reader: file, Size: bt.Size()}
-	return state.CheckTree(uint64(bt.Cursor().Bucket().Root()), rowsOf)
+	return state.CheckTree(uint64(bt.Cursor().Bucket().Root()), layout.Rows)
 }
 
 // failure is why nothing can be written any more, nil if it can.
@@ -116,6 +123,9 @@ func (w *writers) failure() error {
 	defer w.mu.Unlock()
 	return w.failed
 }
+
+// stopped says that the disk keeps the database from writing, and not what is in memory: it can be read on.
+func (db *DB) stopped() bool { return db.readOnly || errors.Is(db.writes.failure(), errDisk) }
 
 // stuck says that a write has been under way for too long.
 func (w *writers) stuck(now time.Time) bool {

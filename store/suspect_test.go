@@ -34,13 +34,32 @@ func within(t *testing.T, ended chan error) error {
 	}
 }
 
+// overwrite replaces what a file has, in place: bbolt has it mapped.
+func overwrite(t *testing.T, path string, data []byte) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDamageMetWhileRunningEndsRunAndTheNextOpenRepairs harms the file below a running database.
 func TestDamageMetWhileRunningEndsRunAndTheNextOpenRepairs(t *testing.T) {
 	t.Parallel()
 	flip := func(raw []byte, at int) []byte { raw[at] ^= 4; return raw }
 	cases := map[string]func(raw []byte) []byte{
-		"value": func(raw []byte) []byte { return flip(raw, bytes.LastIndex(raw, []byte(strings.Repeat("7", 300)))+5) },
-		"pages": func(raw []byte) []byte { clear(raw[2*pages.PageSize:]); return raw },
+		"value":        func(raw []byte) []byte { return flip(raw, bytes.LastIndex(raw, []byte(strings.Repeat("7", 300)))+5) },
+		"pages":        func(raw []byte) []byte { clear(raw[2*pages.PageSize:]); return raw },
+		"leaf":         func(raw []byte) []byte { clear(leafOf(raw, 1)); return raw },
+		"branch":       func(raw []byte) []byte { clear(rootOf(raw, records.bucket)); return raw },
+		"buckets":      func(raw []byte) []byte { root, _ := soundHeader(raw); clear(pageOf(raw, root)); return raw },
+		"begin":        func(raw []byte) []byte { clear(leafOf(raw, 1)[:pages.PageSize/4]); return raw },
+		"end":          func(raw []byte) []byte { clear(leafOf(raw, 1)[pages.PageSize/4:]); return raw },
+		"another page": func(raw []byte) []byte { copy(leafOf(raw, 1), leafOf(raw, 2)); return raw },
 	}
 	uses := map[string]func(db *DB, key string) error{
 		"read": func(db *DB, key string) error {
@@ -79,14 +98,7 @@ func TestDamageMetWhileRunningEndsRunAndTheNextOpenRepairs(t *testing.T) {
 					return nil
 				})
 				ended := running(t, db)
-				file, err := os.OpenFile(path, os.O_WRONLY, 0) // in place: bbolt has it mapped
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = file.Write(change(readFile(t, path)))
-				if err = errors.Join(err, file.Close()); err != nil {
-					t.Fatal(err)
-				}
+				overwrite(t, path, change(readFile(t, path)))
 				for i := range 100 {
 					if do(db, fmt.Sprint(i)) != nil {
 						break

@@ -7,7 +7,9 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"roomgate/store/layout"
 	"roomgate/store/pages"
+	"roomgate/store/sealed"
 )
 
 // Table maps string keys of 1 to 1024 bytes, sorted bytewise, to values of T stored as JSON. It is only a name and
@@ -18,11 +20,14 @@ type Table[T any] struct {
 	seed   uint32
 }
 
+// MaxValueSize bounds one stored value in bytes.
+const MaxValueSize = pages.MaxValueSize
+
 const maxKey = 1024
 
 // NewTable names a table. Two tables of one name are the same rows.
 func NewTable[T any](name string) Table[T] {
-	bucket := []byte("table:" + name)
+	bucket := layout.Table(name)
 	return Table[T]{name: name, bucket: bucket, seed: pages.Seed(bucket)}
 }
 
@@ -49,11 +54,15 @@ func (t Table[T]) Put(tx *Tx, key string, v T) error {
 		return t.wrap(key, err)
 	}
 	k := []byte(key)
-	raw, err := tx.enc.encode(t.seed, k, v)
+	raw, err := tx.enc.Encode(t.seed, k, v)
 	if err != nil {
 		return t.wrap(key, err)
 	}
-	if err := tx.put(b, k, raw); err != nil {
+	old, err := find(b, t.seed, k)
+	if err != nil {
+		return tx.noted(t.wrap(key, err))
+	}
+	if err := tx.change(b, k, old, raw); err != nil {
 		return t.wrap(key, err)
 	}
 	return nil
@@ -69,7 +78,10 @@ func (t Table[T]) Delete(tx *Tx, key string) error {
 		return nil
 	}
 	k := []byte(key)
-	old := b.Get(k)
+	old, err := find(b, t.seed, k)
+	if err != nil {
+		return tx.noted(t.wrap(key, err))
+	}
 	if old == nil {
 		return nil
 	}
@@ -99,7 +111,7 @@ func (t Table[T]) walk(tx *Tx, b *bbolt.Bucket, start []byte, yield func(string,
 	for k, raw := c.Seek(start); k != nil; {
 		var v T
 		key, writes := string(k), len(tx.undo)
-		if err := decode(t.seed, k, raw, &v); err != nil {
+		if err := sealed.Decode(t.seed, k, raw, &v); err != nil {
 			tx.damaged(t.wrap(key, err))
 		} else if !yield(key, v) || tx.bolt == nil {
 			return

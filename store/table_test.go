@@ -49,8 +49,11 @@ func TestMissingTableAndQueueAreEmpty(t *testing.T) {
 		_, err = log.Get(tx, 1)
 		wantError(t, err, ErrNotFound)
 		items, err := log.After(tx, 0, 10)
-		if records.Len(tx) != 0 || log.Len(tx) != 0 || log.First(tx) != 0 || log.Last(tx) != 0 || log.Dropped(tx) != 0 || len(items) != 0 {
-			t.Error("something is there")
+		for what, n := range map[string]uint64{"records": uint64(records.Len(tx)), "rows": uint64(log.Len(tx)), "first": log.First(tx), "last": log.Last(tx),
+			"dropped": log.Dropped(tx), "items": uint64(len(items))} {
+			if n != 0 {
+				t.Errorf("%s: %d, want 0", what, n)
+			}
 		}
 		return err
 	}

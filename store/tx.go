@@ -6,13 +6,16 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
+
+	"roomgate/store/pages"
+	"roomgate/store/sealed"
 )
 
 // Tx is what a function given to View or Update reads and writes through. It ends when that function returns.
 type Tx struct {
 	db     *DB
 	bolt   *bbolt.Tx
-	enc    *encoder         // nil in View
+	enc    *sealed.Encoder  // nil in View
 	heads  map[string]*head // of the queues used in this transaction, by name; nil in View
 	undo   []change
 	err    error // the first damaged row an iteration met
@@ -58,14 +61,36 @@ func get[T any](tx *Tx, bucket []byte, seed uint32, key []byte) (T, error) {
 	if b == nil {
 		return v, ErrNotFound
 	}
-	raw := b.Get(key)
+	raw, err := find(b, seed, key)
+	if err != nil {
+		return v, err
+	}
 	if raw == nil {
 		return v, ErrNotFound
 	}
-	if err := decode(seed, key, raw, &v); err != nil {
+	if err := sealed.Decode(seed, key, raw, &v); err != nil {
 		return zero, err
 	}
 	return v, nil
+}
+
+// find returns a row in its stored form, nil if there is none. Where a part of a page has become zeros, bbolt passes a row that is
+// there; it then stops beside one whose seal is broken. So there is none only if both rows beside its place are sound.
+func find(b *bbolt.Bucket, seed uint32, key []byte) ([]byte, error) {
+	c := b.Cursor()
+	k, value := c.Seek(key)
+	if bytes.Equal(k, key) {
+		return value, nil
+	}
+	for range 2 { // the row behind its place, and the one before it
+		if k != nil {
+			if _, err := pages.Payload(seed, k, value); err != nil {
+				return nil, fmt.Errorf("the row beside it, %q: %w", k, err)
+			}
+		}
+		k, value = c.Prev()
+	}
+	return nil, nil
 }
 
 // bucket returns nil for a bucket that does not exist yet, which reads as empty.
@@ -105,7 +130,11 @@ func (tx *Tx) writable(name []byte) (*bbolt.Bucket, error) {
 
 // put stores value unless it is there already, so that an unchanged row costs no write.
 func (tx *Tx) put(b *bbolt.Bucket, key, value []byte) error {
-	old := b.Get(key)
+	return tx.change(b, key, b.Get(key), value)
+}
+
+// change is put where the caller has read what was there before; old is nil for a new key.
+func (tx *Tx) change(b *bbolt.Bucket, key, old, value []byte) error {
 	if bytes.Equal(old, value) {
 		return nil
 	}
@@ -127,6 +156,18 @@ func (tx *Tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
 	}
 	tx.freed += len(old)
 	return nil
+}
+
+// setSequence sets the last number that a bucket has given. saved is the function whose undo list has the one before.
+func (tx *Tx) setSequence(b *bbolt.Bucket, saved **Tx, seq uint64) error {
+	if *saved != tx {
+		tx.undo = append(tx.undo, change{bucket: b, seq: b.Sequence()})
+		*saved = tx
+	}
+	tx.inside = true
+	err := b.SetSequence(seq)
+	tx.inside = false
+	return err
 }
 
 // remove deletes a key whose value the caller has just read.
@@ -176,4 +217,12 @@ func (tx *Tx) takeBack(c change) error {
 		return c.bucket.Delete(c.key)
 	}
 	return c.bucket.Put(c.key, c.old)
+}
+
+// last is the last row. bbolt looks for one for ever where this transaction has emptied several pages and left none.
+func last(c *bbolt.Cursor) (k, value []byte) {
+	if k, _ := c.First(); k == nil {
+		return nil, nil
+	}
+	return c.Last()
 }

@@ -2,16 +2,14 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"syscall"
 
+	"roomgate/store/disk"
+	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
 
@@ -34,7 +32,7 @@ func Verify(path string) error { return Check(context.Background(), path, nil) }
 func Check(ctx context.Context, path string, progress Progress) error {
 	file, err := openShared(path)
 	if err == nil {
-		defer unlock(file)
+		defer disk.Unlock(file)
 		err = checkFile(ctx, file, progress)
 	}
 	if err != nil {
@@ -61,7 +59,7 @@ func checkFile(ctx context.Context, file *os.File, progress Progress) error {
 	if err != nil {
 		return err
 	}
-	return verifyImage(counted{ctx, file, &tally{total: size, progress: progress}}, size)
+	return verifyImage(disk.Counted{Ctx: ctx, ReaderAt: file, Tally: &disk.Tally{Total: size, Progress: progress}}, size)
 }
 
 func sizeOf(file *os.File) (int64, error) {
@@ -77,45 +75,5 @@ func sizeOf(file *os.File) (int64, error) {
 
 // verifyImage checks all pages in use and all values.
 func verifyImage(file io.ReaderAt, size int64) error {
-	return pages.File{Reader: file, Size: size}.Check(rowsOf)
-}
-
-// rows judges the rows of one bucket.
-type rows struct {
-	name     string
-	sequence uint64
-	last     uint64 // of a queue: the number of its last row
-	state    queueState
-}
-
-func rowsOf(bucket string, sequence uint64) pages.Rows {
-	return &rows{name: bucket, sequence: sequence}
-}
-
-// End refuses a queue whose last number is not that of its last row: nothing guards it where it lies. Numbers that
-// were skipped are noted.
-func (r *rows) End() error {
-	skipped := slices.ContainsFunc(r.state.Gaps, func(g gap) bool { return g.At == r.sequence+1 })
-	if r.last > 0 && r.last != r.sequence && !skipped {
-		return fmt.Errorf("%w: %s: the last number is %d, and its last row has %d", ErrDamaged, r.name, r.sequence, r.last)
-	}
-	return nil
-}
-
-// Row refuses a number that its queue has not come to, and the format of a newer version.
-func (r *rows) Row(key, body []byte) error {
-	switch {
-	case strings.HasPrefix(r.name, "queue:"):
-		if len(key) != 8 || binary.BigEndian.Uint64(key) > r.sequence {
-			return fmt.Errorf("%w: %s: row %x is above the last number %d", ErrDamaged, r.name, key, r.sequence)
-		}
-		if r.last = binary.BigEndian.Uint64(key); r.last == 0 {
-			return json.Unmarshal(body, &r.state)
-		}
-	case r.name == metaName && string(key) == formatKey:
-		if string(body) != formatNow {
-			return fmt.Errorf("%w: file format %s", ErrNewerSchema, body)
-		}
-	}
-	return nil
+	return pages.File{Reader: file, Size: size}.Check(layout.Rows)
 }

@@ -70,14 +70,3 @@ func TestVerifyFindsRowsAboveTheLastNumber(t *testing.T) {
 	stop(t, db)
 	wantError(t, Verify(path), ErrDamaged)
 }
-
-// FuzzRows judges rows whose seal is good and that are nonsense all the same.
-func FuzzRows(f *testing.F) {
-	f.Add("queue:log", uint64(3), []byte(sequenceKey(0)), []byte(`{"gaps":[{"at":4,"n":9}]}`))
-	f.Add("queue:log", uint64(3), []byte("short"), []byte(`{}`))
-	f.Add(metaName, uint64(0), []byte(formatKey), []byte("2"))
-	f.Fuzz(func(t *testing.T, bucket string, sequence uint64, key, body []byte) {
-		r := rowsOf(bucket, sequence)
-		_, _ = r.Row(key, body), r.End()
-	})
-}

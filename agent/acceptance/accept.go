@@ -18,7 +18,7 @@ type Answer struct {
 	Note   string
 }
 
-// Person is whoever stands in the room.
+// Person is somebody who stands in the room.
 type Person struct {
 	// Ask puts a question; nil: nobody is there to be asked.
 	Ask func(ctx context.Context, question string) (Answer, error)

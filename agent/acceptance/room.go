@@ -25,7 +25,7 @@ type Command struct {
 	Value      any    `json:"value,omitempty"`
 }
 
-// Room is a meeting space as whoever reaches its gateway can ask.
+// Room is a meeting space as somebody who reaches its gateway can ask.
 type Room struct {
 	site.SpaceInfo
 	// Command gives a command and waits for its final receipt.

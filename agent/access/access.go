@@ -38,6 +38,9 @@ type Options struct {
 	People        []config.Person // who may sign in, as long as nothing else is staged
 	Organizations []string        // ids that the configuration names; one that is not stored is made
 
+	// Holdings says in words what else an organization has, as "2 webhooks"; nil: nothing.
+	Holdings func(organizationID string) []string
+
 	// Mail queues the letter with a one-time password in the transaction that
 	// stores the password; nil: there is no mail relay, and nobody can sign in.
 	Mail func(*store.Tx, CodeLetter) error
@@ -60,9 +63,14 @@ type Directory struct {
 	users   atomic.Pointer[roster]
 	turn    sync.Mutex // of who changes the users
 	signing signing    // of tokens
+	ended   ended      // of them
 
 	asked, tried guest.Tries[netip.Prefix]
-	changed      loop.Broadcast // a key or a user lost access
+	// Console has the codes for the console.
+	Console *ConsoleCodes
+	// Mails says whether one-time passwords can be sent.
+	Mails   bool
+	changed loop.Broadcast // a key or a user lost access
 }
 
 // Open reads what is stored. On a full disk it goes on with what it could not
@@ -72,16 +80,18 @@ func Open(ctx context.Context, o Options) (*Directory, error) {
 	o.SystemKey = "" // is needed once
 	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log,
 		asked: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
-		tried: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every}}
+		tried: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
+		Mails: o.Mail != nil}
 	d.signing.options, d.signing.signOut = o, d.changed.Wake
+	d.Console = newConsoleCodes(o, &d.signing)
 	if err := d.loadKeys(ctx, given); err != nil {
 		return nil, fmt.Errorf("load the keys: %w", err)
 	}
-	if err := errors.Join(d.loadUsers(o.People), d.signing.load(ctx)); err != nil {
+	if err := errors.Join(d.loadUsers(o.People), d.signing.load(ctx), d.ended.load(d.db)); err != nil {
 		return nil, fmt.Errorf("prepare signing in: %w", err)
 	}
 	err := d.db.Update(ctx, func(tx *store.Tx) error { return ensureOrganizations(tx, o.Organizations) })
-	if errors.Is(err, store.ErrFull) {
+	if store.Unstored(err) {
 		d.log.Error("organizations of the configuration cannot be stored, the next start tries again: free space on the disk", "error", err)
 		err = nil
 	}

@@ -22,7 +22,7 @@ func (r *rig) signsIn(t *testing.T, email string) {
 	if err := r.RequestOTP(t.Context(), email, network); err != nil {
 		t.Fatalf("%s asks: %v", email, err)
 	}
-	if _, _, err := r.VerifyOTP(t.Context(), email, r.code(email), network); err != nil {
+	if _, _, err := r.VerifyOTP(t.Context(), email, r.code(email), network, ""); err != nil {
 		t.Fatalf("%s signs in: %v", email, err)
 	}
 }
@@ -53,7 +53,7 @@ func TestOneGuestCannotTakeAllOfTheSignIn(t *testing.T) {
 		"the user's address, without end": {false, func(r *rig) {
 			for range 100 {
 				_ = r.RequestOTP(r.t.Context(), "ada@example.com", nth(1))
-				_, _, _ = r.VerifyOTP(r.t.Context(), "ada@example.com", "000000", nth(1))
+				_, _, _ = r.VerifyOTP(r.t.Context(), "ada@example.com", "000000", nth(1), "")
 			}
 		}},
 		"the user's address, from a hundred networks": {true, func(r *rig) {
@@ -68,7 +68,7 @@ func TestOneGuestCannotTakeAllOfTheSignIn(t *testing.T) {
 		}},
 		"wrong codes of the user's network": {false, func(r *rig) {
 			for i := range 100 {
-				_, _, _ = r.VerifyOTP(r.t.Context(), made(i), "000000", network)
+				_, _, _ = r.VerifyOTP(r.t.Context(), made(i), "000000", network, "")
 			}
 		}},
 	} {
@@ -98,12 +98,12 @@ func TestAGuestVoidsNoCode(t *testing.T) {
 		for i := range 20 {
 			_ = r.RequestOTP(t.Context(), "ada@example.com", nth(i))
 			for range auth.CodeTries {
-				if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, nth(i)); err == nil {
+				if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, nth(i), ""); err == nil {
 					t.Fatal("a guest came in by the code of another network")
 				}
 			}
 		}
-		if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, network); err != nil {
+		if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, network, ""); err != nil {
 			t.Errorf("the user's code is void: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/problem"
 	"roomgate/store"
@@ -21,8 +22,11 @@ import (
 const (
 	// systemKeyID is the key that the environment or the first start made.
 	systemKeyID = "system"
-	// maxKeys bounds the keys that are remembered, revoked ones included.
-	maxKeys = 1000
+	// maxKeys bounds the keys that are remembered, revoked ones included, and
+	// maxKeysOfOrg those of one organization, so that one tenant does not take the
+	// places of the others.
+	maxKeys      = 1000
+	maxKeysOfOrg = 250
 	// keepUse is how often the last use of a key is written down.
 	keepUse = time.Hour
 )
@@ -55,8 +59,16 @@ type keyring struct {
 }
 
 type heldKey struct {
-	storedKey
-	used atomic.Int64 // unix seconds
+	storedKey              // as it was loaded: used is newer than its LastUsed
+	used      atomic.Int64 // unix seconds
+	noted     int64        // the used that is stored; who has the turn of the keys asks for it
+}
+
+// row is the key to be stored, with its last use as it is now.
+func (k *heldKey) row() storedKey {
+	s := k.storedKey
+	s.LastUsed = k.lastUsed()
+	return s
 }
 
 // heldBy is the good key with that secret, or nil. The look-up is by the hash
@@ -134,8 +146,8 @@ func (d *Directory) RevokeKey(ctx context.Context, id string) error {
 	if held == nil {
 		return problem.New(problem.NotFound, "id", "is not a key of this gateway")
 	}
-	s := held.storedKey
-	s.Revoked, s.LastUsed = true, held.lastUsed()
+	s := held.row()
+	s.Revoked = true
 	if err := d.replaceKey(ctx, s, ""); err != nil {
 		return err
 	}
@@ -146,22 +158,47 @@ func (d *Directory) RevokeKey(ctx context.Context, id string) error {
 func (d *Directory) putKey(ctx context.Context, k Key, secret string) (Key, error) {
 	d.keyTurn.Lock()
 	defer d.keyTurn.Unlock()
-	var forget string
-	if ring := d.keyring.Load(); len(ring.byID) >= maxKeys && ring.byID[k.ID] == nil {
-		if forget = ring.oldestRevoked(); forget == "" {
-			return Key{}, problem.New(problem.Full, "", "there are %d keys, the most that a gateway keeps: revoke one", maxKeys)
-		}
+	forget, err := d.keyring.Load().place(k)
+	if err != nil {
+		return Key{}, err
 	}
 	hash := sha256.Sum256([]byte(secret))
 	k.Prefix, k.Created, k.Expires = auth.ShownPrefix(secret), time.Now().UTC().Truncate(time.Millisecond), k.Expires.UTC().Truncate(time.Millisecond)
 	return k, d.replaceKey(ctx, storedKey{k, hash[:]}, forget)
 }
 
-// oldestRevoked is the id of the revoked key that is forgotten when there is
-// no room for another one, or empty.
-func (r *keyring) oldestRevoked() (id string) {
+// place makes room for a key: forget is the id of the revoked one that goes for it,
+// empty if none has to. Full: there is none.
+func (r *keyring) place(k Key) (forget string, err error) {
+	own := func(held *heldKey) bool { return held.OrganizationID == k.OrganizationID }
+	anybodys := func(*heldKey) bool { return true }
+	switch {
+	case r.byID[k.ID] != nil:
+	case k.OrganizationID != "" && r.count(own) >= maxKeysOfOrg:
+		if forget = r.oldestRevoked(own); forget == "" {
+			err = problem.New(problem.Full, "organization_id", "has %d keys, the most of an organization: revoke one", maxKeysOfOrg)
+		}
+	case len(r.byID) >= maxKeys:
+		if forget = r.oldestRevoked(anybodys); forget == "" {
+			err = problem.New(problem.Full, "", "there are %d keys, the most that a gateway keeps: revoke one", maxKeys)
+		}
+	}
+	return forget, err
+}
+
+func (r *keyring) count(of func(*heldKey) bool) (n int) {
 	for _, held := range r.byID {
-		if held.Key.Revoked && (id == "" || held.Created.Before(r.byID[id].Created)) {
+		if of(held) {
+			n++
+		}
+	}
+	return n
+}
+
+// oldestRevoked is the id of the revoked key that is forgotten first of some, or empty.
+func (r *keyring) oldestRevoked(of func(*heldKey) bool) (id string) {
+	for _, held := range r.byID {
+		if held.Key.Revoked && of(held) && (id == "" || held.Created.Before(r.byID[id].Created)) {
 			id = held.ID
 		}
 	}
@@ -177,7 +214,12 @@ func (d *Directory) replaceKey(ctx context.Context, s storedKey, forget string) 
 				return err
 			}
 		}
-		return keyRows.Put(tx, s.ID, s)
+		if s.OrganizationID != "" && !s.Revoked {
+			if _, err := organizationIn(tx, s.OrganizationID); err != nil {
+				return err // it was removed just now
+			}
+		}
+		return errors.Join(keyRows.Put(tx, s.ID, s), eventlog.Audit(ctx, tx, map[string]any{"key_id": s.ID, "name": s.Name}))
 	})
 	if err != nil {
 		return err
@@ -192,7 +234,8 @@ func (d *Directory) replaceKey(ctx context.Context, s storedKey, forget string) 
 func hold(s storedKey) *heldKey {
 	held := &heldKey{storedKey: s}
 	if !s.LastUsed.IsZero() {
-		held.used.Store(s.LastUsed.Unix())
+		held.noted = s.LastUsed.Unix()
+		held.used.Store(held.noted)
 	}
 	return held
 }
@@ -231,6 +274,11 @@ func (d *Directory) loadKeys(ctx context.Context, given string) error {
 		d.newKey = given
 	}
 	_, err = d.putKey(ctx, Key{ID: systemKeyID, Name: "system key"}, given)
+	if errors.Is(err, store.ErrFailed) {
+		d.log.Error("the system key cannot be stored, those that are stored go on: see roomgate doctor", "error", err)
+		d.newKey = ""
+		return nil
+	}
 	return err
 }
 
@@ -255,20 +303,29 @@ func (d *Directory) keepLastUse(ctx context.Context) error {
 func (d *Directory) storeLastUse(ctx context.Context) error {
 	d.keyTurn.Lock()
 	defer d.keyTurn.Unlock()
-	return d.db.Update(ctx, func(tx *store.Tx) error {
-		for id, held := range d.keyring.Load().byID {
-			used := held.lastUsed()
-			if used.IsZero() || used.Equal(held.LastUsed) {
-				continue
-			}
-			s := held.storedKey
-			s.LastUsed = used
-			if err := keyRows.Put(tx, id, s); err != nil {
+	used := map[*heldKey]storedKey{}
+	for _, held := range d.keyring.Load().byID {
+		if held.used.Load() != held.noted {
+			used[held] = held.row()
+		}
+	}
+	if len(used) == 0 {
+		return nil
+	}
+	err := d.db.Update(ctx, func(tx *store.Tx) error {
+		for _, s := range used {
+			if err := keyRows.Put(tx, s.ID, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	for held, s := range used {
+		if err == nil {
+			held.noted = s.LastUsed.Unix()
+		}
+	}
+	return err
 }
 
 // RenewSystemKey puts a new system key into the database of a backup and returns

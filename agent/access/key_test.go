@@ -177,3 +177,41 @@ func TestKeysHaveMilliseconds(t *testing.T) {
 		}
 	}
 }
+
+// TestLastUseIsStoredOnce: an hour in which no key was used asks nothing of the
+// store, and whatever is done to a key keeps its last use.
+func TestLastUseIsStoredOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := openRig(t, rigOptions{dir: dir, key: "some-system-key"})
+		r.run()
+		made, secret, err := r.CreateKey(t.Context(), "lobby", time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hours := func(n int) int64 {
+			before := r.db.Stats().Updates
+			r.wait(time.Duration(n) * keepUse)
+			return r.db.Stats().Updates - before
+		}
+		r.AuthenticateKey(secret)
+		used := time.Now().Truncate(time.Second).UTC()
+		if n := hours(1); n != 1 {
+			t.Errorf("a key was used, and the store was asked %d times in the hour, want 1", n)
+		}
+		if n := hours(10); n != 0 {
+			t.Errorf("no key was used, and the store was asked %d times in ten hours", n)
+		}
+		if err := r.RevokeKey(t.Context(), made.ID); err != nil {
+			t.Fatal(err)
+		}
+		r.stop()
+		r = openRig(t, rigOptions{dir: dir})
+		r.run()
+		for _, k := range r.Keys() {
+			if k.ID == made.ID && !k.LastUsed.Equal(used) {
+				t.Errorf("the revoked key was last used %v, want %v", k.LastUsed, used)
+			}
+		}
+	})
+}

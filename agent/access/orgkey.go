@@ -9,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 )
 
@@ -39,8 +40,8 @@ func (d *Directory) CreateOrgKey(ctx context.Context, organizationID, name strin
 func keyName(name string, expires time.Time) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
-	case name == "" || len(name) > 100:
-		return "", problem.New(problem.Invalid, "name", "must have 1 to 100 characters")
+	case name == "" || len(name) > 100 || !printable.Line(name):
+		return "", problem.New(problem.Invalid, "name", "must have 1 to 100 characters on one line, without control characters")
 	case !expires.IsZero() && !expires.After(time.Now()):
 		return "", problem.New(problem.Invalid, "expires_at", "is in the past")
 	}

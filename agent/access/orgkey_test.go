@@ -1,12 +1,15 @@
 package access
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -36,9 +39,11 @@ func TestOrganizationKeys(t *testing.T) {
 	}
 	p, ok := r.AuthenticateKey(secret)
 	want := Principal{ID: key.ID, Name: "app", Kind: KindOrganization, OrganizationID: org, Permissions: auth.BookingsRead | auth.BookingsWrite}
-	if !ok || p != want || !r.Valid(p) || p.System() || p.May(auth.DevicesRead) {
-		t.Errorf("%+v, %v", p, ok)
+	if !ok {
+		t.Fatalf("%+v, %v", p, ok)
 	}
+	goldentest.Values(t, "the key", goldentest.Pairs{"p": {p, want}, "Valid(p)": {r.Valid(p), true}, "System": {p.System(), false},
+		"May(auth.DevicesRead)": {p.May(auth.DevicesRead), false}})
 	if n := len(r.Keys()); n != 1 {
 		t.Errorf("%d keys of the building", n)
 	}
@@ -115,9 +120,12 @@ func TestKeysBuyTokens(t *testing.T) {
 			t.Fatalf("%v, %v", expires, err)
 		}
 		fewer, err := r.AuthenticateToken(token)
-		if err != nil || fewer.ID != key.ID || fewer.Permissions != auth.BookingsRead || fewer.OrganizationID != org || fewer.Kind != KindOrganization {
-			t.Errorf("%+v, %v", fewer, err)
+		if err != nil {
+			t.Fatalf("%+v, %v", fewer, err)
 		}
+		goldentest.Values(t, "the token", goldentest.Pairs{"ID": {fewer.ID, key.ID},
+			"Permissions": {fewer.Permissions, auth.BookingsRead}, "OrganizationID": {fewer.OrganizationID, org},
+			"Kind": {fewer.Kind, KindOrganization}})
 		for _, c := range []struct {
 			who         Principal
 			permissions []string
@@ -176,5 +184,39 @@ func TestFullKeyring(t *testing.T) {
 	}
 	if _, _, err := r.CreateKey(t.Context(), "x", time.Time{}); problem.As(err).Code != problem.Full {
 		t.Errorf("one too many: %v", err)
+	}
+}
+
+// TestOneOrganizationLeavesRoomForKeys: an organization that makes keys without end fills
+// its own places, forgets its own revoked keys, and takes nothing from others.
+func TestOneOrganizationLeavesRoomForKeys(t *testing.T) {
+	r := openRig(t, rigOptions{})
+	defer r.Close()
+	if _, err := r.CreateOrganization(t.Context(), otherOrg, "Other"); err != nil {
+		t.Fatal(err)
+	}
+	full := maps.Clone(r.keyring.Load().byID)
+	for i := range maxKeysOfOrg {
+		k := Key{ID: fmt.Sprint("own", i), Kind: KindOrganization, OrganizationID: org, Created: time.Unix(int64(i+9), 0), Revoked: i == 7}
+		full[k.ID] = hold(storedKey{k, make([]byte, 32)})
+	}
+	full["theirs"] = hold(storedKey{Key{ID: "theirs", Kind: KindOrganization, OrganizationID: otherOrg, Created: time.Unix(1, 0), Revoked: true}, make([]byte, 32)})
+	r.keyring.Store(newKeyring(full))
+	add := func(organization string) error {
+		_, _, err := r.CreateOrgKey(t.Context(), organization, "x", []string{"devices:read"}, time.Time{})
+		return err
+	}
+	if err := add(org); err != nil {
+		t.Errorf("in the place of a revoked one: %v", err)
+	}
+	if now := r.keyring.Load().byID; now["own7"] != nil || now["theirs"] == nil {
+		t.Error("another key than its own revoked one is forgotten")
+	}
+	if p := problem.As(add(org)); p == nil || p.Code != problem.Full || p.Field != "organization_id" {
+		t.Errorf("one too many: %v", p)
+	}
+	_, _, err := r.CreateKey(t.Context(), "x", time.Time{})
+	if err = errors.Join(err, add(otherOrg)); err != nil {
+		t.Errorf("the building and another: %v", err)
 	}
 }

@@ -84,9 +84,9 @@ func (k *heldKey) principal() Principal {
 	return Principal{ID: k.ID, Name: k.Name, Kind: KindOrganization, OrganizationID: k.OrganizationID, Permissions: k.Permissions}
 }
 
-// Valid says whether a principal still may what he might when he came: his key
-// or user is there, his token has not expired, and he has the same role or may more. Those
-// who answer one request for a long time ask again and again.
+// Valid says whether a principal still has the permissions that he came with: his key or
+// user exists, his token has not expired, and his role is the same or a higher one. A
+// request that takes long, as a stream, asks from time to time.
 func (d *Directory) Valid(p Principal) bool {
 	if p.token == nil {
 		return d.holds(p.ID)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"roomgate/agent/auth"
@@ -30,9 +31,8 @@ func (d *Directory) RequestOTP(ctx context.Context, email string, from netip.Pre
 	now, p := d.moment(), d.pair(address, from)
 	wait, left := d.asked.Take(from, time.Now())
 	code := auth.NewCode()
-	user := d.users.Load().byEmail[address]
 	letter := codeLetter(d.options.Title, p.id, address, code)
-	if user == nil || !user.Enabled {
+	if d.users.Load().signsIn(address, "") == nil {
 		letter.Decoy = true
 	}
 	err = d.db.Update(ctx, func(tx *store.Tx) error {
@@ -80,9 +80,10 @@ sign in.
 `, title, code, int(auth.CodeLife.Minutes()))}
 }
 
-// VerifyOTP takes a one-time password and returns a token. Whatever is wrong,
-// the answer is the same.
-func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip.Prefix) (token string, user User, err error) {
+// VerifyOTP takes a one-time password and returns a token of the user with the address in an
+// organization, or with an empty id of the only one: who has several has to name one. Whatever
+// else is wrong, the answer is the same.
+func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip.Prefix, organizationID string) (token string, user User, err error) {
 	address, err := auth.ParseEmail(email)
 	if err != nil {
 		return "", user, problem.New(problem.Invalid, "email", "%v", err)
@@ -95,8 +96,11 @@ func (d *Directory) VerifyOTP(ctx context.Context, email, otp string, from netip
 	if err != nil {
 		return "", user, err
 	}
-	u := d.users.Load().byEmail[address]
-	if !right || u == nil || !u.Enabled {
+	u := d.users.Load().signsIn(address, organizationID)
+	if several := d.users.Load().several(address); right && organizationID == "" && several != nil {
+		return "", user, problem.New(problem.Invalid, "organization_id", "is missing, and this address is of a user in several organizations: ask for a new code, and send one of %s", strings.Join(several, ", "))
+	}
+	if !right || u == nil {
 		return "", user, problem.New(problem.Unauthorized, "otp", "is wrong, used or too old: correct it, or ask for a new one")
 	}
 	token, _, err = d.signing.sign(auth.Token{Kind: KindUser, Subject: u.ID, Name: u.Name, Stamp: u.stamp, Life: d.options.Lifetime})

@@ -31,7 +31,7 @@ func TestGuessingIsHopeless(t *testing.T) {
 				}
 				for range 10 {
 					before := r.tries("ada@example.com", from)
-					_, _, err := r.VerifyOTP(t.Context(), "ada@example.com", "000000", from)
+					_, _, err := r.VerifyOTP(t.Context(), "ada@example.com", "000000", from, "")
 					if err == nil {
 						t.Fatal("one in a million")
 					}
@@ -56,7 +56,7 @@ func TestNetworksAreLimited(t *testing.T) {
 		defer r.Close()
 		for i := range 2 * perNetwork.Burst {
 			asked := r.RequestOTP(t.Context(), fmt.Sprintf("u%d@example.com", i), network)
-			_, _, tried := r.VerifyOTP(t.Context(), fmt.Sprintf("u%d@example.com", i), "123456", network)
+			_, _, tried := r.VerifyOTP(t.Context(), fmt.Sprintf("u%d@example.com", i), "123456", network, "")
 			for what, err := range map[string]error{"asked": asked, "tried": tried} {
 				if limited := err != nil && problem.As(err).Code == problem.TooMany; limited != (i >= perNetwork.Burst) {
 					t.Errorf("%s %d times: %v", what, i+1, err)
@@ -83,7 +83,7 @@ func TestCodesAfterARestartWithoutAClock(t *testing.T) {
 		r := openRig(t, rigOptions{dir: dir, trust: clock.Never})
 		r.run()
 		r.request(t, "ada@example.com")
-		token, _, err := r.VerifyOTP(t.Context(), "ada@example.com", r.code("ada@example.com"), network)
+		token, _, err := r.VerifyOTP(t.Context(), "ada@example.com", r.code("ada@example.com"), network, "")
 		if err != nil {
 			t.Fatalf("a building without a clock: %v", err)
 		}
@@ -101,7 +101,7 @@ func TestCodesAfterARestartWithoutAClock(t *testing.T) {
 			t.Errorf("a token of which nobody knows the age: %v", err)
 		}
 		r.request(t, "ada@example.com")
-		if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", r.code("ada@example.com"), network); err != nil {
+		if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", r.code("ada@example.com"), network, ""); err != nil {
 			t.Errorf("signing in again: %v", err)
 		}
 	})
@@ -126,7 +126,7 @@ func TestOneOfManyGetsIn(t *testing.T) {
 	for i := range 40 {
 		from := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 32)
 		all.Go(func() {
-			if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, from); err == nil {
+			if _, _, err := r.VerifyOTP(t.Context(), "ada@example.com", code, from, ""); err == nil {
 				in.Add(1)
 			} else if problem.As(err).Code != problem.Unauthorized {
 				t.Errorf("%v", err)

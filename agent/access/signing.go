@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/store"
 )
 
 const (
-	// audience is whom tokens are for: the doors of a gateway.
+	// audience is the one that tokens name: the HTTP interface of a gateway.
 	audience = "roomgate"
 	// maxSigningKeys bounds the keys that tokens may be signed with.
 	maxSigningKeys = 4
@@ -63,7 +64,7 @@ func (s *signing) load(ctx context.Context) error {
 		return nil
 	}
 	ring = []storedSigningKey{s.newKey()}
-	if err = s.set(ctx, ring); errors.Is(err, store.ErrFull) {
+	if err = s.set(ctx, ring); store.Unstored(err) {
 		s.options.Log.Error("the signing key cannot be stored, it is good until the next start: free space on the disk", "error", err)
 		s.use(ring)
 		return nil
@@ -77,7 +78,9 @@ func (s *signing) newKey() storedSigningKey {
 
 // set stores a ring and then lets it take effect.
 func (s *signing) set(ctx context.Context, ring []storedSigningKey) error {
-	if err := s.options.DB.Update(ctx, func(tx *store.Tx) error { return signingRows.Put(tx, signingRing, ring) }); err != nil {
+	if err := s.options.DB.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(signingRows.Put(tx, signingRing, ring), eventlog.Audit(ctx, tx, nil))
+	}); err != nil {
 		return fmt.Errorf("store the signing keys: %w", err)
 	}
 	s.use(ring)
@@ -94,7 +97,7 @@ func (s *signing) use(ring []storedSigningKey) {
 }
 
 // rotate signs with a new key from now on. Tokens signed before stay
-// good until they expire, unless everybody is to be signed out.
+// good until they expire, unless signOut is set.
 func (s *signing) rotate(ctx context.Context, signOut bool) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -111,10 +114,10 @@ func (s *signing) rotate(ctx context.Context, signOut bool) error {
 	return nil
 }
 
-// useful are the keys by which a token that has not expired may be signed:
+// useful are the keys that may have signed a token that has not expired:
 // the newest, and those that were followed less than a lifetime ago.
 func (s *signing) useful() (keys []storedSigningKey) {
-	now, longest := s.options.Moment(), max(s.options.Lifetime, maxKeyTokenLife)
+	now, longest := s.options.Moment(), s.longest()
 	ring := s.ring
 	for i, k := range ring {
 		if i == len(ring)-1 {
@@ -124,6 +127,11 @@ func (s *signing) useful() (keys []storedSigningKey) {
 		}
 	}
 	return keys
+}
+
+// longest is how long a token is good at the most.
+func (s *signing) longest() time.Duration {
+	return max(s.options.Lifetime, maxKeyTokenLife, consoleLife)
 }
 
 // run changes the signing key when it is too old, or when it has been made

@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -26,10 +27,10 @@ type KeySpec struct {
 	Expires        time.Time `json:"expires_at"`
 }
 
-// StageKeys makes the keys of one who manages some: mine are the ids of those that
-// he has named before, of which the ones that he does not name any more are
-// revoked. ids are those that he has named now. The field of a refusal begins
-// with the place in want, as [2].hash. After a refusal nothing is to be released.
+// StageKeys replaces the keys that somebody manages, with the ids mine, by those in
+// want: keys that are in mine and not in want are revoked. It returns the new ids. The
+// field of a refusal begins with the place in want, as [2].hash. A refusal needs no
+// Release.
 func (d *Directory) StageKeys(want []KeySpec, mine []string) (s eventlog.Stage, ids []string, err error) {
 	d.keyTurn.Lock()
 	c := keyChange{byID: maps.Clone(d.keyring.Load().byID), mine: mine}
@@ -60,7 +61,7 @@ func (c *keyChange) check(want []KeySpec) error {
 	}
 	for _, id := range c.mine {
 		if old := c.byID[id]; old != nil && !old.Revoked && !slices.Contains(c.ids, id) {
-			s := old.storedKey
+			s := old.row()
 			s.Revoked = true
 			c.put(s)
 		}
@@ -109,14 +110,14 @@ func (c *keyChange) write(tx *store.Tx) error {
 func (k KeySpec) stored(old *heldKey, others map[string]*heldKey) (storedKey, *problem.Error) {
 	s := storedKey{Key: Key{ID: k.ID, Name: strings.TrimSpace(k.Name), Prefix: k.Prefix, Created: time.Now().UTC().Truncate(time.Millisecond), Expires: k.Expires.UTC()}}
 	if old != nil {
-		s.Created, s.LastUsed = old.Created, old.LastUsed
+		s.Created, s.LastUsed = old.Created, old.lastUsed()
 	}
 	hash, err := hex.DecodeString(k.Hash)
 	switch {
 	case k.ID == "" || len(k.ID) > 64 || k.ID == systemKeyID:
 		return s, problem.New(problem.Invalid, "id", "is out of range: want 1 to 64 characters, and not %q", systemKeyID)
-	case s.Name == "" || len(s.Name) > 100:
-		return s, problem.New(problem.Invalid, "name", "must have 1 to 100 characters")
+	case s.Name == "" || len(s.Name) > 100 || !printable.Line(s.Name):
+		return s, problem.New(problem.Invalid, "name", "must have 1 to 100 characters on one line, without control characters")
 	case err != nil || len(hash) != sha256.Size:
 		return s, problem.New(problem.Invalid, "hash", "is not a SHA-256 in hex")
 	case len(k.Prefix) > 16:

@@ -17,20 +17,22 @@ var (
 	accounts = store.NewTable[auth.Account]("accounts")
 	// signingRows holds the ids of the keys that sign tokens, newest last.
 	signingRows = store.NewTable[[]storedSigningKey]("signing-keys")
+	// endedRows holds when sessions were ended that had not expired, by the id of the token.
+	endedRows = store.NewTable[auth.Moment]("ended-sessions")
 )
 
 // Buckets are the places of this package in the database.
 func Buckets() []string {
-	return []string{KeyBucket(), organizations.Bucket(), UserBucket(), accounts.Bucket(), signingRows.Bucket()}
+	return []string{KeyBucket(), organizations.Bucket(), UserBucket(), accounts.Bucket(), signingRows.Bucket(), endedRows.Bucket()}
 }
 
 // KeyBucket is where the API keys are.
 func KeyBucket() string { return keyRows.Bucket() }
 
-// UserBucket is where it is kept what was decided here about users.
+// UserBucket has what was changed about users at run time.
 func UserBucket() string { return userMarks.Bucket() }
 
-// SecretBuckets are those of which nobody is shown a row.
+// SecretBuckets are the tables whose rows are shown to nobody.
 func SecretBuckets() []string { return []string{accounts.Bucket(), signingRows.Bucket()} }
 
 // storedKey is a key with the hash of its secret.
@@ -41,8 +43,9 @@ type storedKey struct {
 
 // storedUser is what was decided here about a user.
 type storedUser struct {
-	Disabled   bool   `json:"disabled,omitempty"`
-	Generation uint64 `json:"generation,omitempty"` // raised to end his tokens
+	Disabled   bool        `json:"disabled,omitempty"`
+	Generation uint64      `json:"generation,omitempty"` // raised to end his tokens
+	Made       *madePerson `json:"made,omitempty"`       // nil: the configuration names him
 }
 
 // signingRing is the one row of signingRows.
@@ -63,8 +66,11 @@ func Words(tx *store.Tx) (words []string) {
 	for _, k := range keyRows.All(tx) {
 		words = append(words, k.Name)
 	}
-	for id := range userMarks.All(tx) {
+	for id, m := range userMarks.All(tx) {
 		words = append(words, id)
+		if m.Made != nil {
+			words = append(words, m.Made.Email, m.Made.Name)
+		}
 	}
 	return words
 }

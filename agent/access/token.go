@@ -22,7 +22,7 @@ func (d *Directory) AuthenticateToken(text string) (Principal, error) {
 	if err != nil {
 		return Principal{}, tokenError(err)
 	}
-	p, ok := d.bearer(t)
+	p, ok := bearer(d, t)
 	if !ok {
 		return Principal{}, &EndedToken{problem.New(problem.Unauthorized, "Authorization", "is a token that was withdrawn: sign in again")}
 	}
@@ -30,14 +30,21 @@ func (d *Directory) AuthenticateToken(text string) (Principal, error) {
 	return p, nil
 }
 
-// bearer is the one that a genuine token is of, if he may still come with it.
-func (d *Directory) bearer(t auth.Token) (Principal, bool) {
+// bearer is the principal of a genuine token; false if the token was revoked or
+// its session ended, or its user is disabled or removed.
+func bearer(d *Directory, t auth.Token) (Principal, bool) {
+	if d.ended.has(t.ID) {
+		return Principal{}, false
+	}
 	if t.Kind == KindUser {
 		u := d.users.Load().byID[t.Subject]
 		if u == nil || !u.Enabled || !auth.SameStamp(u.stamp, t.Stamp) {
 			return Principal{}, false
 		}
 		return u.principal(), true
+	}
+	if t.Kind == KindConsole {
+		return consolePrincipal(t), true
 	}
 	held := d.keyring.Load().byID[t.Subject]
 	if held == nil || !d.good(held) {
@@ -50,8 +57,8 @@ func (d *Directory) bearer(t auth.Token) (Principal, bool) {
 	return p, p.Kind == t.Kind
 }
 
-// EndedToken refuses a token that this gateway has issued and that does not
-// hold any more. Who sends it is no guesser.
+// EndedToken refuses a token of this gateway that is no longer valid. It does not
+// count as an attempt to guess.
 type EndedToken struct{ Refusal *problem.Error }
 
 // Error is the refusal.

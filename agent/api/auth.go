@@ -11,6 +11,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/console"
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/cloud/guest"
@@ -23,7 +24,8 @@ type permission string
 // The permissions. A system key and the control socket have them all.
 const (
 	permitAll    permission = ""              // nobody is asked
-	permitAny    permission = "any"           // whoever may come in
+	permitAny    permission = "any"           // anybody who may come in
+	permitLook   permission = "look"          // the pages of the console: console.Sees
 	permitAdmin  permission = "admin"         // who manages the building, or his organization
 	permitRead   permission = "devices:read"  // status, descriptions, pictures
 	permitWrite  permission = "devices:write" // commands, and what a display answers
@@ -45,6 +47,8 @@ const (
 	permitRoom       = permitRead + orEdge
 	permitRoomWrite  = permitWrite + orEdge
 	permitRoomSpaces = permitSpaces + orEdge
+	permitDoor       = permitBookings + orEdge
+	permitDoorWrite  = permitBookingsWrite + orEdge
 )
 
 // orEdge ends a permission that edge devices have.
@@ -73,7 +77,7 @@ type principal struct {
 	via string // the door, as commands name it
 }
 
-// operator is whoever reaches the control socket.
+// operator is anybody who reaches the control socket.
 var operator = principal{access.Principal{ID: "control", Name: "control", Kind: access.KindSystem, Permissions: auth.All, Admin: true}, device.ViaCLI}
 
 // may says whether the principal has what an operation needs.
@@ -84,6 +88,8 @@ func (o *endpoint) may(p *principal) bool {
 	switch o.permission {
 	case permitAny:
 		return true
+	case permitLook:
+		return p.May(console.Sees)
 	case permitAdmin:
 		return p.Admin
 	case permitSystem:
@@ -215,6 +221,16 @@ func unauthorized(field, message string) error {
 	return &problem.Error{Code: problem.Unauthorized, Field: field, Message: message}
 }
 
-// clientAddress is whom to count wrong tries against: the address, or for
+// clientAddress is what wrong tries are counted against: the address, or for
 // IPv6 its /64, of which one host has all.
 func clientAddress(r *http.Request) netip.Prefix { return guest.ParseNetwork(r.RemoteAddr) }
+
+// remoteAddress is from where a request came, without the port; empty: from this machine
+// by the control socket.
+func remoteAddress(r *http.Request) string {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return at.Addr().Unmap().WithZone("").String()
+}

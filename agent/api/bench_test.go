@@ -169,7 +169,7 @@ func BenchmarkStatusHandler(b *testing.B) {
 
 func benchHandler(b *testing.B, building *building, credential string) {
 	h := building.server.Handler()
-	body := &loop{}
+	body := &rereadable{}
 	r := newRequest(b, "POST", "/devices/"+aurora+"/status", credential)
 	r.Header.Set("Content-Type", "application/json")
 	r.Body = io.NopCloser(body)
@@ -185,10 +185,10 @@ func benchHandler(b *testing.B, building *building, credential string) {
 	}
 }
 
-// loop is a body that is read again and again.
-type loop struct{ sent bool }
+// rereadable is a body that is read again and again.
+type rereadable struct{ sent bool }
 
-func (l *loop) Read(p []byte) (int, error) {
+func (l *rereadable) Read(p []byte) (int, error) {
 	if l.sent {
 		return 0, io.EOF
 	}

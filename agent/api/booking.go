@@ -141,19 +141,18 @@ func (s *Server) createOrUpdate(c *call, f bookingFields, o schedule.Caller) (in
 }
 
 func (s *Server) create(c *call, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
-	ctx := c.r.Context()
 	f.ownOrganizer(&c.who.Principal, true)
-	asked, err := f.asked(s.agent.Now())
+	asked, err := f.asked()
 	if err != nil {
 		return 0, asked, err
 	}
 	if o.Revision != 0 {
 		return 0, asked, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: "cannot hold: there is no such booking yet"}
 	}
-	b, created, err := s.agent.Bookings.Create(ctx, asked, o)
-	if o.Key != "" && isUsed(err) && f.start == nil && f.minutes != nil {
-		b, created, err = s.repeated(ctx, asked, f.length(), o)
+	if asked.Start.IsZero() {
+		o.Length = f.length()
 	}
+	b, created, err := s.agent.Bookings.Create(c.r.Context(), asked, o)
 	switch {
 	case o.Key != "" && isUsed(err):
 		return 0, b, invalid(headerIdempotencyKey, "was used before for another booking: choose a new one")
@@ -163,21 +162,6 @@ func (s *Server) create(c *call, f bookingFields, o schedule.Caller) (int, booki
 		return http.StatusCreated, b, nil
 	}
 	return http.StatusOK, b, nil
-}
-
-// repeated is a walk-up that names its minutes and comes again with the same
-// key: it began when it first came, not now.
-func (s *Server) repeated(ctx context.Context, asked booking.Booking, length time.Duration, o schedule.Caller) (booking.Booking, bool, error) {
-	asked.Start, asked.End = time.Time{}, time.Time{}
-	b, created, err := s.agent.Bookings.Create(ctx, asked, o)
-	planned := b.End
-	if !b.PlannedEnd.IsZero() {
-		planned = b.PlannedEnd
-	}
-	if err == nil && planned.Sub(b.Start) != length {
-		err = &problem.Error{Code: problem.Conflict, Field: "id", Message: "was used before"}
-	}
-	return b, created, err
 }
 
 // isUsed says whether a booking was refused because of its id.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/goldentest"
 )
 
 // booked is a booking as a client reads it.
@@ -146,9 +147,9 @@ func TestBookingIsAnsweredInUTC(t *testing.T) {
 		for _, root := range []string{"", "/v1.0"} {
 			body := `{"meeting_space_id":"` + aurora + `","start_time":"2000-01-02T10:00:00.000499+05:30","end_time":"2000-01-02T11:00:00+05:30","title":"a"}`
 			got, is := b.done(201, "POST", root+"/bookings", body)
-			if is.Start != "2000-01-02T04:30:00.000Z" || is.End != "2000-01-02T05:30:00.000Z" || is.Revision != 1 || is.State != "booked" || is.Source != "local" {
-				t.Errorf("booked %s", got.body)
-			}
+			goldentest.Values(t, "booked", goldentest.Pairs{"Start": {is.Start, "2000-01-02T04:30:00.000Z"},
+				"End": {is.End, "2000-01-02T05:30:00.000Z"}, "Revision": {is.Revision, 1}, "State": {is.State, "booked"},
+				"Source": {is.Source, "local"}})
 			if where := got.Header.Get("Location"); where != root+"/bookings/"+is.ID {
 				t.Errorf("it is at %s", where)
 			}
@@ -229,9 +230,9 @@ func TestCreateOrUpdate(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		b.book(meeting("10:00", "11:00", `,"id":"erp-1","title":"one","private":true`))
 		got, is := b.done(200, "POST", "/v1.0/bookings", `{"id":"erp-1","title":"two","start_time":"`+at("10:30")+`","minutes":60}`)
-		if is.Title != "two" || is.Start != at("10:30") || is.End != at("11:30") || is.Revision != 2 || !strings.Contains(got.body, `"private":true`) {
-			t.Errorf("changed: %s", got.body)
-		}
+		goldentest.Values(t, "changed", goldentest.Pairs{"Title": {is.Title, "two"}, "Start": {is.Start, at("10:30")},
+			"End": {is.End, at("11:30")}, "Revision": {is.Revision, 2},
+			`"private":true`: {strings.Contains(got.body, `"private":true`), true}})
 		if got.Header.Get("Location") != "" {
 			t.Error("what was there has a Location")
 		}
@@ -353,4 +354,20 @@ func TestFullStore(t *testing.T) {
 		}
 		t.Error("it is never full")
 	}, func(c *config.Config) { c.Store.MaxSize = budget })
+}
+
+// TestBookingOfTheSystemKey names the organization of its meeting space, and no address where none was given.
+func TestBookingOfTheSystemKey(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		for i, path := range []string{"/bookings", "/v2.0/bookings"} {
+			start := fmt.Sprintf("1%d:00", i)
+			got := b.ask("POST", path, meeting(start, fmt.Sprintf("1%d:30", i), `,"organizer":{"name":"Ada"}`))
+			if want := `"organization_id":"` + auroraOrg + `"`; got.StatusCode != 201 || !strings.Contains(got.body, want) {
+				t.Errorf("%s: %d %s, want %s", path, got.StatusCode, got.body, want)
+			}
+			if literal := i == 0; strings.Contains(got.body, `"email":""`) != literal {
+				t.Errorf("%s: %s", path, got.body)
+			}
+		}
+	})
 }

@@ -16,8 +16,8 @@ const (
 	maxOperations = 100
 	// maxBulk bounds the body of a bulk request.
 	maxBulk = 256 << 10
-	// bulkPatience is how long a bulk request may take; each operation is
-	// stored on its own.
+	// bulkPatience is how long a bulk request may take, the pace of changes
+	// included; each operation is stored on its own.
 	bulkPatience = time.Minute
 )
 
@@ -58,6 +58,9 @@ func bulkBookings(s *Server, c *call) error {
 		return err
 	}
 	patient(c.w, bulkPatience)
+	if err := s.pace(c, len(operations)-1); err != nil { // the request was one
+		return err
+	}
 	results := make([]bulkResult, len(operations))
 	for i, operation := range operations {
 		o := c.caller()

@@ -72,9 +72,8 @@ func (f *bookingFields) walkUp() bool { return value(f.source) == string(booking
 // length is what minutes stand for; 0: nothing.
 func (f *bookingFields) length() time.Duration { return time.Duration(value(f.minutes)) * time.Minute }
 
-// asked is the booking to be made. A walk-up need not name its times; one that
-// names its minutes begins now.
-func (f *bookingFields) asked(now time.Time) (booking.Booking, error) {
+// asked is the booking to be made. A walk-up need not name its times.
+func (f *bookingFields) asked() (booking.Booking, error) {
 	b := booking.Booking{ID: value(f.id), SpaceID: value(f.space), OrganizationID: value(f.organization), Title: value(f.title),
 		Private: value(f.private), Organizer: value(f.organizer), Start: value(f.start), End: value(f.end),
 		ExternalID: value(f.external), Source: booking.Source(value(f.source))}
@@ -86,10 +85,7 @@ func (f *bookingFields) asked(now time.Time) (booking.Booking, error) {
 	case b.End.IsZero() && f.minutes == nil && !f.walkUp():
 		return b, invalid("end_time", "is missing: send it, or minutes")
 	}
-	if f.minutes != nil {
-		if b.Start.IsZero() {
-			b.Start = now.UTC().Truncate(time.Second)
-		}
+	if f.minutes != nil && !b.Start.IsZero() {
 		b.End = b.Start.Add(f.length())
 	}
 	return b, nil

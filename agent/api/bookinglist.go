@@ -123,9 +123,5 @@ func (f bookingFilter) page(all []booking.Booking) (page []bookingRecord, next s
 		all = all[:f.limit]
 		next = placeOf(all[f.limit-1]).String()
 	}
-	page = make([]bookingRecord, len(all))
-	for i, b := range all {
-		page[i] = newBookingRecord(b, f.v2)
-	}
-	return page, next
+	return records(all, func(b booking.Booking) bookingRecord { return newBookingRecord(b, f.v2) }), next
 }

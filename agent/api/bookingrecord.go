@@ -3,27 +3,11 @@ package api
 import (
 	"net/http"
 	"strconv"
-	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
-
-// moment is a time as the platform writes it: UTC with milliseconds, null if
-// there is none.
-type moment time.Time
-
-const momentLayout = "2006-01-02T15:04:05.000Z"
-
-// MarshalJSON writes the moment. What is finer than a millisecond is left out.
-func (m moment) MarshalJSON() ([]byte, error) {
-	t := time.Time(m)
-	if t.IsZero() {
-		return []byte("null"), nil
-	}
-	return t.UTC().AppendFormat(nil, `"`+momentLayout+`"`), nil
-}
 
 // bookingRecord is a booking with every field, also those without a value.
 type bookingRecord struct {
@@ -72,7 +56,8 @@ func (c *call) bookingRecord(b booking.Booking) bookingRecord {
 
 // caller is who asks, for what is booked.
 func (c *call) caller() schedule.Caller {
-	return schedule.Caller{By: c.who.Name, Organizer: c.who.Address()}
+	return schedule.Caller{By: c.who.Name, Organizer: c.who.Address(),
+		Hidden: func(b *booking.Booking) bool { return hides(&c.who.Principal, b) }}
 }
 
 // booking answers with a booking. Its ETag is its revision; a new one also

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,8 +18,10 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/journal/journaltest"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/push/pushtest"
+	"roomgate/agent/setup"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim"
 	"roomgate/drivers/sim/plan"
@@ -43,7 +44,7 @@ type building struct {
 	server *Server
 	relay  *mailtest.Relay // nil: no mail
 	push   *pushtest.Server
-	log    *syncBuffer
+	log    *journaltest.Log
 	net    *pipes // the network's door
 	socket *pipes // the control socket
 	dir    string // of its data
@@ -58,6 +59,7 @@ func inBuilding(t *testing.T, f func(t *testing.T, b *building), change ...func(
 		defer func() { b.end() }()
 		b.serve()
 		f(t, b)
+		b.wantKnownKinds()
 	})
 }
 
@@ -93,7 +95,7 @@ func (b *building) run() {
 // prepare opens a building that does not run. Its configuration may be
 // changed before.
 func prepare(t testing.TB, change ...func(*config.Config)) *building {
-	b := &building{t: t, log: &syncBuffer{}, net: newPipes("192.0.2.7"), socket: newPipes("")}
+	b := &building{t: t, log: &journaltest.Log{}, net: newPipes("192.0.2.7"), socket: newPipes("")}
 	c, err := config.Load("testdata/building.yaml", all.All())
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,7 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.server = New(Options{Agent: b.agent, Log: log, Version: "1 <2>", Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Extra: map[string]http.Handler{
+	b.server = New(Options{Agent: b.agent, Log: log, Version: "1 <2>", Machine: setup.Machine{Kinds: all.All()}, Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Extra: map[string]http.Handler{
 		"POST /sim": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "moved") })}})
 	b.end = func() {
 		if err := b.agent.Close(); err != nil {
@@ -273,22 +275,4 @@ func (a address) String() string {
 		return "@"
 	}
 	return string(a) + ":40000"
-}
-
-// syncBuffer is a log that tests read.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

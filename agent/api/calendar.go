@@ -10,21 +10,21 @@ import (
 
 // linkCalendar makes a space follow an external calendar.
 func linkCalendar(s *Server, c *call) error {
-	var link string
-	if err := c.decode(member{"url", true, &link}); err != nil {
+	var link, externalID string
+	if err := c.decode(member{"url", true, &link}, member{"external_cal_id", false, &externalID}); err != nil {
 		return err
 	}
 	if link == "" {
 		return invalid("url", "is empty: DELETE ends the link")
 	}
-	return s.link(c, link)
+	return s.link(c, link, externalID)
 }
 
 // unlinkCalendar ends that, and takes the calendar's bookings back.
-func unlinkCalendar(s *Server, c *call) error { return s.link(c, "") }
+func unlinkCalendar(s *Server, c *call) error { return s.link(c, "", "") }
 
-func (s *Server) link(c *call, link string) error {
-	state, err := s.agent.Bookings.LinkCalendar(c.r.Context(), c.params[0], link)
+func (s *Server) link(c *call, link, externalID string) error {
+	state, err := s.agent.Bookings.LinkCalendar(c.r.Context(), c.params[0], link, externalID)
 	if err != nil {
 		return err
 	}

@@ -83,3 +83,34 @@ func TestTenantsNameNoAddressInside(t *testing.T) {
 		}
 	})
 }
+
+// TestCalendarIsCalledElsewhere: the name of a link is that of the meeting space while
+// the link holds.
+func TestCalendarIsCalledElsewhere(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		called := func(want string) {
+			t.Helper()
+			for _, path := range []string{"/meetingspace/get_meeting_space", "/meetingspace/" + aurora + "/calendar", "/v2.0/meeting-spaces/" + aurora + "/calendar"} {
+				if got := b.ask("GET", path); !strings.Contains(got.body, `"external_cal_id":"`+want+`"`) {
+					t.Errorf("%s: want %q in %s", path, want, got.body)
+				}
+			}
+		}
+		called("aurora@test.example")
+		path, body := "/meetingspace/"+aurora+"/calendar", `{"url":"https://calendar.example/a.ics","external_cal_id":"rooms/aurora"}`
+		if got := b.ask("POST", path, body); got.StatusCode != 200 {
+			t.Fatalf("%d %s", got.StatusCode, got.body)
+		}
+		called("rooms/aurora")
+		if got := b.ask("PUT", "/v2.0/meeting-spaces/"+aurora+"/calendar", `{"url":"https://calendar.example/a.ics","external_cal_id":"second"}`); got.StatusCode != 200 {
+			t.Fatalf("%d %s", got.StatusCode, got.body)
+		}
+		called("second")
+		checkProblem(t, "too long", b.ask("POST", path, `{"url":"https://calendar.example/a.ics","external_cal_id":"`+strings.Repeat("x", 201)+`"}`), 422, "invalid", "external_cal_id")
+		called("second")
+		if got := b.ask("DELETE", path); got.StatusCode != 200 {
+			t.Fatalf("%d %s", got.StatusCode, got.body)
+		}
+		called("aurora@test.example")
+	})
+}

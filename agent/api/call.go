@@ -37,10 +37,15 @@ type call struct {
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
 	body    []byte
-	bodies  *semaphore.Weighted  // of the server, in bytes
-	reads   *guest.Turns[reader] // of the server; nil: nobody waits for a turn
-	working bool                 // it has one
-	held    int64                // of them
+	limiter *limiter            // where it waits for its turn; nil: it waits for none
+	reading bool                // it changes nothing, and works once its body is there
+	working bool                // it has a turn
+	bodies  *semaphore.Weighted // of the server, in bytes
+	held    int64               // of them
+	answers *guest.Places       // of the server, large ones; nil: any number
+
+	operation *endpoint
+	server    *Server
 
 	v2      bool    // the operation is of V2.0
 	wording wording // its own, of V2.0
@@ -90,11 +95,7 @@ func (c *call) begin(status int, contentType []string) {
 }
 
 // raw answers 200 with JSON that is encoded already.
-func (c *call) raw(body []byte) error {
-	c.begin(http.StatusOK, typeJSON)
-	_, _ = c.w.Write(body) // a reader that left is nobody's fault
-	return nil
-}
+func (c *call) raw(body []byte) error { return c.answer(http.StatusOK, typeJSON, body) }
 
 // json answers with v.
 func (c *call) json(status int, v any) error {
@@ -102,9 +103,8 @@ func (c *call) json(status int, v any) error {
 	if err != nil {
 		return err
 	}
-	c.begin(status, typeJSON)
-	_, _ = c.w.Write(body)
-	return nil
+	c.changed()
+	return c.answer(status, typeJSON, uniformTimes(body))
 }
 
 // response answers 200 with {"response": v}, the platform's envelope.
@@ -115,9 +115,7 @@ const envelope = "response"
 
 // text answers 200 with a text that may be shown at once.
 func (c *call) text(contentType string, body []byte) error {
-	c.begin(http.StatusOK, []string{contentType})
-	_, _ = c.w.Write(body)
-	return nil
+	return c.answer(http.StatusOK, []string{contentType}, body)
 }
 
 // fail answers with a problem, and logs what is our own fault.
@@ -129,6 +127,7 @@ func (c *call) fail(log *slog.Logger, err error) {
 	if c.status != 0 { // too late: a stream has begun
 		return
 	}
+	_ = c.work() // who left while waiting is answered for nobody
 	status, body := encodeProblem(e)
 	var slow *problem.SlowDown
 	switch {
@@ -168,11 +167,19 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 		case len(body) > limit:
 			return nil, c.tooLarge(limit)
 		case errors.Is(err, io.EOF):
-			return body, nil
+			return body, c.received()
 		case err != nil:
 			return nil, &problem.Error{Code: malformed, Message: "the body ended early: send the whole of it in time"}
 		}
 	}
+}
+
+// received goes on to work once the body is there: who sends slowly takes no turn.
+func (c *call) received() error {
+	if c.reading {
+		return c.work()
+	}
+	return nil
 }
 
 // grow makes the body's buffer twice as large, at most one byte more than limit. What is
@@ -247,6 +254,7 @@ func (c *call) decodeAny(members ...member) error {
 
 // none answers 204: it is done, and there is nothing to say.
 func (c *call) none() error {
+	c.changed()
 	c.rest()
 	c.status = http.StatusNoContent
 	c.w.WriteHeader(c.status)

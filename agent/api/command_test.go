@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/device"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -33,9 +34,11 @@ func (b *building) value(space, deviceType, sub string) string {
 func TestActionIsProved(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		got, r := b.order(`{"device_type":"light","action":"intensity","value":40}`)
-		if got.StatusCode != 200 || r.State != device.Done || r.Evidence == nil || r.Evidence.Value != "on" || r.CommandID == "" {
-			t.Errorf("%d %s", got.StatusCode, got.body)
+		if r.Evidence == nil {
+			t.Fatalf("%d %s", got.StatusCode, got.body)
 		}
+		goldentest.Values(t, "the command", goldentest.Pairs{"StatusCode": {got.StatusCode, 200}, "State": {r.State, device.Done},
+			"Evidence.Value": {r.Evidence.Value, "on"}, "no CommandID": {r.CommandID == "", false}})
 		if v := b.value(aurora, "light", ""); v != "on" {
 			t.Errorf("the light is %s", v)
 		}
@@ -49,7 +52,7 @@ func TestActionIsProved(t *testing.T) {
 func TestActionDoesNotWaitIfTold(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		b.move("aurora", "light", "delay", "3s")
-		for _, wait := range []string{`false`, `"0s"`, `"1s"`} {
+		for _, wait := range []string{`false`, `"0s"`, `"1s"`, `"1"`, `"0"`} {
 			start := time.Now()
 			got, r := b.order(`{"device_type":"light","action":"on","wait":` + wait + `}`)
 			if got.StatusCode != 202 || r.State != device.Accepted || r.CommandID == "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 )
 
@@ -129,6 +130,9 @@ func checkJSON(data []byte) error {
 	}
 	if depth(data) > maxDepth {
 		return &problem.Error{Code: malformed, Message: "the body is nested deeper than " + strconv.Itoa(maxDepth) + " levels"}
+	}
+	if field, ok := printable.JSON(data); !ok {
+		return invalid(clip(field), "has control characters: send text without them, and without marks that turn its direction")
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // concrete fills the values of a path with ones that exist.
 func concrete(path string) string {
 	path = strings.NewReplacer("{meeting_space_id}", aurora, "{organization_id}", auroraOrg,
-		"{device_id}", "aurora-lock", "{device_type}", "light").Replace(path)
+		"{device_id}", "aurora-lock", "{device_type}", "light", "{file}", doorScript, "{section}", "overview").Replace(path)
 	return placeholder.ReplaceAllString(path, "none")
 }
 
@@ -148,7 +148,7 @@ func TestPathsAndMethods(t *testing.T) {
 			{"GET", "/v1.0/gateway", 404, ""},
 			{"GET", "/v1.0", 404, ""},
 			{"GET", "/v1.0/", 404, ""},
-			{"GET", "/", 404, ""},
+			{"GET", "/", 200, ""},
 			{"GET", "//devices/events", 404, ""},
 			{"GET", "/devices/events/", 404, ""},
 			{"GET", "/devices//events", 404, ""},

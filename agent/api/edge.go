@@ -11,7 +11,7 @@ import (
 const maxDone = 64
 
 // edgeHeartbeat takes the sign of life of an edge device. That of a room
-// display's page gets its orders.
+// display's page gets its commands.
 func edgeHeartbeat(s *Server, c *call) error {
 	var space string
 	var raw json.RawMessage
@@ -65,11 +65,11 @@ func parseDone(raw json.RawMessage) (done []drivers.PageDone, err error) {
 	return done, nil
 }
 
-func (c *call) orders(orders []drivers.PageOrder) error {
+func (c *call) orders(orders []drivers.PageCommand) error {
 	if orders == nil {
-		orders = []drivers.PageOrder{}
+		orders = []drivers.PageCommand{}
 	}
 	return c.json(http.StatusOK, struct {
-		Orders []drivers.PageOrder `json:"orders"`
+		Orders []drivers.PageCommand `json:"orders"`
 	}{orders})
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // TestEdgeDeviceWorksWithItsKey goes the way of a board that has nothing but a
-// claim code.
+// pairing code.
 func TestEdgeDeviceWorksWithItsKey(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		id, secret := b.registered(aurora, `,"serial":"A1"`)

@@ -1,35 +1,72 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"roomgate/agent"
 	"roomgate/agent/clock"
 	"roomgate/agent/edge"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
 	"roomgate/agent/problem"
 	"roomgate/agent/site"
+	"roomgate/drivers"
+	"roomgate/store"
 )
 
-// edgeBeatEvery is how often an edge device says that it is alive.
+// edgeBeatEvery is how often a board says that it is alive.
 const edgeBeatEvery = 30 * time.Second
 
-// newClaim makes a claim code for an edge device, which is shown only now.
+// pageBeatEvery is how often the page of a room display does, unless the driver of
+// the display asks for something else.
+const pageBeatEvery = 5 * time.Second
+
+// beaten are the options of a device that is heard of by beats.
+type beaten interface {
+	// BeatEvery is how often it has to beat, so that one lost beat is no silence.
+	BeatEvery() time.Duration
+}
+
+// beatEvery is how often an edge device beats: a page as often as the display of its
+// space needs.
+func (s *Server) beatEvery(d edge.Device) time.Duration {
+	if d.Kind != edge.Display {
+		return edgeBeatEvery
+	}
+	if display, err := s.agent.Site.Device(d.SpaceID, drivers.TypeDisplay); err == nil {
+		if o, ok := display.Options.(beaten); ok {
+			return o.BeatEvery()
+		}
+	}
+	return pageBeatEvery
+}
+
+// newPairingCode makes a pairing code, with its audit event: the code is in memory only.
+func (s *Server) newPairingCode(ctx context.Context, spaceID string) (code string, life time.Duration, err error) {
+	if code, life, err = s.agent.Edges.NewCode(spaceID); err != nil {
+		return "", 0, err
+	}
+	return code, life, s.agent.Events.Update(ctx, func(tx *store.Tx) error { return eventlog.Audit(ctx, tx, nil) })
+}
+
+// newClaim makes a pairing code for an edge device, which is shown only now.
 func newClaim(s *Server, c *call) error {
 	if err := c.decodeAny(); err != nil {
 		return err
 	}
-	code, life, err := s.agent.Edges.NewCode(c.params[0])
+	code, life, err := s.newPairingCode(c.r.Context(), c.params[0])
 	if err != nil {
 		return err
 	}
 	type claim struct {
 		SpaceID  string `json:"meeting_space_id"`
 		Code     string `json:"claim_code"`
+		Link     string `json:"link,omitempty"` // to the page at the door, with the code
 		ExpiresS int64  `json:"expires_in_s"`
 	}
-	return c.wrapped(http.StatusCreated, envelope, claim{c.params[0], code, int64(life / time.Second)})
+	return c.wrapped(http.StatusCreated, envelope, claim{c.params[0], code, s.doorLink(c.params[0], code), int64(life / time.Second)})
 }
 
 // registered is what an edge device is told once it has claimed its space.
@@ -51,11 +88,12 @@ type registered struct {
 func registerEdge(s *Server, c *call) error {
 	var code string
 	var d edge.Device
-	err := c.decode(member{"claim_code", true, &code}, member{"kind", false, &d.Kind}, member{"name", false, &d.Name},
+	err := c.decode(member{"claim_code", true, &code}, member{"meeting_space_id", false, &d.SpaceID}, member{"kind", false, &d.Kind}, member{"name", false, &d.Name},
 		member{"serial", false, &d.Serial}, member{"version", false, &d.Version})
 	if err != nil {
 		return err
 	}
+	d.Address = remoteAddress(c.r)
 	d, secret, err := s.agent.Edges.Register(c.r.Context(), code, d, clientAddress(c.r))
 	if err != nil {
 		return err
@@ -66,7 +104,7 @@ func registerEdge(s *Server, c *call) error {
 	}
 	who := s.agent.Health.Identity()
 	answer := registered{DeviceID: d.ID, Key: secret, Kind: d.Kind, GatewayID: who.ID, GatewayName: who.Name, Network: s.agent.Health.Network(),
-		Time: moment(s.agent.Now()), TimeTrust: state.TimeTrust, HeartbeatS: int64(edgeBeatEvery / time.Second)}
+		Time: moment(s.agent.Now()), TimeTrust: state.TimeTrust, HeartbeatS: int64(s.beatEvery(d) / time.Second)}
 	for _, m := range s.agent.Site.MeetingSpaces() {
 		if m.ID == d.SpaceID {
 			answer.Space = m
@@ -115,7 +153,7 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 		return false, &problem.Error{Code: problem.Conflict, Field: "meeting_space_id", Message: "is not the meeting space that the device claimed: leave it out, or register it again"}
 	}
 	*space = d.SpaceID
-	if _, err := s.agent.Edges.Beat(b.id, b.uptimeS, b.version); err != nil {
+	if _, err := s.agent.Edges.Beat(b.id, remoteAddress(c.r), b.uptimeS, b.version); err != nil {
 		return false, err
 	}
 	return d.Kind == edge.Display, nil
@@ -125,6 +163,7 @@ func (b *edgeBeat) take(s *Server, c *call, space *string) (page bool, err error
 type edgeRecord struct {
 	edge.Device
 	LastSeen moment `json:"last_seen_at"` // null: not since the start
+	Address  string `json:"address"`      // that it was last heard from; empty: not since the start
 	UptimeS  int64  `json:"uptime_s"`
 	Version  string `json:"version"`
 }
@@ -137,7 +176,7 @@ func listEdges(s *Server, c *call) error {
 	}
 	records := []edgeRecord{}
 	for _, d := range s.agent.Edges.List() {
-		records = append(records, edgeRecord{d, moment(d.LastSeen), d.UptimeS, d.Version})
+		records = append(records, edgeRecord{d, moment(d.LastSeen), d.Address, d.UptimeS, d.Version})
 	}
 	if c.v2 {
 		return list(c, q, records, edgeID, newTypedEdge)

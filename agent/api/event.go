@@ -63,7 +63,12 @@ func (s *streams) answer(c *call, q query, space string) error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(c.r.Header.Get("Accept"), "text/event-stream") {
+	if c.v2 { // V1.0 answers that there are none, as ever
+		if err := s.knownKind(f.filter.Type); err != nil {
+			return err
+		}
+	}
+	if c.wantsStream() {
 		return s.stream(c, f)
 	}
 	wait, err := duration("wait", cmp.Or(q.text("wait"), "0s"), longestWait)
@@ -88,6 +93,8 @@ func (s *streams) follow(who *principal, q query, space string) (f follow, err e
 	f.who = who.Principal
 	if q.text("cursor") != "" {
 		err = s.place(&f, "cursor", q.text("cursor"))
+	} else if !f.filter.Since.IsZero() { // from there on, oldest first: what does not fit comes with the cursor
+		f.placed = true
 	}
 	return f, err
 }
@@ -181,11 +188,14 @@ func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event
 		if err == nil && wait > 0 && s.ended(c.who) { // while it waited
 			return nil, unauthorized("", "the credential was withdrawn or has expired meanwhile: send another one")
 		}
-		if err != nil || len(found) > 0 || ctx.Err() != nil {
+		if err != nil || len(found) > 0 {
 			return found, err
 		}
-		if moved { // there may be more to look through
+		if moved && c.r.Context().Err() == nil { // an empty answer says that there is no more: so look through all
 			continue
+		}
+		if ctx.Err() != nil {
+			return found, nil
 		}
 		c.rest()
 		select {

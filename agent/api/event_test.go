@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,12 +14,14 @@ import (
 
 // eventList is the body of the events operations.
 type eventList struct {
-	Events []struct {
-		Type    string         `json:"eventType"`
-		Time    time.Time      `json:"timestamp"`
-		Details map[string]any `json:"details"`
-	} `json:"events"`
-	Next string `json:"next_cursor"`
+	Events []eventRecord `json:"events"`
+	Next   string        `json:"next_cursor"`
+}
+
+type eventRecord struct {
+	Type    string         `json:"eventType"`
+	Time    time.Time      `json:"timestamp"`
+	Details map[string]any `json:"details"`
 }
 
 func (b *building) events(path string) eventList {
@@ -77,6 +80,40 @@ func TestEventsAreReadInPages(t *testing.T) {
 	})
 }
 
+// Events from a time on come oldest first, and the cursor goes on to the last of
+// them; without a time the newest come first, as ever.
+func TestEventsSince(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		time.Sleep(time.Minute)
+		start := time.Now().UTC()
+		for n := range 6 {
+			b.move("aurora", "temperature", strconv.Itoa(20+n))
+			time.Sleep(time.Minute)
+		}
+		newest := b.events("/devices/events?limit=200")
+		since := url.QueryEscape(start.Format(time.RFC3339))
+		first := slices.IndexFunc(newest.Events, func(e eventRecord) bool { return !e.Time.Before(start) })
+		want := eventList{Events: newest.Events[first:]}.String()
+		for _, base := range []string{"/devices/events", "/devices/" + aurora + "/events"} {
+			var paged []string
+			page := b.events(base + "?limit=2&since=" + since)
+			for range 30 {
+				if len(page.Events) == 0 {
+					break
+				}
+				paged = append(paged, page.String())
+				page = b.events(base + "?limit=2&since=" + since + "&cursor=" + page.Next)
+			}
+			if got := strings.Join(paged, " "); got != want || len(paged) < 3 {
+				t.Errorf("%s: pages give %q, want %q", base, got, want)
+			}
+		}
+		if got := b.events("/devices/events?limit=2"); got.String() != (eventList{Events: newest.Events[len(newest.Events)-2:]}).String() {
+			t.Errorf("without a time: %s", got)
+		}
+	})
+}
+
 func TestEventFilters(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		time.Sleep(time.Minute)
@@ -130,6 +167,10 @@ func TestEventRefusals(t *testing.T) {
 			{"/devices/events?wait=61s", 422, "wait"},
 			{"/devices/events?wait=-1s", 422, "wait"},
 			{"/devices/events?wait=soon", 422, "wait"},
+			{"/devices/events?wait=61", 422, "wait"},
+			{"/devices/events?wait=-1", 422, "wait"},
+			{"/devices/events?wait=NaN", 422, "wait"},
+			{"/devices/events?wait=1e300", 422, "wait"},
 			{"/devices/events?colour=red", 422, "colour"},
 		} {
 			checkProblem(t, c.path, b.ask("GET", c.path), c.status, map[int]string{404: "not_found", 422: "invalid"}[c.status], c.field)
@@ -142,6 +183,16 @@ func TestLongPoll(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		cursor := b.events("/devices/events").Next
 		start := time.Now()
+		for _, wait := range []string{"30", "2.5"} {
+			began, want := time.Now(), 30*time.Second
+			if wait == "2.5" {
+				want = 2500 * time.Millisecond
+			}
+			if b.events("/devices/events?wait=" + wait + "&cursor=" + cursor); time.Since(began) != want {
+				t.Errorf("wait=%s waited %v", wait, time.Since(began))
+			}
+			start = time.Now()
+		}
 		if got := b.events("/devices/events?wait=30s&cursor=" + cursor); got.String() != "" || got.Next != cursor {
 			t.Errorf("nothing happened, and it tells %v", got)
 		}

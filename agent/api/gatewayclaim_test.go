@@ -13,6 +13,7 @@ import (
 
 	"roomgate/agent/agenttest"
 	"roomgate/agent/config"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/qr/qrtest"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
@@ -78,10 +79,11 @@ func TestClaimPageIsForPhones(t *testing.T) {
 			t.Errorf("claim %+v, want %s", g, want)
 		}
 		got := b.net.do(t, "GET", "/claim?code=X", "Accept: text/html,application/xhtml+xml;q=0.9")
-		if got.StatusCode != 200 || got.Header.Get("Content-Type") != "text/html; charset=utf-8" || got.Header.Get("Cache-Control") != "no-store" ||
-			!strings.HasPrefix(got.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'unsafe-inline'") || got.Header.Get("Referrer-Policy") != "no-referrer" {
-			t.Fatalf("%d %v", got.StatusCode, got.Header)
-		}
+		goldentest.Values(t, "the page", goldentest.Pairs{"StatusCode": {got.StatusCode, 200},
+			"Content-Type":            {got.Header.Get("Content-Type"), "text/html; charset=utf-8"},
+			"Cache-Control":           {got.Header.Get("Cache-Control"), "no-store"},
+			"Content-Security-Policy": {strings.HasPrefix(got.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'unsafe-inline'"), true},
+			"Referrer-Policy":         {got.Header.Get("Referrer-Policy"), "no-referrer"}})
 		if text := scanned(t, got.body); text != want {
 			t.Errorf("a phone reads %q, want %q", text, want)
 		}

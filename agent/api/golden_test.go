@@ -3,16 +3,11 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"roomgate/agent/goldentest"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // changing is what differs from run to run, ids and secrets, and what drivers
 // may word again.
@@ -27,19 +22,7 @@ func golden(t *testing.T, name, body string) {
 		t.Fatalf("%s: %v in %s", name, err, body)
 	}
 	got := changing.ReplaceAll(append(indented.Bytes(), '\n'), []byte(`"$1": "CHANGES"`))
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	goldentest.Compare(t, name+".json", got)
 }
 
 // TestMessages holds the shape of every answer: clients depend on it.

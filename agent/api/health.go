@@ -24,7 +24,17 @@ func readyz(s *Server, c *call) error {
 		c.w.Header().Set("Retry-After", "1")
 		return &problem.Error{Code: problem.Unavailable, Message: "not ready: " + err.Error()}
 	}
+	if d := s.agent.Health.Database.Degraded(); d != nil {
+		return c.json(http.StatusOK, readyDegraded{"ready", d})
+	}
 	return c.raw([]byte(`{"status":"ready"}`))
+}
+
+// readyDegraded is the body of readyz while the disk does not take what is to be
+// stored: requests are worth sending, but some are refused.
+type readyDegraded struct {
+	Status   string           `json:"status"`
+	Degraded *health.Degraded `json:"degraded"`
 }
 
 // gatewayAnswer is the body of gateway.

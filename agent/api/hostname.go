@@ -10,7 +10,7 @@ import (
 	"roomgate/agent/problem"
 )
 
-// Whoever makes a name of his own lead to the gateway's address (DNS rebinding)
+// Anybody who makes a name of his own lead to the gateway's address (DNS rebinding)
 // lets his web page ask as if it came from the gateway. Where that would tell
 // something without a credential, the request has to name the gateway by a name
 // that is its own.
@@ -26,7 +26,9 @@ const (
 
 // nameOf says it of an operation, by the names of V1.0 and V2.0.
 var nameOf = map[string]named{
-	"GET /claim": ownName, "POST /edge/register": ownName, "POST /v2.0/edge-devices/register": ownName,
+	"POST /display/{meeting_space_id}/pair": ownName, "POST /display/{meeting_space_id}/do/{action}": ownNamePages,
+	"POST /console/session": ownName,
+	"GET /claim":            ownName, "POST /edge/register": ownName, "POST /v2.0/edge-devices/register": ownName,
 	"POST /api/v1/auth/otp/request": ownNamePages, "POST /v2.0/auth/otp/request": ownNamePages,
 	"POST /api/v1/auth/otp/verify": ownNamePages, "POST /v2.0/auth/otp/verify": ownNamePages,
 	"POST /meetingspace/{meeting_space_id}/claim-code":        ownNamePages,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/claim"
+	"roomgate/agent/goldentest"
 )
 
 // by asks by another name, as a page does to which somebody has made his own
@@ -96,9 +97,9 @@ func TestClaimCodeIsForWhoIsThere(t *testing.T) {
 			t.Helper()
 			g := b.claimOf()
 			page := b.net.do(t, "GET", "/claim", "Accept: text/html").body
-			if g.State != claim.Waiting || g.Code != "" || g.URL != "" || !strings.Contains(g.Reason, "roomgate claim") || !strings.Contains(page, "roomgate claim --show") {
-				t.Errorf("%s: %+v, %s", when, g, page)
-			}
+			goldentest.Values(t, when, goldentest.Pairs{"State": {g.State, claim.Waiting}, "Code": {g.Code, ""}, "URL": {g.URL, ""},
+				"roomgate claim":        {strings.Contains(g.Reason, "roomgate claim"), true},
+				"roomgate claim --show": {strings.Contains(page, "roomgate claim --show"), true}})
 			code = b.agent.Claim.Status().Code // a new one after half an hour
 			for _, text := range []string{page, b.net.do(t, "GET", "/claim?code=0000-0000-0000-0000").body, b.ask("GET", "/claim").body} {
 				if strings.Contains(text, code) || strings.Contains(text, "<svg") {

@@ -51,7 +51,7 @@ func storeAvailability(s *Server, c *call) error {
 		}
 		v.SlotSize = new(int(*slot))
 	}
-	if err := settle(&v); err != nil {
+	if err := alignHours(&v); err != nil {
 		return err
 	}
 	if v, err = s.agent.Bookings.SetAvailability(c.r.Context(), c.params[0], v); err != nil {
@@ -63,9 +63,9 @@ func storeAvailability(s *Server, c *call) error {
 	return c.response(v)
 }
 
-// settle makes hours and 24_hr_available agree: who names the one has said the
+// alignHours makes hours and 24_hr_available agree: who names the one has said the
 // other.
-func settle(v *schedule.Availability) error {
+func alignHours(v *schedule.Availability) error {
 	hours := v.Hours != nil && *v.Hours != config.Hours{}
 	switch {
 	case hours && v.AroundTheClock != nil && *v.AroundTheClock:

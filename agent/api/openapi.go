@@ -24,6 +24,11 @@ var asyncapiYAML []byte
 //go:embed openapi.css
 var openapiCSS string
 
+// Versions are those of the HTTP interface, the oldest first.
+func Versions() []string {
+	return []string{strings.TrimPrefix(versionPrefix, "/v"), strings.TrimPrefix(v2Prefix, "/v")}
+}
+
 // openapiFile is the description of the version that is asked for.
 func openapiFile(_ *Server, c *call) error {
 	return c.text("application/yaml; charset=utf-8", documentOf(c.v2).yaml)
@@ -71,6 +76,7 @@ func documentOf(v2 bool) *document {
 // sections are the parts of a description that the page shows one by one.
 type sections struct {
 	operations map[string]string // by "METHOD path"
+	webhooks   string            // what the gateway sends itself
 	components []section
 }
 
@@ -99,6 +105,8 @@ func cut(file string) sections {
 			operation = strings.ToUpper(methodLine.FindStringSubmatch(bare)[1]) + " " + path
 		case top == "paths:" && operation != "":
 			out.operations[operation] += strings.TrimPrefix(line, "      ")
+		case top == "webhooks:" && strings.HasPrefix(line, "  "):
+			out.webhooks += strings.TrimPrefix(line, "  ")
 		case top == "components:" && componentLine.MatchString(bare):
 			found := componentLine.FindStringSubmatch(bare)
 			out.components = append(out.components, section{found[1], strings.TrimLeft(found[2]+"\n", "\n")})
@@ -133,7 +141,7 @@ func (d *document) page(version string) string {
 		fmt.Fprintf(&b, `<details><summary><b>%s</b> <code>%s</code> %s <i>%s</i></summary><pre>%s</pre></details>`,
 			r.method, html.EscapeString(r.path), html.EscapeString(r.summary), needs, linked(d.operations[r.method+" "+r.path]))
 	}
-	b.WriteString(`<h2>Components</h2>`)
+	fmt.Fprintf(&b, `<h2>Webhooks</h2><pre>%s</pre><h2>Components</h2>`, linked(d.webhooks))
 	for _, s := range d.components {
 		fmt.Fprintf(&b, `<section id="%s"><h3>%s</h3><pre>%s</pre></section>`, s.name, s.name, linked(s.text))
 	}

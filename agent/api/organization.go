@@ -34,11 +34,7 @@ func listOrganizations(s *Server, c *call) error {
 	if c.v2 {
 		return list(c, q, all, func(o access.Organization) string { return o.ID }, newOrganizationAnswer)
 	}
-	answers := make([]organizationAnswer, len(all))
-	for i, o := range all {
-		answers[i] = newOrganizationAnswer(o)
-	}
-	return c.data(http.StatusOK, answers)
+	return c.data(http.StatusOK, records(all, newOrganizationAnswer))
 }
 
 // createOrganization makes an organization, or names one that so far only the
@@ -53,6 +49,27 @@ func createOrganization(s *Server, c *call) error {
 		return err
 	}
 	return c.data(http.StatusCreated, newOrganizationAnswer(o))
+}
+
+// renameOrganization gives an organization another name.
+func renameOrganization(s *Server, c *call) error {
+	var name string
+	if err := c.decode(member{"name", true, &name}); err != nil {
+		return err
+	}
+	o, err := s.agent.Access.RenameOrganization(c.r.Context(), c.params[0], name)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusOK, newOrganizationAnswer(o))
+}
+
+// removeOrganization ends an organization that has nothing any more.
+func removeOrganization(s *Server, c *call) error {
+	if err := s.agent.Access.RemoveOrganization(c.r.Context(), c.params[0]); err != nil {
+		return err
+	}
+	return c.none()
 }
 
 // listOrgKeys lists the keys of an organization, without their secrets.

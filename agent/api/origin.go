@@ -9,7 +9,7 @@ import (
 // (Fetch Standard, section 3.3). Credentials are headers, never cookies.
 const (
 	originHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-API-Key, X-Org-Api-Key"
-	originReads   = "Deprecation, ETag, Link, Location, Retry-After, WWW-Authenticate"
+	originReads   = "ETag, Link, Location, Retry-After, WWW-Authenticate"
 	originMaxAge  = "600" // seconds that a browser remembers the answer
 )
 
@@ -28,10 +28,10 @@ func (d *door) welcome(c *call) bool {
 		h.Set("Access-Control-Expose-Headers", originReads)
 		return false
 	}
+	_ = c.work() // who left while waiting is answered for nobody
 	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
 	h.Set("Access-Control-Allow-Headers", originHeaders)
 	h.Set("Access-Control-Max-Age", originMaxAge)
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(c.status)
+	_ = c.none()
 	return true
 }

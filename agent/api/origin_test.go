@@ -1,6 +1,10 @@
 package api
 
-import "testing"
+import (
+	"testing"
+
+	"roomgate/agent/goldentest"
+)
 
 // TestPagesOfOtherOrigins: a booking page in a browser speaks to the gateway if
 // the configuration names where it is from, and else to nobody.
@@ -32,11 +36,12 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 			}
 			got := b.net.do(t, c.method, "/devices/"+aurora+"/status", parts...)
 			h := got.Header
-			if got.StatusCode != c.status || (h.Get("Access-Control-Allow-Origin") == c.origin && c.origin != "") != c.allowed ||
-				(h.Get("Access-Control-Allow-Methods") != "") != c.methods || (h.Get("Access-Control-Expose-Headers") != "") != c.reads ||
-				(h.Get("Vary") == "Origin") != c.allowed || h.Get("Access-Control-Allow-Credentials") != "" {
-				t.Errorf("%s: %d %v", c.what, got.StatusCode, h)
-			}
+			goldentest.Values(t, c.what, goldentest.Pairs{"StatusCode": {got.StatusCode, c.status},
+				"allowed":                          {h.Get("Access-Control-Allow-Origin") == c.origin && c.origin != "", c.allowed},
+				"methods":                          {h.Get("Access-Control-Allow-Methods") != "", c.methods},
+				"reads":                            {h.Get("Access-Control-Expose-Headers") != "", c.reads},
+				"varies":                           {h.Get("Vary") == "Origin", c.allowed},
+				"Access-Control-Allow-Credentials": {h.Get("Access-Control-Allow-Credentials"), ""}})
 		}
 		got := b.net.do(t, "GET", "/bookings", "Origin: https://book.example")
 		if got.StatusCode != 401 || got.Header.Get("Access-Control-Allow-Origin") == "" {

@@ -20,11 +20,11 @@ import (
 )
 
 // beat is a heartbeat of the page of Borealis.
-func (b *building) beat(done string) []drivers.PageOrder {
+func (b *building) beat(done string) []drivers.PageCommand {
 	b.t.Helper()
 	got := b.ask("POST", "/edge/heartbeat", `{"meeting_space_id":"`+borealis+`","done":`+done+`}`)
 	var body struct {
-		Orders []drivers.PageOrder `json:"orders"`
+		Orders []drivers.PageCommand `json:"orders"`
 	}
 	if err := json.Unmarshal([]byte(got.body), &body); err != nil || got.StatusCode != 200 || body.Orders == nil {
 		b.t.Fatalf("heartbeat: %d %s", got.StatusCode, got.body)

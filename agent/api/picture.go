@@ -112,7 +112,7 @@ func (s *Server) expects(space string, order int64) error {
 	if err != nil {
 		return err
 	}
-	wanted := func(o drivers.PageOrder) bool { return o.ID == order && o.Action == drivers.ActScreenshot }
+	wanted := func(o drivers.PageCommand) bool { return o.ID == order && o.Action == drivers.ActScreenshot }
 	if !slices.ContainsFunc(open, wanted) {
 		return &problem.Error{Code: problem.NotFound, Field: "order", Message: "is not an open screenshot order: it was answered, or nobody waits any more"}
 	}

@@ -32,6 +32,7 @@ var kinds = map[problem.Code]kind{
 	problem.Unavailable:  {http.StatusServiceUnavailable, "What is needed for it is not available now"},
 	problem.NotFollowed:  {http.StatusBadGateway, "The device did not follow the command"},
 	problem.Full:         {http.StatusInsufficientStorage, "The gateway's storage is full"},
+	problem.Unwritable:   {http.StatusInsufficientStorage, "The gateway's storage cannot be written"},
 	problem.Stale:        {http.StatusPreconditionFailed, "It has changed since it was read"},
 	problem.NotNow:       {http.StatusConflict, "Its state or the time does not allow that"},
 	problem.Internal:     {http.StatusInternalServerError, "The gateway failed"},

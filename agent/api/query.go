@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -66,10 +67,22 @@ func (q query) number(name string, low, high, without uint64) (uint64, error) {
 // duration reads a time span from 0 to longest.
 func duration(field, s string, longest time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
+	if seconds, bare := bareSeconds(s); bare {
+		d, err = seconds, nil
+	}
 	if err != nil || d < 0 || d > longest {
-		return 0, invalid(field, "is out of range: want a duration from 0s to "+longest.String())
+		return 0, invalid(field, "is out of range: want a duration from 0s to "+longest.String()+", as 30s or 30")
 	}
 	return d, nil
+}
+
+// bareSeconds reads a number without a unit, which is of seconds.
+func bareSeconds(s string) (time.Duration, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(math.Abs(f) < maxWhole/1e9) {
+		return 0, false
+	}
+	return time.Duration(f * float64(time.Second)), true
 }
 
 // typeAll stands for every device of a space in a status request.

@@ -46,17 +46,18 @@ type endpoint struct {
 	v2        bool             // it is of V2.0
 	wording   wording          // nil: it says all as V1.0 does
 	successor *successor       // nil: there is nothing better
+	audit     string           // the audit event that it leaves; empty: none
 	named     named            // by which name it may be asked for
 }
 
 func newEndpoint(r *route) *endpoint {
-	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()]}
+	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()], audit: r.audit()}
 	var need string
 	need, o.edge = strings.CutSuffix(string(r.permission), string(orEdge))
 	o.need, _ = auth.ParseSet([]string{need}) // the others are judged by name
 	values := 0
 	for _, s := range r.segments() {
-		if s[0] == '{' {
+		if strings.HasPrefix(s, "{") {
 			o.scopes[values] = scopes[s]
 			values++
 		}
@@ -88,12 +89,16 @@ func newPatterns(table []route, serve func(http.ResponseWriter, *http.Request, *
 		if p == nil {
 			p = &pattern{}
 			for _, s := range r.segments() {
-				if s[0] == '{' {
+				if strings.HasPrefix(s, "{") {
 					p.values = append(p.values, strings.Trim(s, "{}"))
 				}
 			}
 			all[r.path] = p
-			handle(r.path, p)
+			if r.path == "/" {
+				handle("/{$}", p)
+			} else {
+				handle(r.path, p)
+			}
 			if r.versioned() {
 				handle(versionPrefix+r.path, p)
 			}

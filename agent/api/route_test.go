@@ -36,11 +36,11 @@ func FuzzRoute(f *testing.F) {
 		got := strings.Split(strings.TrimPrefix(path, versionPrefix)[1:], "/")
 		values := 0
 		for i, want := range r.segments() {
-			if want[0] == '{' {
+			if strings.HasPrefix(want, "{") {
 				want = c.params[values]
 				values++
 			}
-			if i >= len(got) || got[i] != want || want == "" {
+			if i >= len(got) || got[i] != want || want == "" && r.path != "/" {
 				t.Fatalf("%q was taken for %s %s", path, r.method, r.path)
 			}
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -98,6 +99,13 @@ func testRule(s *Server, c *call) error {
 		return err
 	}
 	p.Event = e
+	rule, err := s.agent.Rules.Get(c.params[0])
+	if err != nil {
+		return err
+	}
+	if err := s.mayCommand(&c.who, rule); err != nil {
+		return err
+	}
 	trial, err := s.agent.Rules.Try(c.params[0], p)
 	if err != nil {
 		return err
@@ -178,10 +186,32 @@ func (s *Server) mayRule(who *principal, r rules.Rule) error {
 			return err
 		}
 	}
+	return s.mayCommand(who, r)
+}
+
+// mayCommand refuses a rule with a command that who asks may not give to that device himself,
+// in one of the meeting spaces that the rule is about.
+func (s *Server) mayCommand(who *principal, r rules.Rule) error {
+	for i, act := range r.Actions {
+		c, isCommand := engine.CommandOf(act)
+		if !isCommand {
+			continue
+		}
+		for _, space := range s.agent.Site.Spaces() {
+			if where := cmp.Or(act.SpaceID, r.SpaceID); where != "" && where != space.ID {
+				continue
+			}
+			if err := s.agent.Site.Permits(who.Principal, space.ID, c.DeviceType, c.SubDevice, c.Action); err != nil {
+				e := *device.AsError(err)
+				e.Field = "actions[" + strconv.Itoa(i) + "]." + e.Field
+				return &e
+			}
+		}
+	}
 	return nil
 }
 
-// mayTell refuses whom who makes a rule could not tell anything himself.
+// mayTell refuses a recipient that the author of the rule could not send messages to.
 func (s *Server) mayTell(who *principal, field string, to rules.To) error {
 	if to.Nobody() || to.Organizer { // the organizer is of a booking of the rule's own spaces
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"roomgate/agent/patch"
 	rules "roomgate/agent/rule"
 )
 
@@ -68,20 +69,14 @@ func (f *ruleFields) decodeActions(field string, value []byte) error {
 
 // lay puts what is given over a rule.
 func (f *ruleFields) lay(r *rules.Rule) {
-	set(&r.Name, f.name)
-	set(&r.SpaceID, f.space)
-	set(&r.Enabled, f.enabled)
-	set(&r.Trigger, f.trigger)
-	set(&r.Condition, f.condition)
-	set(&r.Actions, f.actions)
-	set(&r.Limits, f.limits)
-	set(&r.AllowDoor, f.allowDoor)
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
+	patch.Set(&r.Name, f.name)
+	patch.Set(&r.SpaceID, f.space)
+	patch.Set(&r.Enabled, f.enabled)
+	patch.Set(&r.Trigger, f.trigger)
+	patch.Set(&r.Condition, f.condition)
+	patch.Set(&r.Actions, f.actions)
+	patch.Set(&r.Limits, f.limits)
+	patch.Set(&r.AllowDoor, f.allowDoor)
 }
 
 // length reads a length of time.

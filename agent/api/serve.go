@@ -35,7 +35,7 @@ const (
 // Serve answers requests on l with h until ctx ends, then ends the streams,
 // lets the other requests finish for a few seconds, and returns nil. It closes
 // l. A TLS listener works as well as a plain one. No goroutine is left behind,
-// unless a handler does not heed its context.
+// unless a handler ignores its context.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	gate := newGate(ctx, l, &s.counts)
 	server := &http.Server{

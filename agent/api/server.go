@@ -9,7 +9,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"roomgate/agent"
+	"roomgate/agent/console"
 	"roomgate/agent/problem"
+	"roomgate/agent/setup"
 	"roomgate/cloud/guest"
 )
 
@@ -29,6 +31,12 @@ type Options struct {
 	Extra map[string]http.Handler
 	// Metrics writes further figures in the Prometheus text format; nil: none.
 	Metrics func(io.Writer)
+	// Findings are those of the doctor; nil: nobody examines the gateway.
+	Findings func() console.Findings
+	// Update says which update waits, if one does; nil: the gateway takes none.
+	Update func() string
+	// Machine is what the console adds devices to.
+	Machine setup.Machine
 	// Root is the root certificate of the building's own authority, as PEM; nil: there
 	// is none.
 	Root func() []byte
@@ -52,8 +60,17 @@ type Server struct {
 	streams    streams
 	pictures   *semaphore.Weighted // one is unpacked at a time
 	bodies     *semaphore.Weighted // bytes of large requests that are being read
+	answers    guest.Places        // large answers that are being read
 	counts     counts
-	reads      *guest.Turns[reader]
+	limiters   *limiters
+	paces      paces
+	pages
+}
+
+// pages are what people look at.
+type pages struct {
+	doors   *doors // of the rooms
+	console *console.Console
 }
 
 // maxBodies bounds what all requests together have sent so far beyond keptBody of
@@ -77,9 +94,12 @@ func New(o Options) *Server {
 		entrance:   entrance{o.Agent, o.Log, newTries()},
 		visibility: visibility{o.Agent},
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
-		reads:      newReads(),
+		limiters:   newLimiters(),
+		paces:      paces{Burst: paceBurst, Every: paceStep},
+		pages:      pages{newDoors(o.Agent), newConsole(o)},
 		pictures:   semaphore.NewWeighted(1),
 		bodies:     semaphore.NewWeighted(maxBodies),
+		answers:    guest.Places{Most: maxAnswers},
 	}
 	s.network = newDoor(s, routes(), false)
 	s.control = newDoor(s, append(routes(), extraRoutes(o.Extra)...), true)
@@ -89,7 +109,7 @@ func New(o Options) *Server {
 // Handler serves the network: most operations need a credential.
 func (s *Server) Handler() http.Handler { return s.network }
 
-// Control serves the control socket, which file permissions guard: whoever
+// Control serves the control socket, which file permissions guard: anybody who
 // reaches it may do everything.
 func (s *Server) Control() http.Handler { return s.control }
 
@@ -126,7 +146,7 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p *pattern) {
 	c := newCall(w, r)
 	c.bodies = d.server.bodies
 	if !d.control {
-		c.reads = d.server.reads
+		c.limiter, c.answers = &d.server.limiters.quick, &d.server.answers
 	}
 	defer d.leave(c)
 	if err := d.serve(c, p); err != nil {
@@ -146,16 +166,24 @@ func (d *door) serve(c *call, p *pattern) error {
 		return err
 	}
 	c.v2, c.wording = o.v2, o.wording
+	c.operation, c.server = o, d.server
+	if !d.control {
+		c.limiter, c.reading = d.server.limiters.of(o), o.reads()
+	}
 	if err := d.checkName(c.r, o); err != nil {
 		return err
 	}
 	if err := d.admit(c, o); err != nil {
 		return err
 	}
-	if o.successor != nil {
-		c.deprecate(o.successor)
+	if err := d.server.pace(c, 1); err != nil {
+		return err
 	}
-	if o.isRead() {
+	c.toAudit()
+	if o.successor != nil {
+		c.succeed(o.successor)
+	}
+	if c.reading && o.method == http.MethodGet {
 		if err := c.work(); err != nil {
 			return err
 		}

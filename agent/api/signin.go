@@ -6,7 +6,7 @@ import (
 	"roomgate/agent/auth"
 )
 
-// otpRequested is the answer to whoever asks for a one-time password, whether
+// otpRequested is the answer to a request for a one-time password, whether
 // the address is a user's or not.
 var otpRequested = struct {
 	Message   string `json:"message"`
@@ -49,11 +49,11 @@ type signedIn struct {
 
 // verifyOTP takes a one-time password and gives a token for it.
 func verifyOTP(s *Server, c *call) error {
-	var email, otp string
-	if err := c.decode(member{"email", true, &email}, member{"otp", true, &otp}); err != nil {
+	var email, otp, organization string
+	if err := c.decode(member{"email", true, &email}, member{"otp", true, &otp}, member{"organization_id", false, &organization}); err != nil {
 		return err
 	}
-	token, u, err := s.agent.Access.VerifyOTP(c.r.Context(), email, otp, clientAddress(c.r))
+	token, u, err := s.agent.Access.VerifyOTP(c.r.Context(), email, otp, clientAddress(c.r), organization)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/goldentest"
 )
 
 // sign is a state as a display reads it.
@@ -49,9 +51,10 @@ func TestStateByIDAndByDevice(t *testing.T) {
 			"/meetingspace/" + borealis + "/state/send":      borealis,
 			"/v1.0/meetingspace/" + borealis + "/state/send": borealis,
 		} {
-			if got := b.sign(path); got.SpaceID != want || got.Status != "available" || got.Ring != "green" || got.AvailableUntil != nil || got.NextAvailable == nil {
-				t.Errorf("%s: %+v", path, got)
-			}
+			got := b.sign(path)
+			goldentest.Values(t, path, goldentest.Pairs{"SpaceID": {got.SpaceID, want}, "Status": {got.Status, "available"},
+				"Ring": {got.Ring, "green"}, "AvailableUntil": {got.AvailableUntil, nil},
+				"no NextAvailable": {got.NextAvailable == nil, false}})
 		}
 		for path, field := range map[string]string{
 			"/meetingspace/" + nowhere + "/state":         "meeting_space_id",
@@ -121,9 +124,11 @@ func TestDisableAndLift(t *testing.T) {
 			t.Errorf("who only looked has changed it: %+v", got)
 		}
 		got := b.sign(path + "/disable")
-		if got.Status != "disabled" || got.Ring != "off" || got.Hold == nil || got.Hold.Until != nil || len(got.Hold.From) != len(momentLayout) {
-			t.Errorf("disabled: %+v", got)
+		if got.Hold == nil {
+			t.Fatalf("disabled: %+v", got)
 		}
+		goldentest.Values(t, "disabled", goldentest.Pairs{"Status": {got.Status, "disabled"}, "Ring": {got.Ring, "off"},
+			"Hold.Until": {got.Hold.Until, nil}, "len(got.Hold.From)": {len(got.Hold.From), len(momentLayout)}})
 		taken := b.ask("POST", "/bookings", meeting("10:00", "11:00", ""))
 		checkProblem(t, "disabled", taken, 409, "conflict", "start_time")
 		if !strings.Contains(taken.body, `"end_time":null}`) {
@@ -150,8 +155,11 @@ func TestScheduledState(t *testing.T) {
 			t.Errorf("before it: %+v", now)
 		}
 		time.Sleep(11 * time.Minute)
-		if now := b.sign(path); now.Status != "reserved" || now.Ring != "amber" || now.NextAvailable == nil || *now.NextAvailable != at("00:20") || now.Hold == nil {
+		if now := b.sign(path); now.NextAvailable == nil {
 			t.Errorf("in it: %+v", now)
+		} else {
+			goldentest.Values(t, "in it", goldentest.Pairs{"Status": {now.Status, "reserved"}, "Ring": {now.Ring, "amber"},
+				"NextAvailable": {*now.NextAvailable, at("00:20")}, "no Hold": {now.Hold == nil, false}})
 		}
 		time.Sleep(10 * time.Minute)
 		if now := b.sign(path); now.Status != "available" || now.Hold != nil {

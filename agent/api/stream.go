@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,9 @@ const (
 	streamRetry = "retry: 3000\n\n"
 )
 
+// streamForeign is what a stream begins with whose reader has an id of another log.
+const streamForeign = ": Last-Event-ID is not from this log: what follows begins at its oldest event\n\n"
+
 // maxWaiters bounds the streams and long polls that are open at one time. When
 // there are as many, the credential that has most makes room for one that has fewer.
 const maxWaiters = 256
@@ -45,10 +49,9 @@ type streams struct {
 // stream sends events as they are written (text/event-stream, WHATWG HTML
 // 9.2). Without a cursor it begins with what comes next; with since, there.
 func (s *streams) stream(c *call, f follow) error {
-	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
-		if err := s.place(&f, "Last-Event-ID", last); err != nil {
-			return err
-		}
+	foreign, err := s.resume(c, &f)
+	if err != nil {
+		return err
 	}
 	if err := s.begin(&f); err != nil {
 		return err
@@ -62,9 +65,28 @@ func (s *streams) stream(c *call, f follow) error {
 	s.open.Add(1)
 	defer s.open.Add(-1)
 	w := newEventWriter(c)
+	if foreign {
+		w.buffer.WriteString(streamForeign)
+	}
 	for w.write(nil) && s.pump(c, &f, w) {
 	}
 	return nil
+}
+
+// resume places a stream behind the last event that its reader has. One from another
+// log, as of the gateway that was here before, begins at the oldest: a browser sends
+// that id again and again, whatever it is answered, and would get nothing any more.
+func (s *streams) resume(c *call, f *follow) (foreign bool, err error) {
+	last := c.r.Header.Get("Last-Event-ID")
+	if last == "" {
+		return false, nil
+	}
+	err = s.place(f, "Last-Event-ID", last)
+	if e := problem.As(err); e != nil && e.Code == problem.Invalid {
+		f.filter.After, f.placed = 0, true
+		return true, nil
+	}
+	return false, err
 }
 
 // enter takes a place among those who wait, nil if there is none. Once it is needed
@@ -107,16 +129,19 @@ func (s *streams) pump(c *call, f *follow, w *eventWriter) bool {
 		return c.r.Context().Err() == nil
 	}
 	c.rest()
-	return s.rest(c, w, changed, access)
+	return s.rest(c, w, nil, changed, access)
 }
 
-// rest waits for the log to grow, or for somebody to lose access.
-func (s *streams) rest(c *call, w *eventWriter, changed, access <-chan struct{}) bool {
+// rest waits for the log to grow, for somebody to lose access, or until it is due
+// (nil: never).
+func (s *streams) rest(c *call, w *eventWriter, due <-chan time.Time, changed, access <-chan struct{}) bool {
 	look := time.NewTicker(streamLook)
 	defer look.Stop()
 	for {
 		select {
 		case <-changed:
+			return true
+		case <-due:
 			return true
 		case <-access:
 			return true
@@ -182,4 +207,9 @@ func (w *eventWriter) flush() bool {
 	_, err := w.c.w.Write(w.buffer.Bytes())
 	w.buffer.Reset()
 	return err == nil && w.control.Flush() == nil
+}
+
+// wantsStream says whether who asks reads a stream.
+func (c *call) wantsStream() bool {
+	return strings.Contains(c.r.Header.Get("Accept"), "text/event-stream")
 }

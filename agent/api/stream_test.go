@@ -161,7 +161,17 @@ func TestStreamFromTheBeginningWithAFilter(t *testing.T) {
 		if _, kind, _ := since.event(); kind != "deviceOnline" {
 			t.Errorf("since: %s", kind)
 		}
-		checkProblem(t, "cursor of another log", b.ask("GET", "/devices/events", "Accept: text/event-stream", "Last-Event-ID: 99999999"), 422, "invalid", "Last-Event-ID")
+		for _, last := range []string{"99999999", "of-another-product", "-1"} {
+			foreign := b.stream(t, "/devices/events?event_type=deviceOnline", "Last-Event-ID: "+last)
+			if word := foreign.block(); !strings.HasPrefix(word, ": Last-Event-ID is not from this log") {
+				t.Errorf("%s: it begins with %q", last, word)
+			}
+			if _, kind, _ := foreign.event(); kind != "deviceOnline" {
+				t.Errorf("%s: it tells %s", last, kind)
+			}
+			foreign.close()
+		}
+		checkProblem(t, "cursor of another log", b.ask("GET", "/devices/events?cursor=99999999", "Accept: text/event-stream"), 422, "invalid", "cursor")
 	})
 }
 
@@ -199,8 +209,10 @@ func TestRevokedKeyEndsItsStreams(t *testing.T) {
 			t.Errorf("it ended after %v", took)
 		}
 		b.move("aurora", "occupancy", "occupied")
-		if _, kind, _ := other.event(); kind != "occupancyChanged" {
-			t.Errorf("the other stream tells %s", kind)
+		for _, want := range []string{"apiKeyRevoked", "occupancyChanged"} {
+			if _, kind, _ := other.event(); kind != want {
+				t.Errorf("the other stream tells %s, want %s", kind, want)
+			}
 		}
 	})
 }

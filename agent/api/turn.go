@@ -3,40 +3,63 @@ package api
 import (
 	"net/netip"
 	"runtime"
+	"strings"
 
 	"roomgate/agent/problem"
 	"roomgate/cloud/guest"
 )
 
-// reader is whom a read counts for: a credential in a network.
+// reader is whom a turn counts for: a credential in a network, or the network alone
+// while no credential was good.
 type reader struct {
 	who  string
 	from netip.Prefix
 }
 
-// newReads are the turns of reads from the network: one processor is left for
-// commands and the cloud, so that no number of clients delays them.
-func newReads() *guest.Turns[reader] {
-	return &guest.Turns[reader]{Most: max(1, runtime.GOMAXPROCS(0)-1)}
+// limiter lets so many requests from the network work at one time; the others wait in line for their turn.
+type limiter = guest.Turns[reader]
+
+// limiters bound how many requests are worked on at one time. What the cloud commands
+// shares the processors with them, so 500 clients that ask without a pause may be
+// no more work at one time than a few. Each kind has a limiter of its own: a display
+// waits for no list, and a supervisor for nobody but supervisors.
+type limiters struct {
+	reads  limiter // what is collected for the answer: one processor is left for others
+	quick  limiter // what is known already: status, and refusals of all kinds
+	health limiter
 }
 
-// isRead says whether an operation only reads, and is worth a turn. Those without a
-// credential are small, but for the feed and the descriptions.
-func (o *endpoint) isRead() bool {
-	switch o.path {
-	case "/healthz", "/readyz": // a supervisor must not wait
-		return false
+func newLimiters() *limiters {
+	return &limiters{limiter{Most: max(1, runtime.GOMAXPROCS(0)-1)}, limiter{Most: 1}, limiter{Most: 1}}
+}
+
+// of is where an operation waits. One that changes something waits only to be
+// refused.
+func (l *limiters) of(o *endpoint) *limiter {
+	switch {
+	case o.path == "/healthz" || o.path == "/readyz":
+		return &l.health
+	case o.method == "GET" && o.reads():
+		return &l.reads
 	}
-	return o.method == "GET" && o.permission != permitSpacesWrite
+	return &l.quick
 }
 
-// work waits for a turn to read, unless the call has it. It must not be kept while
-// waiting for anything else, as for the client: rest gives it back.
+// reads says whether an operation changes nothing. POST asks too, as for status.
+func (o *endpoint) reads() bool {
+	if o.method == "GET" {
+		return !o.changes()
+	}
+	return strings.HasSuffix(strings.TrimSuffix(string(o.permission), string(orEdge)), ":read")
+}
+
+// work waits for a turn, unless the call has it. It must not be kept while waiting
+// for anything else, as for the client: rest gives it back.
 func (c *call) work() error {
-	if c.reads == nil || c.working {
+	if c.limiter == nil || c.working {
 		return nil
 	}
-	if c.working = c.reads.Take(c.r.Context(), reader{c.who.ID, clientAddress(c.r)}); !c.working {
+	if c.working = c.limiter.Take(c.r.Context(), reader{c.who.ID, clientAddress(c.r)}); !c.working {
 		return &problem.Error{Code: problem.Unavailable, Message: "the request ended before its turn came: try again"}
 	}
 	return nil
@@ -46,6 +69,6 @@ func (c *call) work() error {
 func (c *call) rest() {
 	if c.working {
 		c.working = false
-		c.reads.Done()
+		c.limiter.Done()
 	}
 }

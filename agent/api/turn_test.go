@@ -13,7 +13,7 @@ import (
 // and commands do not.
 func TestWhoWaitsKeepsNoTurn(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		turns := b.server.reads
+		turns := &b.server.limiters.reads
 		cursor := b.events("/devices/events").Next
 		polled := make(chan eventList, 10)
 		for range cap(polled) {

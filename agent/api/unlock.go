@@ -68,13 +68,10 @@ func unlockCodes(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	records := make([]unlockCodeRecord, len(all))
-	for i, one := range all {
-		records[i] = s.unlockCode(one, "")
-	}
+	codes := records(all, func(one unlock.Code) unlockCodeRecord { return s.unlockCode(one, "") })
 	locked := int64((wait + time.Second - 1) / time.Second)
 	if c.v2 {
-		p, err := paged(q, records, codeID, itself)
+		p, err := paged(q, codes, codeID, itself)
 		if err != nil {
 			return err
 		}
@@ -83,7 +80,7 @@ func unlockCodes(s *Server, c *call) error {
 	return c.response(struct {
 		Codes      []unlockCodeRecord `json:"unlock_codes"`
 		LockedOutS int64              `json:"locked_out_s"` // 0: the keypad takes codes
-	}{records, locked})
+	}{codes, locked})
 }
 
 // liftLockout lets a keypad take codes again after too many wrong ones.

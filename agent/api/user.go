@@ -17,10 +17,11 @@ type userRecord struct {
 	Role           auth.Role `json:"role"`
 	OrganizationID maybe     `json:"organization_id"` // null: the whole building
 	Enabled        bool      `json:"enabled"`
+	Made           bool      `json:"made_here"` // and not by the configuration, nor by the cloud
 }
 
 func newUserRecord(u access.User) userRecord {
-	return userRecord{u.ID, u.Email, u.Name, u.Role, maybe(u.OrganizationID), u.Enabled}
+	return userRecord{u.ID, u.Email, u.Name, u.Role, maybe(u.OrganizationID), u.Enabled, u.Made}
 }
 
 // listUsers lists the people who may sign in: all, or those of the organization.
@@ -33,11 +34,50 @@ func listUsers(s *Server, c *call) error {
 	if c.v2 {
 		return list(c, q, seen, func(u access.User) string { return u.ID }, newUserRecord)
 	}
-	records := make([]userRecord, len(seen))
-	for i, u := range seen {
-		records[i] = newUserRecord(u)
+	return c.data(http.StatusOK, records(seen, newUserRecord))
+}
+
+// createUser lets somebody more sign in. Whoever manages an organization makes people
+// of his organization.
+func createUser(s *Server, c *call) error {
+	var p access.PersonSpec
+	err := c.decode(member{"email", true, &p.Email}, member{"name", false, &p.Name}, member{"role", false, &p.Role},
+		member{"organization_id", false, &p.OrganizationID})
+	if err != nil {
+		return err
 	}
-	return c.data(http.StatusOK, records)
+	if p.OrganizationID == "" {
+		p.OrganizationID = organizationOf(c.who)
+	}
+	if err := owns(c.who, "organization_id", p.OrganizationID); err != nil {
+		return err
+	}
+	u, err := s.agent.Access.CreateUser(c.r.Context(), p)
+	if err != nil {
+		return err
+	}
+	return c.data(http.StatusCreated, newUserRecord(u))
+}
+
+// changeUser gives somebody who was made here another name or role.
+func changeUser(s *Server, c *call) error {
+	var change access.PersonChange
+	if err := c.decode(member{"name", false, given(&change.Name)}, member{"role", false, given(&change.Role)}); err != nil {
+		return err
+	}
+	u, err := s.agent.Access.ChangeUser(c.r.Context(), c.params[0], change)
+	if err != nil {
+		return userField(err)
+	}
+	return c.data(http.StatusOK, newUserRecord(u))
+}
+
+// removeUser ends somebody who was made here, with every token.
+func removeUser(s *Server, c *call) error {
+	if err := s.agent.Access.RemoveUser(c.r.Context(), c.params[0]); err != nil {
+		return userField(err)
+	}
+	return c.none()
 }
 
 // enableUser lets somebody sign in again.

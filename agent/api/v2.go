@@ -47,10 +47,6 @@ func (r route) name() string { return r.method + " " + r.path }
 // v2 says whether the route is of V2.0.
 func (r route) v2() bool { return strings.HasPrefix(r.path, v2Prefix+"/") }
 
-// deprecated is since when V1.0 has a better twin (RFC 9745): midnight of
-// 2026-11-22. V1.0 itself stays.
-var deprecated = []string{"@1795305600"}
-
 // successors are the operations of V1.0 that V2.0 does better: reads by POST,
 // acts by GET, lists without an end, records with names of their own. Status
 // is asked all day, and so leads to a path that is the same for every space.
@@ -88,10 +84,10 @@ func newSuccessor(r *route) *successor {
 	return &successor{before: "<" + before, after: after + `>; rel="successor-version"`}
 }
 
-// deprecate says that there is a better operation, and which.
-func (c *call) deprecate(s *successor) {
+// succeed says that there is a better operation, and which. V1.0 stays all the same:
+// it is never called deprecated.
+func (c *call) succeed(s *successor) {
 	h := c.w.Header()
-	h["Deprecation"] = deprecated
 	if s.link != nil {
 		h["Link"] = s.link
 		return

@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/schedule"
 )
 
@@ -128,8 +129,10 @@ func TestStaleIsNotShownAsFresh(t *testing.T) {
 		}
 		check := func(what string, r reading, stale bool, value, last any, youngest, oldest float64) {
 			t.Helper()
-			if r.Stale != stale || r.Value != value || r.LastValue != last || r.AgeS == nil || *r.AgeS < youngest || *r.AgeS > oldest || (r.Reason != "") != stale {
-				t.Errorf("%s: %+v", what, r)
+			goldentest.Values(t, what, goldentest.Pairs{"stale": {r.Stale, stale}, "value": {r.Value, value}, "last value": {r.LastValue, last},
+				"a reason": {r.Reason != "", stale}})
+			if r.AgeS == nil || *r.AgeS < youngest || *r.AgeS > oldest {
+				t.Errorf("%s: its age is none from %v to %v: %+v", what, youngest, oldest, r)
 			}
 		}
 		time.Sleep(time.Second)
@@ -149,8 +152,8 @@ func TestStaleIsNotShownAsFresh(t *testing.T) {
 	})
 }
 
-// TestDeprecatedOperationsNameTheirSuccessors, and others do not.
-func TestDeprecatedOperationsNameTheirSuccessors(t *testing.T) {
+// TestOperationsNameTheirSuccessors, and others do not. None is called deprecated.
+func TestOperationsNameTheirSuccessors(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		for _, r := range routes() {
 			got := b.ask(r.method, concrete(r.path), "{}")
@@ -158,8 +161,8 @@ func TestDeprecatedOperationsNameTheirSuccessors(t *testing.T) {
 			if old != "" {
 				want = "<" + concrete(v2Prefix+old) + `>; rel="successor-version"`
 			}
-			if link := got.Header.Get("Link"); link != want || (got.Header.Get("Deprecation") == "@1795305600") != (old != "") {
-				t.Errorf("%s: Link %q, Deprecation %q", r.name(), link, got.Header.Get("Deprecation"))
+			if link := got.Header.Get("Link"); link != want || len(got.Header.Values("Deprecation")) > 0 || len(got.Header.Values("Sunset")) > 0 {
+				t.Errorf("%s: Link %q, want %q; Deprecation %q", r.name(), link, want, got.Header.Get("Deprecation"))
 			}
 		}
 		got := b.ask("GET", "/v1.0/meetingspace/a%20b/state/send")

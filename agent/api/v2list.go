@@ -14,7 +14,7 @@ type page[R any] struct {
 }
 
 // listQuery reads the query of a list, which V2.0 gives in pages. V1.0 has
-// lists that take no query, and heed none.
+// lists that take no query, and ignore one.
 func (c *call) listQuery(known ...string) (query, error) {
 	switch {
 	case c.v2:
@@ -51,11 +51,17 @@ func paged[T, R any](q query, all []T, id func(T) string, record func(T) R) (p p
 		rest = rest[:limit]
 		p.Next = maybe(base64.RawURLEncoding.EncodeToString([]byte(id(rest[limit-1]))))
 	}
-	p.Items = make([]R, len(rest))
-	for i, t := range rest {
-		p.Items[i] = record(t)
-	}
+	p.Items = records(rest, record)
 	return p, nil
+}
+
+// records is a list as it is answered: never null.
+func records[T, R any](all []T, record func(T) R) []R {
+	out := make([]R, len(all))
+	for i, t := range all {
+		out[i] = record(t)
+	}
+	return out
 }
 
 // itself is the record of what is shown as it is.

@@ -44,9 +44,5 @@ func (c *call) message(status int, m book.Info) error {
 
 // timedMessages answers with a page of them, the newest first.
 func (c *call) timedMessages(found []book.Info, next string) error {
-	p := page[timedMessage]{make([]timedMessage, len(found)), maybe(next)}
-	for i, m := range found {
-		p.Items[i] = newTimedMessage(m)
-	}
-	return c.json(http.StatusOK, p)
+	return c.json(http.StatusOK, page[timedMessage]{records(found, newTimedMessage), maybe(next)})
 }

@@ -35,7 +35,7 @@ var renamed = map[string]string{
 	"MessageRequest": "TimedMessageRequest", "NewKey": "ApiKey", "NewOrgKey": "ApiKey",
 	"OTPRequested": "CodeSent", "Order": "DeviceOrder", "OrgKeyList": "KeyPage",
 	"OrganizationList": "OrganizationPage", "OrganizationResponse": "Organization",
-	"Organizer": "BookingOrganizer", "Receipt": "TypedReceipt", "Rule": "TimedRule", "SignedIn": "Session", "StatusResponse": "DevicePage",
+	"Receipt": "TypedReceipt", "Rule": "TimedRule", "SignedIn": "Session", "StatusResponse": "DevicePage",
 	"TokenRequest": "TimedTokenRequest", "TokenResponse": "Token", "TypesResponse": "DeviceTypePage",
 	"UnlockCodeList": "UnlockCodePage", "UnlockCodeResponse": "UnlockCode",
 	"UserList": "UserPage", "UserResponse": "SignInUser", "WebhookResponse": "TimedWebhook",

@@ -67,9 +67,5 @@ func (c *call) deliveries(found []webhook.Delivery, next string) error {
 	if !c.v2 {
 		return c.json(http.StatusOK, dataAnswer{found, next})
 	}
-	p := page[timedDelivery]{make([]timedDelivery, len(found)), maybe(next)}
-	for i, d := range found {
-		p.Items[i] = newTimedDelivery(d)
-	}
-	return c.json(http.StatusOK, p)
+	return c.json(http.StatusOK, page[timedDelivery]{records(found, newTimedDelivery), maybe(next)})
 }

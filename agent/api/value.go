@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"time"
 )
@@ -19,7 +20,7 @@ func decodeValue(into any, field string, value []byte) (err error) {
 	case *string:
 		*into, err = decodeText(field, value)
 	case *int64:
-		if *into, err = strconv.ParseInt(string(value), 10, 64); err != nil {
+		if *into, err = wholeNumber(string(value)); err != nil {
 			return invalid(field, "is not a whole number")
 		}
 	case *bool:
@@ -53,6 +54,24 @@ func given[T any](p **T) decoder {
 		*p = new(T)
 		return decodeValue(*p, field, value)
 	}
+}
+
+// maxWhole is the largest number that all readers of JSON have exactly, as whole
+// numbers too (RFC 8259 section 6).
+const maxWhole = 1<<53 - 1
+
+// wholeNumber reads a whole number however it is written: JSON has one kind of number,
+// and some writers write 419 as 419.0 or 4.19e2.
+func wholeNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil {
+		return n, nil
+	}
+	f, other := strconv.ParseFloat(text, 64)
+	if other != nil || f != math.Trunc(f) || math.Abs(f) > maxWhole {
+		return 0, err
+	}
+	return int64(f), nil
 }
 
 func decodeText(field string, value []byte) (string, error) {

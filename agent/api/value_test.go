@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -33,9 +34,11 @@ func (f *form) decode(data []byte) error {
 func TestDecodeValues(t *testing.T) {
 	var f form
 	err := f.decode([]byte(`{"open":true,"title":"","from":"2026-11-22T10:00:00.5+01:00","items":[1,{"a":1,"a":2},"x"],"who":{"old":false,"name":"Ada"}}`))
-	if err != nil || !f.open || f.title == nil || *f.title != "" || f.to != nil || f.who.name != "Ada" || f.who.old == nil || *f.who.old {
-		t.Errorf("%+v, %v", f, err)
+	if err != nil || f.title == nil || f.who.old == nil {
+		t.Fatalf("%+v, %v", f, err)
 	}
+	goldentest.Values(t, "decoded", goldentest.Pairs{"open": {f.open, true}, "title": {*f.title, ""}, "to": {f.to, nil},
+		"who.name": {f.who.name, "Ada"}, "who.old": {*f.who.old, false}})
 	if want := time.Date(2026, 11, 22, 9, 0, 0, 5e8, time.UTC); f.from != want {
 		t.Errorf("from is %v", f.from)
 	}
@@ -117,4 +120,20 @@ func FuzzOperation(f *testing.F) {
 			t.Fatalf("%q is about nothing", data)
 		}
 	})
+}
+
+// TestWholeNumbersAsTheyAreWritten: generated clients write 419 as 419.0 too.
+func TestWholeNumbersAsTheyAreWritten(t *testing.T) {
+	for text, want := range map[string]int64{"419": 419, "419.0": 419, "4.19e2": 419, "-0": 0, "-7.0": -7, "9223372036854775807": 1<<63 - 1, "9007199254740991.0": 1<<53 - 1} {
+		var got int64
+		if err := decodeObject([]byte(`{"n":`+text+`}`), []member{{"n", true, &got}}); err != nil || got != want {
+			t.Errorf("%s is %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"419.5", "1e300", "9007199254740993.5", "9.3e18", `"419"`, "true"} {
+		var got int64
+		if err := decodeObject([]byte(`{"n":`+text+`}`), []member{{"n", true, &got}}); err == nil || problem.As(err).Field != "n" {
+			t.Errorf("%s is taken as %d, %v", text, got, err)
+		}
+	}
 }

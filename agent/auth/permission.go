@@ -112,7 +112,7 @@ const (
 	RoleAdmin    Role = "admin"    // everything, of the organization if there is one
 	RoleOperator Role = "operator" // a member who also operates devices, doors too
 	RoleMember   Role = "member"   // sees rooms, and books them for himself
-	RoleDisplay  Role = "display"  // the page at a door, for whoever stands before it
+	RoleDisplay  Role = "display"  // the page at a door, for anybody in front of it
 )
 
 // Roles lists the roles.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"pgregory.net/rapid"
+
+	"roomgate/agent/goldentest"
 )
 
 func testSigner(t testing.TB) *Signer {
@@ -39,10 +41,12 @@ func TestTokenComesBack(t *testing.T) {
 	// What others expect of a token.
 	var c jwt.MapClaims
 	parsed, _, err := jwt.NewParser().ParseUnverified(text, &c)
-	if err != nil || parsed.Header["kid"] != "k2" || parsed.Header["alg"] != "HS256" || c["iss"] != "house" || c["sub"] != "ada" ||
-		c["iat"] != float64(noon.Unix()) || c["exp"] != float64(noon.Add(12*time.Hour).Unix()) || c["jti"] != "j1" {
-		t.Errorf("header %v, claims %v, %v", parsed.Header, c, err)
+	if err != nil {
+		t.Fatalf("header %v, claims %v, %v", parsed.Header, c, err)
 	}
+	goldentest.Values(t, "header", goldentest.Pairs{"kid": {parsed.Header["kid"], "k2"}, "alg": {parsed.Header["alg"], "HS256"},
+		"iss": {c["iss"], "house"}, "sub": {c["sub"], "ada"}, "iat": {c["iat"], float64(noon.Unix())},
+		"exp": {c["exp"], float64(noon.Add(12 * time.Hour).Unix())}, "jti": {c["jti"], "j1"}})
 }
 
 // TestTimeOfTokens is the rule of a gateway whose clock may be wrong.

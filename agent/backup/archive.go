@@ -18,7 +18,7 @@ type Source struct {
 	Name string
 	io.ReadSeeker
 	Mode    os.FileMode // of a file that the configuration names
-	Service bool        // it belongs to the user whom the gateway runs as
+	Service bool        // it belongs to the user that the gateway runs as
 }
 
 // Progress is told how many bytes are done, of how many; total is 0 until it

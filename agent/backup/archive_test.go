@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
@@ -21,10 +22,16 @@ var contents = map[string]string{
 
 func tarOf(t testing.TB, m Manifest) []byte {
 	t.Helper()
+	return tarWith(t, m, contents[DatabaseName])
+}
+
+func tarWith(t testing.TB, m Manifest, database string) []byte {
+	t.Helper()
 	var sources []Source
-	for _, name := range []string{ConfigName, SecretName, DatabaseName} {
+	for _, name := range []string{ConfigName, SecretName} {
 		sources = append(sources, Source{Name: name, ReadSeeker: strings.NewReader(contents[name])})
 	}
+	sources = append(sources, Source{Name: DatabaseName, ReadSeeker: strings.NewReader(database)})
 	var b bytes.Buffer
 	var last, total int64
 	err := Write(t.Context(), &b, m, sources, func(done, of int64) {
@@ -175,15 +182,20 @@ func TestWhatIsRefused(t *testing.T) {
 }
 
 // FuzzRead looks for what a tar from somewhere else can do: nothing but be
-// refused, and nothing outside of the folder.
+// refused, nothing outside of the folder, and no memory for a size that it says.
 func FuzzRead(f *testing.F) {
-	good := tarOf(f, of)
+	good := tarWith(f, of, "rows")
 	f.Add(good)
 	f.Add(bytes.ReplaceAll(good, []byte(DatabaseName), []byte("../../../x.x")))
 	f.Add(good[:700])
+	dir := f.TempDir() // one for all: what an input may leave there is removed
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		dir := t.TempDir()
-		o, err := Read(t.Context(), bytes.NewReader(raw), 1, dir, func(int64, int64) {})
+		var o *Opened
+		var err error
+		took := allocated(func() { o, err = Read(t.Context(), bytes.NewReader(raw), 1, dir, func(int64, int64) {}) })
+		if most := uint64(16*len(raw) + 4<<20); took > most {
+			t.Errorf("%d bytes take %d of memory", len(raw), took)
+		}
 		if err == nil && (o.Schema != 1 || len(o.Small) < 2) {
 			t.Errorf("taken: %+v", o.Manifest)
 		}
@@ -194,6 +206,9 @@ func FuzzRead(f *testing.F) {
 		for _, e := range entries {
 			if e.Name() != DatabaseName {
 				t.Errorf("%s was written", e.Name())
+			}
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})
@@ -213,4 +228,14 @@ func TestUsualWork(t *testing.T) {
 	if _, err := Unseal(&b, passphrase); err != nil {
 		t.Error(err)
 	}
+}
+
+// allocated is how much memory f asks for, in bytes.
+func allocated(f func()) uint64 {
+	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(count)
+	before := count[0].Value.Uint64()
+	f()
+	metrics.Read(count)
+	return count[0].Value.Uint64() - before
 }

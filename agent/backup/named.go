@@ -37,7 +37,7 @@ type Named struct {
 // CollectNamed reads the files of those names that lie in the folder of the
 // configuration or are credentials, each of at most 256 kB and 48 in all. What
 // lies elsewhere is the machine's, and what cannot be read is left. service is a
-// folder of the user whom the gateway runs as.
+// folder of the user that the gateway runs as.
 func CollectNamed(names []string, folder, service string) (n Named) {
 	for _, name := range names {
 		s, ok := collect(name, folder, service)
@@ -128,7 +128,7 @@ func validName(name string) bool {
 // Places is where the named files of a backup go.
 type Places struct {
 	Folder  string // of the configuration
-	Service string // a folder of the user whom the gateway runs as
+	Service string // a folder of the user that the gateway runs as
 }
 
 // Path is where a named file of a backup goes; empty: it is none.

@@ -27,10 +27,10 @@ func within(b *testing.B, limit time.Duration) {
 	b.ReportMetric(float64(limit.Nanoseconds()), "limit-ns")
 }
 
-// BenchmarkSignAt10000 reads the availability of one space with 10 000 bookings.
+// BenchmarkStateAt10000 reads the availability of one space with 10 000 bookings.
 // The limit is 50 microseconds, also where the gaps between them are too short
 // for a meeting, or there are none.
-func BenchmarkSignAt10000(b *testing.B) {
+func BenchmarkStateAt10000(b *testing.B) {
 	r := Default()
 	r.Hours = always()
 	holds := []Hold{{ID: "h", Status: Disabled, From: monday.AddDate(1, 0, 0), Until: monday.AddDate(1, 0, 1)}}
@@ -44,7 +44,7 @@ func BenchmarkSignAt10000(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				r.SignAt(monday.Add(time.Duration(i%5000)*17*time.Minute), s, holds)
+				r.StateAt(monday.Add(time.Duration(i%5000)*17*time.Minute), s, holds)
 			}
 			within(b, 50*time.Microsecond)
 		})

@@ -45,6 +45,14 @@ type Arrival struct {
 	CheckedInBy Source `json:"checked_in_by,omitempty"`
 }
 
+// Ending is when a booking was over before its time; zero times: it was not.
+type Ending struct {
+	ReleasedAt time.Time `json:"released_at,omitzero"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
+	// PlannedEnd is the end that was booked, where End is another.
+	PlannedEnd time.Time `json:"planned_end_time,omitzero"`
+}
+
 // Booking is the use of a meeting space from Start until before End, in UTC.
 type Booking struct {
 	ID             string `json:"id"`
@@ -62,10 +70,7 @@ type Booking struct {
 	Source   Source `json:"source"`
 
 	Arrival
-	ReleasedAt time.Time `json:"released_at,omitzero"`
-	EndedAt    time.Time `json:"ended_at,omitzero"`
-	// PlannedEnd is the end that was booked, where End is another.
-	PlannedEnd time.Time `json:"planned_end_time,omitzero"`
+	Ending
 	ExternalID string    `json:"external_id,omitempty"` // at its source
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
@@ -75,6 +80,24 @@ type Booking struct {
 	// CloudRevision is the schedule revision by which the cloud first knew the
 	// booking; 0: it does not yet.
 	CloudRevision uint64 `json:"cloud_revision,omitempty"`
+
+	Origin `json:"-"`
+}
+
+// Origin says whose word the times of a booking are. It stays in the building.
+type Origin struct {
+	// Unsigned: they came from the cloud, or from a calendar by plain http, and nobody has
+	// signed them.
+	Unsigned bool
+	Vouched  Interval // when it was to be before, then; zero: nobody had said
+}
+
+// Doubt notes that somebody whose word opens no door has made b of was, if it was known.
+func (b *Booking) Doubt(was Booking, known bool) {
+	b.Unsigned, b.Vouched = true, was.Vouched
+	if known && !was.Unsigned && was.Live() {
+		b.Vouched = Interval{was.Start, was.End}
+	}
 }
 
 // Is says whether the person has that address. Nobody has none.

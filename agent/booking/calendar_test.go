@@ -3,6 +3,8 @@ package booking
 import (
 	"testing"
 	"time"
+
+	"roomgate/agent/goldentest"
 )
 
 func TestWhatLeftItsCalendarReturns(t *testing.T) {
@@ -14,9 +16,9 @@ func TestWhatLeftItsCalendarReturns(t *testing.T) {
 	}
 	free := NewSchedule([]Booking{gone})
 	back := gone.Return(free, at(9, 30))
-	if back.State != Booked || back.Reason != "" || back.Revision != b.Revision+2 || !back.CreatedAt.Equal(at(9, 30)) || back.Left() {
-		t.Errorf("it returned as %+v", back)
-	}
+	goldentest.Values(t, "it returned", goldentest.Pairs{"State": {back.State, Booked}, "Reason": {back.Reason, ""},
+		"Revision": {back.Revision, b.Revision + 2}, "CreatedAt": {back.CreatedAt.Equal(at(9, 30)), true},
+		"Left": {back.Left(), false}})
 	for _, late := range []Booking{b, gone} { // old messages
 		if Join(back, late) != back || Join(late, back) != back {
 			t.Errorf("%+v is taken back by %+v", back, late)

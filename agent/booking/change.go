@@ -3,16 +3,20 @@ package booking
 import (
 	"time"
 
+	"roomgate/agent/patch"
 	"roomgate/agent/problem"
 )
 
-// New makes a booking of what was asked for. The id, the space, the source and
-// the texts are the caller's; a walk-up is in the room already.
+// New makes a booking of what was asked for: of its id, space, texts, times and source. The rest is its life. A
+// walk-up is in the room already.
 func New(asked Booking, r Rules, now time.Time) (Booking, error) {
-	b := asked
-	b.Start, b.End = stampOf(b.Start), stampOf(b.End)
-	b.State, b.Revision = Booked, 1
-	b.CreatedAt, b.UpdatedAt = stampOf(now), stampOf(now)
+	b := Booking{ID: asked.ID, SpaceID: asked.SpaceID, OrganizationID: asked.OrganizationID, Title: asked.Title, Private: asked.Private,
+		Organizer: asked.Organizer, Start: stampOf(asked.Start), End: stampOf(asked.End), State: Booked, Revision: 1, Source: asked.Source,
+		ExternalID: asked.ExternalID, CreatedAt: stampOf(now), UpdatedAt: stampOf(now)}
+	fill(&b.Source, Local)
+	if b.Source != Local && b.Source != WalkUp {
+		return Booking{}, invalid("source", "is %q: want local or walk_up", b.Source)
+	}
 	if b.Source == WalkUp {
 		b.State, b.CheckedInAt = CheckedIn, stampOf(now)
 	}
@@ -49,13 +53,13 @@ func (b Booking) Change(e Edit, r Rules, now time.Time) (Booking, error) {
 		return b, notNow("the booking is %s and cannot be changed", b.State)
 	}
 	c := b
-	set(&c.Title, e.Title)
-	set(&c.Private, e.Private)
-	set(&c.Organizer, e.Organizer)
-	set(&c.ExternalID, e.ExternalID)
-	set(&c.OrganizationID, e.OrganizationID)
-	set(&c.Start, e.Start)
-	set(&c.End, e.End)
+	patch.Set(&c.Title, e.Title)
+	patch.Set(&c.Private, e.Private)
+	patch.Set(&c.Organizer, e.Organizer)
+	patch.Set(&c.ExternalID, e.ExternalID)
+	patch.Set(&c.OrganizationID, e.OrganizationID)
+	patch.Set(&c.Start, e.Start)
+	patch.Set(&c.End, e.End)
 	c.Start, c.End = stampOf(c.Start), stampOf(c.End)
 	if Same(c, b) {
 		return b, nil
@@ -67,12 +71,6 @@ func (b Booking) Change(e Edit, r Rules, now time.Time) (Booking, error) {
 		return b, err
 	}
 	return c.touched(now), nil
-}
-
-func set[T any](field *T, to *T) {
-	if to != nil {
-		*field = *to
-	}
 }
 
 // moved judges the new times of a booking that had others. A meeting that is

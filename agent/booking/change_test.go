@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -201,9 +202,11 @@ func TestEndAndCancel(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := c.do(meeting(c.state), c.now)
-			if err != nil || b.State != c.want || !b.End.Equal(c.end) || b.Live() || b.Revision != 2 {
+			if err != nil {
 				t.Fatalf("got %+v, %v", b, err)
 			}
+			goldentest.Values(t, "the booking", goldentest.Pairs{"State": {b.State, c.want}, "End": {b.End.Equal(c.end), true},
+				"Live": {b.Live(), false}, "Revision": {b.Revision, 2}})
 			if (b.State == Ended) != b.EndedAt.Equal(c.now) {
 				t.Fatalf("ended at %s", b.EndedAt)
 			}
@@ -236,9 +239,9 @@ func TestEndAndCancel(t *testing.T) {
 
 func TestReleaseAndEmpty(t *testing.T) {
 	b := meeting(Booked).ReleaseNow("nobody came", at(10, 10))
-	if b.State != Released || !b.ReleasedAt.Equal(at(10, 10)) || b.Reason != "nobody came" || b.Live() || b.Revision != 2 {
-		t.Fatalf("got %+v", b)
-	}
+	goldentest.Values(t, "the booking", goldentest.Pairs{"State": {b.State, Released},
+		"ReleasedAt": {b.ReleasedAt.Equal(at(10, 10)), true}, "Reason": {b.Reason, "nobody came"}, "Live": {b.Live(), false},
+		"Revision": {b.Revision, 2}})
 	b = meeting(CheckedIn).EndEmpty("the room is empty", at(10, 40))
 	if b.State != Ended || b.Reason != "the room is empty" || !b.PlannedEnd.Equal(at(11, 0)) || b.Revision != 2 {
 		t.Fatalf("got %+v", b)

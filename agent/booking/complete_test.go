@@ -78,7 +78,7 @@ func FuzzBooking(f *testing.F) {
 		if len(store) != 1 || len(tell) != 0 || store[0] != b {
 			t.Fatalf("stored %+v, told %+v", store, tell)
 		}
-		Default().SignAt(b.Start, s, nil)
+		Default().StateAt(b.Start, s, nil)
 		b.Due(Marks{}, Default())
 	})
 }

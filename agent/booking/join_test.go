@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"roomgate/agent/goldentest"
 )
 
 // drawVersion draws any version of the booking "m", from few values, so that
@@ -131,9 +133,10 @@ func TestResolve(t *testing.T) {
 			after[b.ID] = b
 		}
 		for _, l := range losers {
-			if was := after[l.ID]; was.State != Booked || l.State != Displaced || l.Revision != was.Revision+1 || l.Reason == "" || !l.UpdatedAt.Equal(was.UpdatedAt) {
-				t.Fatalf("%+v became %+v", was, l)
-			}
+			was := after[l.ID]
+			goldentest.Values(t, "displaced", goldentest.Pairs{"was.State": {was.State, Booked}, "l.State": {l.State, Displaced},
+				"Revision": {l.Revision, was.Revision + 1}, "no Reason": {l.Reason == "", false},
+				"UpdatedAt": {l.UpdatedAt.Equal(was.UpdatedAt), true}})
 			after[l.ID] = l
 		}
 		for _, a := range after {

@@ -141,6 +141,7 @@ func Same(a, b Booking) bool { return a == b || inUTC(a) == inUTC(b) }
 
 // inUTC is b with times that compare by ==.
 func inUTC(b Booking) Booking {
+	b.Unsigned, b.Vouched = false, Interval{} // of this side only
 	for _, t := range [...]*time.Time{&b.Start, &b.End, &b.CheckedInAt, &b.ReleasedAt, &b.EndedAt, &b.PlannedEnd, &b.CreatedAt, &b.UpdatedAt} {
 		*t = t.UTC()
 	}

@@ -20,7 +20,7 @@ func Resolve(live []Booking) (losers []Booking) {
 	for from, i := 0, 0; i <= len(sorted); i++ {
 		if i == len(sorted) || !sorted[i].Start.Before(end) {
 			if i-from > 1 {
-				losers = append(losers, settle(sorted[from:i])...)
+				losers = append(losers, yielding(sorted[from:i])...)
 			}
 			from, end = i, time.Time{}
 		}
@@ -32,8 +32,8 @@ func Resolve(live []Booking) (losers []Booking) {
 	return losers
 }
 
-// settle finds who yields in a group of bookings in which each touches another.
-func settle(group []*Booking) (losers []Booking) {
+// yielding finds who yields in a group of bookings in which each touches another.
+func yielding(group []*Booking) (losers []Booking) {
 	var present, ranked []Booking
 	for _, b := range group {
 		if b.State == CheckedIn {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 // Rules are what a meeting space allows.
@@ -51,7 +53,7 @@ func (r Rules) times(b Booking, now time.Time) error {
 	case length < r.Minimum:
 		return invalid("end_time", "leaves %s: want at least %s", short(length), short(r.Minimum))
 	case b.Source == WalkUp && length > r.WalkUp:
-		return invalid("end_time", "makes the walk-up %s long: at most %s", short(length), short(r.WalkUp))
+		return r.tooLong(length)
 	case b.Start.After(now.Add(r.Horizon)):
 		return invalid("start_time", "is too far ahead: at most %d days", int(r.Horizon.Hours()/24))
 	}
@@ -67,6 +69,10 @@ func (r Rules) times(b Booking, now time.Time) error {
 		}
 	}
 	return r.open(b)
+}
+
+func (r Rules) tooLong(length time.Duration) error {
+	return invalid("end_time", "makes the walk-up %s long: at most %s", short(length), short(r.WalkUp))
 }
 
 // lengths judges the length of a booking, also of one that was prolonged.
@@ -91,7 +97,7 @@ func (r Rules) onClocks(b Booking) time.Duration {
 	return b.End.Sub(b.Start) + time.Duration(after-before)*time.Second
 }
 
-// ahead is how far in the future a walk-up may begin: whoever asks may have a
+// ahead is how far in the future a walk-up may begin: anybody who asks may have a
 // clock that is fast. It is checked in at once, so it cannot be for later.
 const ahead = time.Minute
 
@@ -195,4 +201,12 @@ func span(from, until time.Time) string {
 		return from.Format("2006-01-02 15:04 to ") + until.Format("15:04 UTC")
 	}
 	return from.Format("2006-01-02 15:04 to ") + stamp(until)
+}
+
+func invalid(field, format string, args ...any) error {
+	return problem.New(problem.Invalid, field, format, args...)
+}
+
+func notNow(format string, args ...any) error {
+	return problem.New(problem.NotNow, "", format, args...)
 }

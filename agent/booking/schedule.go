@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"roomgate/agent/problem"
 )
 
 // Schedule holds the bookings of one space in memory. Readers hold its lock
@@ -146,6 +148,13 @@ func (s *Schedule) Free(start, end time.Time, except string) error {
 	return nil
 }
 
+// taken names the interval in the way.
+func taken(busy Interval) error {
+	e := problem.New(problem.Conflict, "start_time", "is not free: the space is booked %s", span(busy.Start, busy.End))
+	e.Busy = &problem.Interval{Start: busy.Start, End: busy.End}
+	return e
+}
+
 // Now returns the live booking at t and the next one after it; nil where there
 // is none. They must not be changed.
 func (s *Schedule) Now(t time.Time) (current, next *Booking) {
@@ -210,6 +219,11 @@ func (s *Schedule) All(from, to time.Time) []Booking {
 	s.mu.RUnlock()
 	slices.SortFunc(out, func(a, b Booking) int { return earlier(&a, &b) })
 	return out
+}
+
+// around are the bookings from the day before a booking to the day after.
+func (s *Schedule) around(b Booking) []Booking {
+	return s.All(b.Start.AddDate(0, 0, -1), b.End.AddDate(0, 0, 1))
 }
 
 // Walk calls f for the live bookings, sorted by start, until it returns false.

@@ -162,7 +162,7 @@ func TestScheduleIsReadWhileItChanges(t *testing.T) {
 		}
 	})
 	for range 300 {
-		if g := Default().SignAt(at(10, 5), s, nil); g.Status != Reserved || g.Current.ID != "m0" {
+		if g := Default().StateAt(at(10, 5), s, nil); g.Status != Reserved || g.Current.ID != "m0" {
 			t.Fatalf("got %+v", g)
 		}
 	}

@@ -110,15 +110,22 @@ func (w Week) opens(at time.Time, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// closes returns when the space closes, at being inside its hours; ok is false
-// if it never does.
-func (w Week) closes(at time.Time, zone *time.Location) (time.Time, bool) {
+// closes returns when the space closes, at being inside its hours; zero: never.
+func (w Week) closes(at time.Time, zone *time.Location) time.Time {
 	for at0 := at; len(w) > 0 && at.Sub(at0) < 8*24*time.Hour; {
 		from, until, ok := w.opening(at, zone)
 		if !ok || at.Before(from) || !at.Before(until) {
-			return at, true
+			return at
 		}
 		at = until
 	}
-	return time.Time{}, false
+	return time.Time{}
+}
+
+// sooner is the earlier one of two times of which zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -26,5 +26,5 @@
 //     hold the present year's rules alone. A name
 //     that is none of them counts as the room's zone, and is a problem.
 //   - A calendar that stops in the middle is an error, not a short calendar:
-//     whoever trusts it would free rooms.
+//     anybody who trusts it would free rooms.
 package calendar

@@ -3,9 +3,9 @@ package calendar
 import (
 	"errors"
 	"fmt"
+	"roomgate/agent/printable"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -341,7 +341,7 @@ func lengthBetween(start, end moment) (length, error) {
 // and not endless.
 func title(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if r != '\n' && r != '\t' && printable.Hidden(r) {
 			return -1
 		}
 		return r

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/goldentest"
 )
 
 // FuzzParse: whatever the bytes, Parse returns in bounded time with
@@ -42,10 +44,11 @@ func FuzzParse(f *testing.F) {
 		}
 		last := time.Time{}
 		for _, o := range got {
-			if !touches(o.Start, o.End, from, to) || o.Start.Before(last) || o.UID == "" || o.Sequence < 0 ||
-				o.Start.Location() != time.UTC || len(o.Title) > maxTitle || strings.ToValidUTF8(o.Title, "") != o.Title {
-				t.Fatalf("%+v", o)
-			}
+			goldentest.Values(t, "an occurrence", goldentest.Pairs{"touches": {touches(o.Start, o.End, from, to), true},
+				"Start.Before(last)": {o.Start.Before(last), false}, "no UID": {o.UID == "", false},
+				"Sequence < 0": {o.Sequence < 0, false}, "Start.Location": {o.Start.Location(), time.UTC},
+				"len(o.Title) > maxTitle":  {len(o.Title) > maxTitle, false},
+				`ToValidUTF8(o.Title, "")`: {strings.ToValidUTF8(o.Title, ""), o.Title}})
 			last = o.Start
 		}
 	})

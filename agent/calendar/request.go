@@ -59,7 +59,7 @@ func CheckURL(raw string) error {
 }
 
 // failure is what is told of a fetch that failed. Of one from a network that is
-// not the business of whoever gave the URL it is one sentence, and the cause is
+// not the business of the one who gave the URL it is one sentence, and the cause is
 // an *outgoing.Hidden.
 func (f *Feed) failure(inside bool, status int, message string, err error) *FetchError {
 	if !inside {

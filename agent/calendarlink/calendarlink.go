@@ -9,8 +9,9 @@
 //
 // What the building has settled stays: a meeting that people or the cloud
 // cancelled, that was ended, or released because nobody came. A later time in
-// the calendar makes another meeting of it. A meeting that is checked in to
-// keeps its start, and what people prolonged keeps its end.
+// the calendar makes another meeting of it. A meeting that people moved here, and
+// that is over, has settled the time that it had and not the calendar's. A meeting
+// that is checked in to keeps its start, and what people prolonged keeps its end.
 //
 // An event that cannot be read is no event that is missing: its bookings stay
 // as they are.
@@ -19,6 +20,7 @@ package calendarlink
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -78,12 +80,7 @@ type layout struct {
 // place makes the booking of an occurrence what it shall be.
 func (l *layout) place(o calendar.Occurrence) {
 	said := booking.Interval{Start: o.Start.UTC().Truncate(time.Millisecond), End: o.End.UTC().Truncate(time.Millisecond)}
-	id := ID(l.Room.ID, o.ExternalID())
-	old, known := l.Bookings.Get(id)
-	if known && l.parted(old, said) {
-		id = movedID(l.Room.ID, o)
-		old, known = l.Bookings.Get(id)
-	}
+	id, old, known := l.standing(o, said)
 	l.Said[id] = said
 	if known && (settled(old) || old.Live() && l.unread[o.UID]) {
 		return
@@ -111,6 +108,20 @@ func (l *layout) place(o calendar.Occurrence) {
 	l.Placed = append(l.Placed, b)
 }
 
+// standing finds the booking that stands for an occurrence: the first one of its
+// name, or once the calendar speaks of another meeting than that, the next one
+// of its times. The search ends, for every booking on its way is there.
+func (l *layout) standing(o calendar.Occurrence, said booking.Interval) (id string, b booking.Booking, known bool) {
+	id = ID(l.Room.ID, o.ExternalID())
+	for n := 1; ; n++ {
+		b, known = l.Bookings.Get(id)
+		if !known || !l.parted(b, said) {
+			return id, b, known
+		}
+		id = movedID(l.Room.ID, o, n)
+	}
+}
+
 // settled says that the building has decided on a meeting.
 func settled(b booking.Booking) bool {
 	return !b.Live() && b.State != booking.Displaced && !b.Left()
@@ -118,6 +129,9 @@ func settled(b booking.Booking) bool {
 
 // parted says that the calendar speaks of another meeting than the booking: it
 // was moved after that was settled, or away from where people are in the room.
+// A meeting that people moved here and that is over by now has only used that
+// time: it says nothing of the time at which the calendar has it. So it does not
+// matter whether the calendar was read while people were there.
 func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
 	if b.State == booking.CheckedIn {
 		return !b.Overlaps(said.Start, said.End)
@@ -125,10 +139,21 @@ func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
 	if !settled(b) {
 		return false
 	}
+	if b.State != booking.Cancelled && !planned(b).Overlaps(said.Start, said.End) {
+		return true
+	}
 	if was := l.Marks[b.ID].Calendar; was != (booking.Interval{}) {
 		return !was.Start.Equal(said.Start) || !was.End.Equal(said.End)
 	}
 	return !b.Start.Equal(said.Start) || !b.End.Equal(said.End) && !b.PlannedEnd.Equal(said.End)
+}
+
+// planned is the booking with all of the time that it was to have.
+func planned(b booking.Booking) booking.Booking {
+	if b.PlannedEnd.After(b.End) {
+		b.End = b.PlannedEnd
+	}
+	return b
 }
 
 // adopt lays what the calendar says over a booking.
@@ -184,9 +209,14 @@ func (l *layout) miss(to time.Time) {
 // calendar in a space.
 func ID(space, external string) string { return hash(space + "\n" + external + "\n") }
 
-// movedID is that of an occurrence that was moved after it was settled.
-func movedID(space string, o calendar.Occurrence) string {
-	return hash(space + "\n" + o.ExternalID() + "\n" + o.Start.String() + o.End.String())
+// movedID is the id of the n-th booking of an occurrence that was moved after the
+// one before was settled.
+func movedID(space string, o calendar.Occurrence, n int) string {
+	name := space + "\n" + o.ExternalID() + "\n" + o.Start.String() + o.End.String()
+	if n > 1 {
+		name += "\n" + strconv.Itoa(n)
+	}
+	return hash(name)
 }
 
 func hash(text string) string {

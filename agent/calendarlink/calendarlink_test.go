@@ -186,3 +186,74 @@ func TestFarFewerEventsAreDoubted(t *testing.T) {
 		t.Error("its second page is believed too")
 	}
 }
+
+// TestWhatPeopleHeldElsewhereTakesNoTime: a meeting that people moved here uses
+// the time to which they moved it. The calendar still has it at its own time, and
+// the room looks taken then, however the meeting here ends and whether or not
+// the calendar was read while people were there.
+func TestWhatPeopleHeldElsewhereTakesNoTime(t *testing.T) {
+	evening := meeting("a", at(20, 0), at(23, 0))
+	release := func(b booking.Booking) (booking.Booking, error) {
+		return b.ReleaseNow("nobody came", at(9, 10)), nil
+	}
+	end := func(now time.Time) func(booking.Booking) (booking.Booking, error) {
+		return func(b booking.Booking) (booking.Booking, error) { return b.EndNow(now) }
+	}
+	for name, c := range map[string]struct {
+		stays, read bool // people check in; the calendar is read before it is over
+		over        func(booking.Booking) (booking.Booking, error)
+		want        string
+	}{
+		"held, and read meanwhile":                 {true, true, end(at(10, 0)), "09:00-10:00 ended"},
+		"held, and not read meanwhile":             {true, false, end(at(10, 0)), "09:00-10:00 ended"},
+		"ended early, and read meanwhile":          {true, true, end(at(9, 30)), "09:00-09:30 ended"},
+		"ended early, and not read meanwhile":      {true, false, end(at(9, 30)), "09:00-09:30 ended"},
+		"released, and not read meanwhile":         {false, false, release, "09:00-10:00 released"},
+		"over without a check-in, and not read":    {false, false, end(at(10, 0)), "09:00-10:00 ended"},
+		"ended ahead of its start, not read":       {true, false, end(at(8, 56)), "09:00-10:00 ended"},
+		"ended ahead of its start, read before":    {true, true, end(at(8, 56)), "09:00-10:00 ended"},
+		"ended in its last minute, read meanwhile": {true, true, end(at(9, 59)), "09:00-09:59 ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.read(at(8, 0), nil, evening)
+			now, want := at(8, 0), []string(nil)
+			for range 3 { // and again: the next one too is moved, and held
+				moved := d.the(evening.Start)
+				d.change(moved.ID, func(b booking.Booking) (booking.Booking, error) {
+					start, until := at(9, 0), at(10, 0)
+					return b.Change(booking.Edit{Start: &start, End: &until}, booking.Default(), now)
+				})
+				if c.stays {
+					d.checkIn(moved.ID, at(8, 55))
+				}
+				if c.read {
+					d.read(at(8, 55), nil, evening)
+				}
+				d.change(moved.ID, c.over)
+				for range 2 {
+					d.read(at(10, 5), nil, evening)
+				}
+				want = append(want, "a "+c.want)
+				d.want("held elsewhere", append(slices.Clone(want), "a 20:00-23:00 booked")...)
+			}
+			d.change(d.the(evening.Start).ID, func(b booking.Booking) (booking.Booking, error) { return b.Cancel(at(10, 10)) })
+			d.read(at(10, 15), nil, evening)
+			d.want("and cancelled", append(slices.Clone(want), "a 20:00-23:00 cancelled")...)
+		})
+	}
+}
+
+// the booking that begins then.
+func (d *desk) the(start time.Time) (found booking.Booking) {
+	d.t.Helper()
+	for _, b := range d.Bookings.Live() {
+		if b.Start.Equal(start) {
+			found = b
+		}
+	}
+	if found.ID == "" {
+		d.t.Fatalf("nothing is booked at %v", start)
+	}
+	return found
+}

@@ -48,7 +48,7 @@ type Options struct {
 	Clock  *clock.Clock
 	Keys   *auth.Keys // of this hardware: who copies the card has others
 	Log    *slog.Logger
-	// Signers are the keys of whom the gateway belongs to: they come with the claim
+	// Signers are the keys that the owner signs with: they come with the claim
 	// and go with it.
 	Signers *doorsign.Signers
 
@@ -87,8 +87,8 @@ type Settings struct {
 	Password func() (string, error)
 }
 
-// Status is how the gateway stands with its cloud: whom it belongs to, or the
-// code by which somebody claims it. The code is a secret until it is used.
+// Status is how the gateway stands with its cloud: its owner, or the code
+// by which somebody claims it. The code is a secret until it is used.
 type Status struct {
 	ID        string `json:"gateway_id"`
 	Name      string `json:"name"`
@@ -161,13 +161,13 @@ type Claim struct {
 
 // Open reads the owner.
 func Open(_ context.Context, o Options) (*Claim, error) {
-	b := &Claim{o: o}
-	return b, o.DB.View(b.load)
+	cl := &Claim{o: o}
+	return cl, o.DB.View(cl.load)
 }
 
 // load reads the stored claim. What was sealed under another device secret is
 // another machine's: a copied card is not claimed.
-func (b *Claim) load(tx *store.Tx) error {
+func (cl *Claim) load(tx *store.Tx) error {
 	s, err := table.Get(tx, current)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -175,28 +175,28 @@ func (b *Claim) load(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	raw, err := b.o.Keys.Open(current, s.Login)
+	raw, err := cl.o.Keys.Open(current, s.Login)
 	if err == nil {
-		err = json.Unmarshal(raw, &b.login)
+		err = json.Unmarshal(raw, &cl.login)
 	}
 	if err != nil {
-		b.o.Log.Warn("the stored claim belongs to other hardware: claim the gateway again, roomgate claim shows the code")
+		cl.o.Log.Warn("the stored claim belongs to other hardware: claim the gateway again, roomgate claim shows the code")
 		return nil
 	}
-	b.stored = &s
+	cl.stored = &s
 	if s.Signed {
-		b.o.Signers.Expect()
+		cl.o.Signers.Expect()
 	}
 	return nil
 }
 
-// Signers are the keys of whom the gateway belongs to.
-func (b *Claim) Signers() *doorsign.Signers { return b.o.Signers }
+// Signers are the keys that the owner of the gateway signs with.
+func (cl *Claim) Signers() *doorsign.Signers { return cl.o.Signers }
 
 // off is why nobody has to claim the gateway, empty if somebody has to: the
 // configuration names a cloud, and no user of this gateway's there.
-func (b *Claim) off() string {
-	switch c := b.o.Cloud; {
+func (cl *Claim) off() string {
+	switch c := cl.o.Cloud; {
 	case c.URL == "":
 		return "it has no cloud: name one with roomgate setup, or as cloud.url"
 	case c.Page == "" && (c.Username != "" || c.Certificate):
@@ -207,81 +207,82 @@ func (b *Claim) off() string {
 
 // Status returns how the gateway's claim stands. While it waits, a code that was
 // shown for long enough gives way to a new one.
-func (b *Claim) Status() Status {
-	g := Status{ID: b.o.ID, Name: b.o.Name, Simulated: b.o.Simulated, State: Off, Reason: b.off(), CloudConnected: b.o.Online()}
+func (cl *Claim) Status() Status {
+	g := Status{ID: cl.o.ID, Name: cl.o.Name, Simulated: cl.o.Simulated, State: Off, Reason: cl.off(), CloudConnected: cl.o.Online()}
 	if g.Reason != "" {
 		return g
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s := b.stored; s != nil {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if s := cl.stored; s != nil {
 		g.State, g.OrganizationID, g.Organization, g.ClaimedAt = Done, s.OrganizationID, s.Organization, s.ClaimedAt
 		return g
 	}
-	code := b.code(time.Now())
+	code := cl.code(time.Now())
 	g.State, g.Code = Waiting, code.text
 	g.ExpiresS = int64(time.Until(code.made.Add(codeShown)) / time.Second)
-	g.URL, g.AtCloud = b.link(code.text), b.o.Cloud.Page != ""
+	g.URL, g.AtCloud = cl.link(code.text), cl.o.Cloud.Page != ""
 	return g
 }
 
 // Organization is the id of the one that the gateway belongs to, empty for none.
-func (b *Claim) Organization() string {
-	if b.off() != "" {
+func (cl *Claim) Organization() string {
+	if cl.off() != "" {
 		return ""
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.stored == nil {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.stored == nil {
 		return ""
 	}
-	return b.stored.OrganizationID
+	return cl.stored.OrganizationID
 }
 
 // Changed returns a channel that is closed when the claim is another. Take it
 // before asking for the claim, or a change may be missed.
-func (b *Claim) Changed() <-chan struct{} { return b.changed.Wait() }
+func (cl *Claim) Changed() <-chan struct{} { return cl.changed.Wait() }
 
 // code is the one to be shown now. The caller has the lock.
-func (b *Claim) code(now time.Time) shownCode {
-	b.codes = slices.DeleteFunc(b.codes, func(c shownCode) bool { return now.Sub(c.made) >= codeLife })
-	if n := len(b.codes); n == 0 || now.Sub(b.codes[n-1].made) >= codeShown {
-		b.codes = append(b.codes, shownCode{cloud.NewCode(), now})
+func (cl *Claim) code(now time.Time) shownCode {
+	cl.codes = slices.DeleteFunc(cl.codes, func(c shownCode) bool { return now.Sub(c.made) >= codeLife })
+	if n := len(cl.codes); n == 0 || now.Sub(cl.codes[n-1].made) >= codeShown {
+		cl.codes = append(cl.codes, shownCode{cloud.NewCode(), now})
 	}
-	return b.codes[len(b.codes)-1]
+	return cl.codes[len(cl.codes)-1]
 }
 
 // link is where a phone that scans the code goes: to the cloud's page, or to the
 // gateway's own. Empty if no other machine reaches that.
-func (b *Claim) link(code string) string {
-	page := b.o.Cloud.Page
+func (cl *Claim) link(code string) string {
+	page := cl.o.Cloud.Page
 	if page == "" {
-		page = b.o.Page()
+		page = cl.o.Page()
 	}
 	u, err := url.Parse(page)
 	if err != nil || u.Host == "" {
 		return ""
 	}
 	q := u.Query()
-	q.Set("gateway", b.o.ID)
+	q.Set("gateway", cl.o.ID)
 	q.Set("code", code)
 	u.RawQuery = q.Encode()
 	return u.String()
 }
 
-// Login is with whom the gateway logs in at the cloud: by its claim, or else by
-// its configuration. It fails if the password of that cannot be read.
-func (b *Claim) Login() (username, password string, err error) {
-	b.mu.Lock()
-	own := b.login
-	b.mu.Unlock()
-	if own.Username != "" && b.off() == "" {
+// Login is the user name and password that the gateway logs in with at the cloud:
+// those of its claim, or else those of its configuration. It fails if the configured
+// password cannot be read.
+func (cl *Claim) Login() (username, password string, err error) {
+	cl.mu.Lock()
+	own := cl.login
+	cl.mu.Unlock()
+	if own.Username != "" && cl.off() == "" {
 		return own.Username, own.Password, nil
 	}
-	if b.o.Cloud.Password != nil {
-		if password, err = b.o.Cloud.Password(); err != nil {
+	if cl.o.Cloud.Password != nil {
+		if password, err = cl.o.Cloud.Password(); err != nil {
 			return "", "", fmt.Errorf("cloud password: %w", err)
 		}
 	}
-	return b.o.Cloud.Username, password, nil
+	return cl.o.Cloud.Username, password, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
@@ -31,9 +32,9 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		for range 2 {
 			r.wantLogin("claimed", "roomgate-test/a-secret-of-test")
 			g := r.want("claimed", Done)
-			if g.Organization != "Acme" || g.OrganizationID != acme || r.Organization() != acme || g.ClaimedAt.IsZero() || g.Code != "" || g.URL != "" {
-				t.Errorf("claimed: %+v", g)
-			}
+			goldentest.Values(t, "claimed", goldentest.Pairs{"g.Organization": {g.Organization, "Acme"},
+				"OrganizationID": {g.OrganizationID, acme}, "r.Organization()": {r.Organization(), acme},
+				"ClaimedAt is zero": {g.ClaimedAt.IsZero(), false}, "Code": {g.Code, ""}, "URL": {g.URL, ""}})
 			if why := r.bring("m1", code, acmeClaim); why != nil {
 				t.Errorf("the same again: %v", why)
 			}

@@ -14,23 +14,23 @@ const hiddenCode = "its code is on the attached screen, and roomgate claim shows
 
 // ShowNetwork lets the network see the code for so long from now; 0 ends that. A
 // restart ends it as well.
-func (b *Claim) ShowNetwork(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shownUntil = time.Now().Add(d)
+func (cl *Claim) ShowNetwork(d time.Duration) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.shownUntil = time.Now().Add(d)
 }
 
 // NetworkStatus is Status for who asks from the network, where everybody does:
 // without the code, unless somebody at the gateway wants it to be shown or the
 // caller brings it, as the phone that has scanned it.
-func (b *Claim) NetworkStatus(brought string) Status {
-	g := b.Status()
+func (cl *Claim) NetworkStatus(brought string) Status {
+	g := cl.Status()
 	if g.State != Waiting {
 		return g
 	}
-	b.mu.Lock()
-	shown := time.Now().Before(b.shownUntil)
-	b.mu.Unlock()
+	cl.mu.Lock()
+	shown := time.Now().Before(cl.shownUntil)
+	cl.mu.Unlock()
 	if shown || subtle.ConstantTimeCompare([]byte(brought), []byte(g.Code)) == 1 {
 		return g
 	}

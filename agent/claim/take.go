@@ -3,21 +3,18 @@ package claim
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
 )
-
-// gatewayDevice is what events about the gateway itself name as the device.
-const gatewayDevice = "gateway"
 
 // message is what is sealed in down/claim.
 type message struct {
@@ -31,69 +28,69 @@ type message struct {
 // Take lets who has the code claim the gateway, once, and answers with a receipt.
 // The code itself is never sent: what it opens was sealed by somebody who has
 // it. An error means that nothing was stored.
-func (b *Claim) Take(ctx context.Context, e cloud.Envelope) error {
-	b.turn.Lock()
-	defer b.turn.Unlock()
-	err := b.apply(ctx, e)
+func (cl *Claim) Take(ctx context.Context, e cloud.Envelope) error {
+	cl.turn.Lock()
+	defer cl.turn.Unlock()
+	err := cl.apply(ctx, e)
 	switch refusal := problem.As(err); {
 	case err == nil:
 		return nil
-	case refusal == nil, refusal.Code == problem.Full, refusal.Code == problem.Internal:
+	case refusal == nil, refusal.Code.Unstored():
 		return err // not stored, so not acknowledged
 	default:
-		return b.o.Refuse(ctx, e, refusal)
+		return cl.o.Refuse(ctx, e, refusal)
 	}
 }
 
 // apply stores a claim with its receipt, and only then uses it. The caller has
 // the turn.
-func (b *Claim) apply(ctx context.Context, e cloud.Envelope) error {
-	if why := b.off(); why != "" {
+func (cl *Claim) apply(ctx context.Context, e cloud.Envelope) error {
+	if why := cl.off(); why != "" {
 		return problem.New(problem.Conflict, "", "this gateway cannot be claimed: %s", why)
 	}
-	b.mu.Lock()
-	have := b.stored
-	b.mu.Unlock()
+	cl.mu.Lock()
+	have := cl.stored
+	cl.mu.Unlock()
 	switch {
 	case have != nil && have.Message == e.ID:
-		return b.answerAgain(ctx, e)
+		return cl.answerAgain(ctx, e)
 	case have != nil:
 		return problem.New(problem.Conflict, "", "this gateway is claimed already: end that with roomgate claim --release at the gateway")
 	}
-	m, err := b.open(e.Data)
+	m, err := cl.open(e.Data)
 	if err != nil {
 		return err
 	}
-	s, err := b.seal(m, e.ID)
+	s, err := cl.seal(m, e.ID)
 	if err != nil {
 		return err
 	}
-	signers, err := b.signers(m)
+	signers, err := cl.signers(m)
 	if err != nil {
 		return err
 	}
-	err = b.store(ctx, e, s, signers, func() {
-		b.mu.Lock()
-		b.stored, b.login, b.codes = &s, m.login, nil
-		b.mu.Unlock()
-		b.changed.Wake()
+	err = cl.store(ctx, e, s, signers, func() {
+		cl.mu.Lock()
+		cl.stored, cl.login, cl.codes = &s, m.login, nil
+		cl.mu.Unlock()
+		cl.changed.Wake()
 	})
 	if err != nil {
 		return err
 	}
-	b.o.Log.Info("this gateway was claimed", "organization", s.OrganizationID, "own_user", m.Username != "")
+	cl.o.Log.Info("this gateway was claimed", "organization", s.OrganizationID, "own_user", m.Username != "")
 	if m.Username != "" {
-		b.o.LoginChanged()
+		cl.o.LoginChanged()
 	}
 	return nil
 }
 
 // signers makes the keys of a claim those of the gateway.
-func (b *Claim) signers(m message) (eventlog.Stage, error) {
+func (cl *Claim) signers(m message) (eventlog.Stage, error) {
 	if len(m.SigningKeys) == 0 {
-		return b.o.Signers.StageNone(), nil
+		return cl.o.Signers.StageNone(), nil
 	}
-	s, err := b.o.Signers.Stage(m.SigningKeys)
+	s, err := cl.o.Signers.Stage(m.SigningKeys)
 	if refusal := problem.As(err); refusal != nil {
 		under := *refusal
 		under.Field = "signing_keys" + under.Field
@@ -103,14 +100,14 @@ func (b *Claim) signers(m message) (eventlog.Stage, error) {
 }
 
 // open is what was sealed with a code that is or was just shown.
-func (b *Claim) open(data []byte) (m message, err error) {
+func (cl *Claim) open(data []byte) (m message, err error) {
 	var outer struct {
 		Sealed []byte `json:"sealed"`
 	}
 	if err := json.Unmarshal(data, &outer); err != nil || len(outer.Sealed) == 0 {
 		return m, problem.New(problem.Invalid, "sealed", "is missing or not base64: seal the claim with its code")
 	}
-	raw, err := b.unseal(outer.Sealed)
+	raw, err := cl.unseal(outer.Sealed)
 	if err != nil {
 		return m, err
 	}
@@ -120,19 +117,19 @@ func (b *Claim) open(data []byte) (m message, err error) {
 	return m, m.check()
 }
 
-func (b *Claim) unseal(sealed []byte) ([]byte, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	before, now := b.wrong, b.o.Moment()
-	if wait, ok := b.wrong.Take(wrongCodes, now); !ok {
+func (cl *Claim) unseal(sealed []byte) ([]byte, error) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	before, now := cl.wrong, cl.o.Moment()
+	if wait, ok := cl.wrong.Take(wrongCodes, now); !ok {
 		return nil, problem.New(problem.Unavailable, "", "too many wrong claim codes came: try again in %v", wait.Truncate(time.Second)+time.Second)
 	}
-	for _, code := range b.codes {
+	for _, code := range cl.codes {
 		if time.Since(code.made) >= codeLife {
 			continue
 		}
-		if raw, err := cloud.Unseal(code.text, cloud.Topics{Gateway: b.o.ID}.Down("claim"), sealed); err == nil {
-			b.wrong = before
+		if raw, err := cloud.Unseal(code.text, cloud.Topics{Gateway: cl.o.ID}.Down("claim"), sealed); err == nil {
+			cl.wrong = before
 			return raw, nil
 		}
 	}
@@ -146,11 +143,11 @@ func (m *message) check() error {
 	switch {
 	case !auth.IsUUID(m.OrganizationID):
 		return refuse("organization_id", "is not a UUID in small letters")
-	case m.Organization == "" || !printable(m.Organization, 100):
+	case m.Organization == "" || !text(m.Organization, 100):
 		return refuse("organization", "is the name: want 1 to 100 bytes of text")
-	case !printable(m.Username, 128):
+	case !text(m.Username, 128):
 		return refuse("username", "is out of range: want at most 128 bytes of text")
-	case !printable(m.Password, 1024):
+	case !text(m.Password, 1024):
 		return refuse("password", "is out of range: want at most 1024 bytes of text")
 	case m.Username == "" && m.Password != "":
 		return refuse("username", "is missing, and there is a password: name the user")
@@ -158,56 +155,59 @@ func (m *message) check() error {
 	return nil
 }
 
-// printable says whether a text has at most so many bytes and nothing but text.
-func printable(s string, most int) bool {
-	return len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
-}
+// text says whether s has at most so many bytes and nothing but text.
+func text(s string, most int) bool { return len(s) <= most && printable.Line(s) }
 
-func (b *Claim) seal(m message, id string) (storedClaim, error) {
+func (cl *Claim) seal(m message, id string) (storedClaim, error) {
 	raw, err := json.Marshal(m.login)
 	return storedClaim{OrganizationID: m.OrganizationID, Organization: m.Organization, Message: id,
 		Signed:    len(m.SigningKeys) > 0,
-		ClaimedAt: b.o.Clock.Now().UTC().Truncate(time.Millisecond), Login: b.o.Keys.Seal(current, raw)}, err
+		ClaimedAt: cl.o.Clock.Now().UTC().Truncate(time.Millisecond), Login: cl.o.Keys.Seal(current, raw)}, err
 }
 
 // store writes a claim, its organization, its keys, the event and the receipt, and
 // then shows it.
-func (b *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, signers eventlog.Stage, show func()) error {
+func (cl *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, signers eventlog.Stage, show func()) error {
 	write := func(tx *store.Tx) error {
-		if err := b.o.Organization(tx, s.OrganizationID, s.Organization, s.ClaimedAt); err != nil {
+		if err := cl.o.Organization(tx, s.OrganizationID, s.Organization, s.ClaimedAt); err != nil {
 			return err
 		}
 		if err := table.Put(tx, current, s); err != nil {
 			return err
 		}
-		if err := b.tell(tx, "gatewayClaimed", map[string]any{"organization_id": s.OrganizationID, "organization": s.Organization}); err != nil {
+		if err := cl.tell(tx, eventClaimed, map[string]any{"organization_id": s.OrganizationID, "organization": s.Organization}); err != nil {
 			return err
 		}
-		return b.o.Answer(tx, e.ID)
+		return cl.o.Answer(tx, e.ID)
 	}
-	return b.o.Events.Commit(ctx, signers, eventlog.Stage{Write: write, Show: show})
+	return cl.o.Events.Commit(ctx, signers, eventlog.Stage{Write: write, Show: show})
 }
 
 // tell writes down what happened to the gateway.
-func (b *Claim) tell(tx *store.Tx, event string, details map[string]any) error {
-	return b.o.Events.Tell(tx, eventlog.Record{Type: event, Time: b.o.Clock.Now(), Device: gatewayDevice, Details: details})
+func (cl *Claim) tell(tx *store.Tx, event string, details map[string]any) error {
+	return cl.o.Events.Tell(tx, eventlog.Record{Type: event, Time: cl.o.Clock.Now(), Device: eventlog.GatewayDevice, Details: details})
 }
 
-// answerAgain answers the message that brought the claim again.
-func (b *Claim) answerAgain(ctx context.Context, e cloud.Envelope) error {
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error { return b.o.Answer(tx, e.ID) })
+// answerAgain answers the message that brought the claim again. On a full disk the
+// receipt that was stored with the claim has to do.
+func (cl *Claim) answerAgain(ctx context.Context, e cloud.Envelope) error {
+	err := cl.o.Events.Update(ctx, func(tx *store.Tx) error { return cl.o.Answer(tx, e.ID) })
+	if errors.Is(err, store.ErrFull) {
+		return nil
+	}
+	return err
 }
 
 // Release ends the claim: the gateway is nobody's, logs in as its configuration
 // says, holds no key of its cloud, and shows a new code. What the organization has here stays, but for the
 // spaces that were its own by the claim alone. by is who wanted it. It fails if
 // that cannot be stored.
-func (b *Claim) Release(ctx context.Context, by string) error {
-	b.turn.Lock()
-	defer b.turn.Unlock()
-	b.mu.Lock()
-	have := b.stored
-	b.mu.Unlock()
+func (cl *Claim) Release(ctx context.Context, by string) error {
+	cl.turn.Lock()
+	defer cl.turn.Unlock()
+	cl.mu.Lock()
+	have := cl.stored
+	cl.mu.Unlock()
 	if have == nil {
 		return nil
 	}
@@ -215,17 +215,17 @@ func (b *Claim) Release(ctx context.Context, by string) error {
 		if err := table.Delete(tx, current); err != nil {
 			return err
 		}
-		return b.tell(tx, "gatewayReleased", map[string]any{"organization_id": have.OrganizationID, "organization": have.Organization, "by": by})
+		return cl.tell(tx, eventReleased, map[string]any{"organization_id": have.OrganizationID, "organization": have.Organization, "by": by})
 	}
 	show := func() {
-		b.mu.Lock()
-		b.stored, b.login = nil, login{}
-		b.mu.Unlock()
-		b.changed.Wake()
+		cl.mu.Lock()
+		cl.stored, cl.login = nil, login{}
+		cl.mu.Unlock()
+		cl.changed.Wake()
 	}
-	if err := b.o.Events.Commit(ctx, b.o.Signers.StageNone(), eventlog.Stage{Write: write, Show: show}); err != nil {
+	if err := cl.o.Events.Commit(ctx, cl.o.Signers.StageNone(), eventlog.Stage{Write: write, Show: show}); err != nil {
 		return err
 	}
-	b.o.LoginChanged()
+	cl.o.LoginChanged()
 	return nil
 }

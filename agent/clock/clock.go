@@ -169,7 +169,7 @@ func (c *Clock) trust(r reading) Trust {
 }
 
 // Steady is since when Now goes on without a step of more than a minute, and
-// the gateway without a pause of more than that. Whoever waits for people waits from then.
+// the gateway without a pause of more than that. Anybody who waits for people waits from then.
 func (c *Clock) Steady() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

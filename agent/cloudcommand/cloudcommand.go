@@ -1,5 +1,5 @@
-// Package cloudcommand is how a command of the cloud comes in: read strictly,
-// judged by its signature, handed to the devices, and answered in any case.
+// Package cloudcommand takes the commands of the cloud: it reads them strictly,
+// judges their signatures, hands them to the devices, and answers in any case.
 package cloudcommand
 
 import (
@@ -84,14 +84,10 @@ func Take(ctx context.Context, commands *device.Commands, signers *doorsign.Sign
 	if e.Retained {
 		return commands.Refuse(ctx, c, problem.New(problem.Invalid, "", "a retained command is never carried out: publish it without retain"))
 	}
-	count, err := signers.Judge(e, c)
-	switch {
-	case err != nil:
+	if c.Count, err = signers.Judge(e, c); err != nil {
 		return commands.Refuse(ctx, c, AsError(err))
-	case count == nil:
-		return commands.Take(ctx, c)
 	}
-	return commands.Take(ctx, c, count)
+	return commands.Take(ctx, c)
 }
 
 // unread is the action of a command that could not be read.
@@ -103,9 +99,18 @@ func RefuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelo
 	return commands.Refuse(ctx, device.Command{ID: e.ID, Action: unread, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why)
 }
 
-// RefuseMessage answers a message that is no command with a receipt.
+// RefuseMessage answers a message that is no command with a receipt, and so each part of it.
 func RefuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error, also ...func(*store.Tx) error) error {
+	if len(e.Parts) > 0 {
+		also = append(also, func(tx *store.Tx) error { return push(tx, commands, "", e.Parts, device.RefusedReceipt("", why)) })
+	}
 	return commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
+}
+
+// Done is the receipt of a message that was carried out at once.
+func Done(id string) device.Receipt {
+	now := time.Now().UTC()
+	return device.Receipt{CommandID: id, State: device.Done, ReceivedAt: now, FinishedAt: now}
 }
 
 // AsError sorts an error into the codes of a problem: of an envelope it names the
@@ -116,4 +121,19 @@ func AsError(err error) *problem.Error {
 		return &problem.Error{Code: problem.Invalid, Field: envelope.Field, Message: envelope.Problem}
 	}
 	return device.AsError(err)
+}
+
+// PushDone answers a message that was carried out at once, and so each part of it.
+func PushDone(tx *store.Tx, commands *device.Commands, spaceID string, e cloud.Envelope) error {
+	return push(tx, commands, spaceID, append([]string{e.ID}, e.Parts...), Done(""))
+}
+
+// push sends one receipt for several messages.
+func push(tx *store.Tx, commands *device.Commands, spaceID string, ids []string, r device.Receipt) error {
+	for _, r.CommandID = range ids {
+		if err := commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT, Space: spaceID}, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,10 +6,10 @@ package cloudlink
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"net"
-	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,7 +20,8 @@ import (
 )
 
 // Handler takes a message that came down. Its error means that the message could
-// not be stored: it is not acknowledged and comes again.
+// not be stored: it is not acknowledged and comes again. One that has no room, store.ErrFull
+// or problem.Full, is refused instead.
 type Handler = func(context.Context, cloud.Envelope) error
 
 // Options are what the conversation stands on. Events stays with the link even
@@ -46,8 +47,8 @@ type Options struct {
 	Verify func(level string, s cloud.Signed) (keyID string, err error)
 	// Up follows each connection, once the birth message is out.
 	Up func()
-	// Contested is called when the broker has closed so many connections in a row
-	// soon: another gateway probably has the same id.
+	// Contested is called when another gateway has the same id, with how many
+	// connections in a row the broker has closed soon.
 	Contested func(ctx context.Context, connections int)
 	// Witness hears the time of each live message.
 	Witness func(e cloud.Envelope)
@@ -62,6 +63,9 @@ type Settings struct {
 	Acks              string  // on what the outbox forgets: cloud.AcksBackend or cloud.AcksBroker
 	TLS12             bool    // an old broker may speak TLS 1.2; else 1.3 is the least
 	Rate              float64 // messages of a backlog per second; 0: as many as the broker takes
+	// ReconnectSpread is over how long the first attempt after a lost connection is
+	// spread, unless the cloud wants another; 0: a second.
+	ReconnectSpread time.Duration
 }
 
 // Link is the conversation. Without a cloud it is never connected.
@@ -69,6 +73,9 @@ type Link struct {
 	o      Options
 	topics cloud.Topics
 	down   map[string]Handler
+
+	// spread is what the cloud wants for the configured one, in seconds; 0: nothing.
+	spread atomic.Int64
 
 	// Both are nil without a cloud, and until Open has made them.
 	link   atomic.Pointer[cloud.Link]
@@ -91,19 +98,15 @@ func (l *Link) Open(o Options) error {
 	if err != nil {
 		return err
 	}
-	var subscribe []string
-	for _, level := range slices.Sorted(maps.Keys(l.down)) {
-		subscribe = append(subscribe, l.topics.Down(level))
-	}
 	s := &session{link: l}
 	l.link.Store(cloud.NewLink(cloud.LinkOptions{
-		URL: o.Cloud.URL, ClientID: "roomgate-" + o.Gateway, Login: o.Login, TLS: secure,
+		URL: o.Cloud.URL, ClientID: clientID(o.Gateway), Login: o.Login, TLS: secure,
 		Will: s.will, Birth: s.birth, Farewell: s.farewell,
-		Subscribe: subscribe, Receive: l.Receive, Up: l.up, Contested: o.Contested,
-		Dial: o.Dial, Log: o.Log,
+		Subscribe: []string{l.topics.Down("+")}, Unsubscribe: l.earlier(), Receive: l.Receive, Up: l.up, Contested: o.Contested,
+		Own: cloud.Own{Topic: l.topics.Up("presence"), Mine: l.mine}, Spread: l.Spread, Dial: o.Dial, Log: o.Log,
 	}))
 	l.uplink.Store(cloud.NewUplink(l.link.Load(), outbox{l}, cloud.UplinkOptions{
-		Acks: o.Cloud.Acks, Rate: o.Cloud.Rate, History: outbox{l}.rows, Log: o.Log}))
+		Acks: o.Cloud.Acks, Rate: o.Cloud.Rate, ForgetWithin: forgetWithin, History: outbox{l}.rows, Log: o.Log}))
 	return nil
 }
 
@@ -136,7 +139,17 @@ func (l *Link) Configured() bool { return l.link.Load() != nil }
 // Connected says whether the cloud's broker is there now.
 func (l *Link) Connected() bool { return l.Configured() && l.link.Load().Connected() }
 
-// Contested is how many connections in a row the cloud's broker has closed soon.
+// Away is how long the cloud's broker has been unreachable, see [cloud.Link.Away]; 0:
+// it is there, or there is no cloud.
+func (l *Link) Away() time.Duration {
+	if !l.Configured() {
+		return 0
+	}
+	return l.link.Load().Away()
+}
+
+// Contested is how many connections in a row the cloud's broker has closed soon, as
+// another gateway has this id.
 func (l *Link) Contested() int {
 	if !l.Configured() {
 		return 0
@@ -159,3 +172,15 @@ func (l *Link) up(context.Context) {
 
 // Topics are the gateway's own.
 func (l *Link) Topics() cloud.Topics { return l.topics }
+
+// clientID names the session at the broker. Some brokers, as NATS, take none with a dot.
+func clientID(gateway string) string { return "roomgate-" + strings.ReplaceAll(gateway, ".", "--") }
+
+// earlier are the filters of earlier versions, one for each level: a broker that keeps them
+// would send everything twice, or keep six queues for one gateway.
+func (l *Link) earlier() (filters []string) {
+	for _, level := range []string{"ack", "claim", "command", "config", "replay", "schedule"} {
+		filters = append(filters, l.topics.Down(level))
+	}
+	return filters
+}

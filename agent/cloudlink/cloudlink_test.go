@@ -2,9 +2,11 @@ package cloudlink
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ type rig struct {
 	taken   []string // ids
 	refused []string // level and why
 	heard   []time.Time
+	through chan struct{} // a message was refused
 }
 
 func openRig(t *testing.T) *rig {
@@ -31,7 +34,7 @@ func openRig(t *testing.T) *rig {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	c := clock.New(clock.Options{Mode: clock.Always})
-	r := &rig{Link: New("test"), t: t}
+	r := &rig{Link: New("test"), t: t, through: make(chan struct{}, 9)}
 	events := eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: 100, Log: slog.New(slog.DiscardHandler), Grown: r.Wake})
 	err = r.Open(Options{DB: db, Events: events, Clock: c, Log: slog.New(slog.DiscardHandler), Gateway: "test", Version: "1",
 		Cloud: Settings{URL: "mqtt://cloud.example.com", Acks: cloud.AcksBackend},
@@ -42,6 +45,7 @@ func openRig(t *testing.T) *rig {
 		}},
 		Refuse: func(_ context.Context, level string, _ cloud.Envelope, err error) error {
 			r.refused = append(r.refused, level+": "+err.Error())
+			r.through <- struct{}{}
 			return nil
 		},
 		Up: func() {}, Witness: func(e cloud.Envelope) { r.heard = append(r.heard, e.Time) },
@@ -85,6 +89,30 @@ func TestEachMessageReachesWhoTakesIt(t *testing.T) {
 		}
 		if got := append(r.refused, "")[0]; got != c.refused {
 			t.Errorf("%s: refused %q, want %q", c.name, got, c.refused)
+		}
+	}
+}
+
+// What cannot be understood is answered where its id can be read, else dropped.
+func TestWhatIsBrokenIsAnswered(t *testing.T) {
+	body := base64.StdEncoding.EncodeToString([]byte(`{"specversion":"1.0","id":"m"`))
+	for _, c := range []struct{ payload, refused string }{
+		{`{"id":"m","source":"s","type":"roomgate.command","data":{}}`, `command: specversion is "", want "1.0"`},
+		{`{"specversion":"1.0","id":"m","data":"` + strings.Repeat("x", cloud.MaxEnvelope) + `"}`, "command: envelope has 65"},
+		{`{"specversion":"1.0","id":"m","data":{"a":}}`, "command: envelope is not JSON"},
+		{`{"specversion":"1.0","data":{"a":}}`, ""},
+		{`{"payloadType":"x","payload":"` + body + `","signatures":[]}`, "command: signatures are 0: want one"},
+		{`{"payload":"` + body + `","signatures":[],"also":1}`, "command: also is not known beside a signed payload"},
+		{`{"payload":"` + body + `","signatures":7}`, "command: envelope is signed and cannot be read"},
+		{`{"payload":"%","signatures":[]}`, ""},
+		{`{"payload":"bm8=","signatures":[]}`, ""},
+	} {
+		r := openRig(t)
+		if err := r.Receive(t.Context(), cloud.Message{Topic: r.Topics().Down("command"), Payload: []byte(c.payload)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := append(r.refused, "")[0]; !strings.HasPrefix(got, c.refused) || (got == "") != (c.refused == "") || len(r.taken) > 0 {
+			t.Errorf("%.60s: refused %q, want %q", c.payload, got, c.refused)
 		}
 	}
 }
@@ -146,5 +174,24 @@ func TestAcknowledgedIsNeverBeyondTheLog(t *testing.T) {
 	}
 	if at, err := r.Acked(); at != 0 || err != nil {
 		t.Errorf("acknowledged up to %d of an empty log, %v", at, err)
+	}
+}
+
+// A presence message of another run, as that of another gateway with this id, is not ours.
+func TestOwnPresence(t *testing.T) {
+	r, other := openRig(t), openRig(t)
+	if m := (&session{link: r.Link}).will(); !r.mine(m) || other.mine(m) {
+		t.Errorf("mine %v, the other's %v", r.mine(m), other.mine(m))
+	}
+}
+
+// The cloud may set over how long the gateway comes back, and take that back.
+func TestSpread(t *testing.T) {
+	r := openRig(t)
+	r.o.Cloud.ReconnectSpread = 2 * time.Second
+	for _, c := range [][2]int{{0, 2}, {60, 60}, {0, 2}} {
+		if r.SetSpread(c[0]); r.Spread() != time.Duration(c[1])*time.Second {
+			t.Errorf("%v: %v", c[0], r.Spread())
+		}
 	}
 }

@@ -3,11 +3,17 @@ package cloudlink
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"roomgate/agent/eventlog"
 	"roomgate/cloud"
 	"roomgate/store"
 )
+
+// forgetWithin is how soon it is stored how far the cloud has acknowledged, while
+// that is little. Each time costs the card two pages or more; after a power cut the
+// cloud gets what it acknowledged since once more, with the same ids.
+const forgetWithin = 10 * time.Second
 
 // AckedCursor names how far the cloud has acknowledged the log.
 const AckedCursor eventlog.Cursor = "acked"
@@ -79,5 +85,12 @@ func (l *Link) message(item store.Item[eventlog.Row]) (cloud.Message, error) {
 	return cloud.Message{Topic: l.topics.Up(r.Level()), Payload: payload, QoS: 1}, nil
 }
 
-// Acked is how far the cloud has acknowledged the log.
-func (l *Link) Acked() (seq uint64, err error) { return outbox{l}.Acked() }
+// Acked is how far the cloud has acknowledged the log. What is stored of that may
+// be forgetWithin behind.
+func (l *Link) Acked() (seq uint64, err error) {
+	seq, err = outbox{l}.Acked()
+	if u := l.uplink.Load(); u != nil {
+		seq = max(seq, u.Stats().Acked)
+	}
+	return seq, err
+}

@@ -31,6 +31,12 @@ func (s *session) will() cloud.Message {
 	return s.message("offline")
 }
 
+// mine says whether a presence message is from this run of the gateway.
+func (l *Link) mine(m cloud.Message) bool {
+	e, err := cloud.Decode(m.Payload)
+	return err == nil && e.BootID == l.o.Events.Boot()
+}
+
 func (s *session) birth() cloud.Message    { return s.message("online") }
 func (s *session) farewell() cloud.Message { return s.message("offline") }
 

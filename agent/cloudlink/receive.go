@@ -2,19 +2,38 @@ package cloudlink
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 
 	"roomgate/agent/problem"
 	"roomgate/cloud"
+	"roomgate/store"
+	"roomgate/store/disk"
 )
 
 // Receive sorts what came down. What cannot be understood is acknowledged, as it
 // would not be better the second time: it gets a receipt if it has an id, else
 // it is dropped.
+//
+// What there is no room for is refused, and so acknowledged: it would hold back
+// the next message, which may open a door. The sender hears of it. While the disk takes
+// nothing, a message that cannot be stored is not acknowledged. The connection stays
+// in both cases: another one would not help.
 func (l *Link) Receive(ctx context.Context, m cloud.Message) error {
-	up, level, _, ok := l.topics.Parse(m.Topic)
+	err := l.receive(ctx, m)
+	if err != nil && l.failing() {
+		l.o.Log.Warn("a message cannot be stored, it is not acknowledged", "topic", m.Topic, "error", err)
+		return fmt.Errorf("%w: %w", cloud.ErrUnacknowledged, err)
+	}
+	return err
+}
+
+func (l *Link) receive(ctx context.Context, m cloud.Message) error {
+	up, level, rest, ok := l.topics.Parse(m.Topic)
+	level = cloud.PartLevel(level)
 	take := l.down[level]
-	if !ok || up || take == nil {
+	if !ok || up || rest != "" || take == nil {
 		l.o.Log.Warn("a message on an unknown topic was dropped", "topic", m.Topic)
 		return nil
 	}
@@ -29,7 +48,23 @@ func (l *Link) Receive(ctx context.Context, m cloud.Message) error {
 	if !m.Retained {
 		l.o.Witness(e)
 	}
-	return take(ctx, e)
+	err = take(ctx, e)
+	if full(err) && !l.failing() {
+		return l.o.Refuse(ctx, level, e, err)
+	}
+	return err
+}
+
+// full says that there is no room for a message, on the disk or among its like.
+func full(err error) bool {
+	refusal := problem.As(err)
+	return errors.Is(err, store.ErrFull) || refusal != nil && refusal.Code == problem.Full
+}
+
+// failing says that the disk takes nothing.
+func (l *Link) failing() bool {
+	c := l.o.DB.Condition().State
+	return c == disk.Failing || c == disk.ReadOnly
 }
 
 // read decodes a message of a level, out of its signed envelope if it has one.
@@ -39,12 +74,12 @@ func (l *Link) read(level string, m cloud.Message) (cloud.Envelope, error) {
 	}
 	s, err := cloud.ReadSigned(m.Payload)
 	if err != nil {
-		return cloud.Envelope{}, err
+		return cloud.Envelope{ID: cloud.SignedID(m.Payload), Retained: m.Retained}, err
 	}
 	e, wrong := decode(level, m, s.Body)
 	by, err := l.o.Verify(level, s)
 	switch {
-	case err != nil: // nothing of it counts but who is to be answered
+	case err != nil: // only its id is used, for the answer
 		return cloud.Envelope{ID: e.ID, Retained: m.Retained}, err
 	case wrong != nil:
 		return e, wrong

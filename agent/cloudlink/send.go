@@ -15,8 +15,8 @@ const sendTimeout = 5 * time.Second
 
 // Send publishes a message that is not in the log and worth nothing late: it is
 // not kept. Its sequence is the log's last one: what came before it. A space, if
-// one is named, is the last part of the topic.
-func (l *Link) Send(ctx context.Context, level, space string, retained bool, data any) {
+// one is named, is the last part of the topic. It says whether the broker has it.
+func (l *Link) Send(ctx context.Context, level, space string, retained bool, data any) (sent bool) {
 	m, err := l.live(level, space, retained, data)
 	if err == nil {
 		var cancel context.CancelFunc
@@ -27,6 +27,7 @@ func (l *Link) Send(ctx context.Context, level, space string, retained bool, dat
 	if err != nil && ctx.Err() == nil {
 		l.o.Log.Debug("a message was not sent, the next one will be", "level", level, "error", err)
 	}
+	return err == nil
 }
 
 // Clear takes back what the broker keeps of a space. It also works while the

@@ -14,6 +14,7 @@ import (
 	_ "time/tzdata" // zones must be known on a board without the package
 
 	"roomgate/agent/auth"
+	"roomgate/agent/spelling"
 	"roomgate/cloud/filter"
 	"roomgate/drivers"
 )
@@ -32,13 +33,17 @@ func (r *reader) at(key string) Origin {
 // refuse notes that the value of key is wrong, unless it could not be read
 // and so was noted already.
 func (r *reader) refuse(key, format string, args ...any) {
-	if slices.ContainsFunc(r.problems, func(p Problem) bool {
+	if r.misplaced[key] || slices.ContainsFunc(r.problems, func(p Problem) bool {
 		rest, within := strings.CutPrefix(key, p.Key)
 		return within && (p.Key == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 	}) {
 		return
 	}
-	r.add(r.at(key), key, key+" "+fmt.Sprintf(format, args...))
+	message := fmt.Sprintf(format, args...)
+	if want, empty := strings.CutPrefix(message, `is "": `); empty {
+		message = "is missing: " + want
+	}
+	r.add(r.at(key), key, key+" "+message)
 }
 
 // check refuses values that no gateway can run with.
@@ -79,12 +84,19 @@ func (r *reader) check(c *Config) {
 }
 
 func (r *reader) cloud(c Cloud) {
-	if c.URL != "" {
-		r.cloudURL(c)
+	plain, guarded := false, false
+	for _, one := range c.URL.All() {
+		scheme, _, _ := strings.Cut(strings.ToLower(one), ":")
+		plain, guarded = plain || scheme == "mqtt", guarded || scheme == "mqtts"
+		r.cloudURL(c, one)
+	}
+	if plain && guarded { // whoever keeps the guarded ones away would get the password
+		r.refuse("cloud.url", "has brokers of mqtt:// and of mqtts://: write mqtts:// for all of them")
 	}
 	r.choice("cloud.acks", c.Acks, AcksBackend, AcksBroker)
 	span(r, "cloud.command_ttl", c.CommandTTL, time.Second, 24*time.Hour)
 	span(r, "cloud.heartbeat", c.Heartbeat, time.Second, time.Hour)
+	span(r, "cloud.reconnect_spread", c.ReconnectSpread, time.Second, time.Minute)
 	span(r, "cloud.rate", c.Rate, 0, 100_000)
 	if c.Password != "" && c.PasswordFile != "" {
 		r.refuse("cloud.password_file", "and cloud.password are both there: keep one")
@@ -99,8 +111,8 @@ func (r *reader) cloud(c Cloud) {
 	}
 }
 
-func (r *reader) cloudURL(c Cloud) {
-	u, err := url.Parse(c.URL)
+func (r *reader) cloudURL(c Cloud, one string) {
+	u, err := url.Parse(one)
 	if err == nil && u.User != nil {
 		r.refuse("cloud.url", "holds credentials: write them as cloud.username and cloud.password_file")
 		return
@@ -117,7 +129,7 @@ func (r *reader) cloudURL(c Cloud) {
 // brokerURL says whether a URL has what leads to a broker, and nothing else.
 func brokerURL(u *url.URL) bool {
 	port, err := strconv.ParseUint(cmp.Or(u.Port(), "1"), 10, 16)
-	return err == nil && port > 0 && u.Hostname() != "" && (u.Scheme == "mqtt" || u.Scheme == "mqtts") &&
+	return err == nil && port > 0 && u.Hostname() != "" && !strings.Contains(u.Hostname(), ",") && (u.Scheme == "mqtt" || u.Scheme == "mqtts") &&
 		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
 }
 
@@ -171,7 +183,7 @@ func loopback(address string) bool {
 
 func (r *reader) spaces(spaces []Space) {
 	span(r, "spaces", len(spaces), 0, 256)
-	ids, devices := map[string]bool{}, map[string]bool{}
+	ids, names, devices := map[string]bool{}, map[string]int{}, map[string]bool{}
 	for i, s := range spaces {
 		key := fmt.Sprintf("spaces[%d]", i)
 		r.space(key, s)
@@ -179,10 +191,10 @@ func (r *reader) spaces(spaces []Space) {
 		switch {
 		case ids[s.ID]:
 			r.refuse(key+".id", "is that of another space")
-		case ids[name]:
-			r.refuse(key+".name", "is that of another space")
+		case names[name] > 0:
+			r.refuse(key+".name", "is %q, as spaces[%d] is called: want another name, which people tell it by", short(s.Name), names[name]-1)
 		}
-		ids[s.ID], ids[name] = true, true
+		ids[s.ID], names[name] = true, i+1
 		r.devices(key, s.Devices, devices)
 	}
 }
@@ -211,6 +223,7 @@ func (r *reader) space(key string, s Space) {
 	span(r, key+".capacity", s.Capacity, 0, 10_000)
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
 	r.schedule(key, s)
+	r.display(key, s.Display)
 }
 
 func (r *reader) devices(key string, devices []Device, ids map[string]bool) {
@@ -218,10 +231,10 @@ func (r *reader) devices(key string, devices []Device, ids map[string]bool) {
 	for i, d := range devices {
 		at := fmt.Sprintf("%s.devices[%d]", key, i)
 		r.device(at, d)
-		if ids[d.ID] {
+		switch {
+		case ids[d.ID]: // a copy, of which the type is no second mistake
 			r.refuse(at+".id", "is that of another device")
-		}
-		if types[d.Type] {
+		case types[d.Type]:
 			r.refuse(at+".type", "is %q like another device of the space: a space has one of each type", short(d.Type))
 		}
 		ids[d.ID], types[d.Type] = true, true
@@ -257,7 +270,7 @@ func (r *reader) device(key string, d Device) {
 func (r *reader) driver(key string, d Device) {
 	var names []string
 	for _, k := range r.kinds {
-		if k.Name == d.Driver && k.Type != d.Type {
+		if k.Name == d.Driver && k.Type != d.Type && slices.Contains(drivers.Types(), d.Type) { // else that is said already
 			r.refuse(key+".driver", "is %q, which moves a %s, not a %s", d.Driver, k.Type, short(d.Type))
 		}
 		names = append(names, k.Name)
@@ -270,7 +283,7 @@ func (r *reader) choice(key, value string, choices ...string) {
 	if slices.Contains(choices, value) {
 		return
 	}
-	if near := nearest(value, choices); near != "" {
+	if near := spelling.Nearest(value, choices); near != "" {
 		r.refuse(key, "is %q: did you mean %q?", short(value), near)
 		return
 	}

@@ -10,11 +10,16 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"roomgate/agent/clock"
 	"roomgate/drivers"
 )
+
+// Version is that of what a file may say. A key that goes away, or means something else,
+// raises it; a new key does not.
+const Version = 1
 
 // Config is everything that a gateway is told at start.
 type Config struct {
@@ -86,7 +91,7 @@ type HTTPTLS struct {
 	// Listen is host:port for HTTPS, beside HTTP at the other one; empty: HTTPS takes
 	// the place of HTTP.
 	Listen string `yaml:"listen"`
-	// Redirect sends whoever comes by HTTP to HTTPS.
+	// Redirect sends anybody who comes by HTTP to HTTPS.
 	Redirect bool `yaml:"redirect"`
 }
 
@@ -95,7 +100,7 @@ func (t HTTPTLS) Plain() bool { return !t.On() || t.Listen != "" }
 
 // Cloud is the broker upstream; an empty URL means that there is none.
 type Cloud struct {
-	URL               string         `yaml:"url"` // mqtt://host[:1883] or mqtts://host[:8883]
+	URL               Brokers        `yaml:"url"`
 	Username          string         `yaml:"username"`
 	Password          drivers.Secret `yaml:"password"`
 	PasswordFile      string         `yaml:"password_file"`
@@ -117,6 +122,34 @@ type Cloud struct {
 	Rate float64 `yaml:"rate"`
 	// Heartbeat is the time between two heartbeats.
 	Heartbeat time.Duration `yaml:"heartbeat"`
+	// ReconnectSpread is over how long the first attempt after a lost connection
+	// is spread, 1 s to 1 min.
+	ReconnectSpread time.Duration `yaml:"reconnect_spread"`
+}
+
+// Brokers are URLs with commas between, mqtt://host[:1883] or mqtts://host[:8883], which
+// are tried in turn. The file may have a list.
+type Brokers string
+
+// All are the URLs one by one; none if there is no cloud.
+func (b Brokers) All() (all []string) {
+	if b == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(string(b), ",") {
+		all = append(all, strings.TrimSpace(one))
+	}
+	return all
+}
+
+// AcksAdvice is what cloud.acks: broker means, and what to write instead; empty: it says
+// backend.
+func (c Cloud) AcksAdvice() (seen, fix string) {
+	if c.URL == "" || c.Acks != AcksBroker {
+		return "", ""
+	}
+	return "a message is forgotten once the broker has taken it: one that the broker drops, as some do of a user without the right or when a store is full, is lost",
+		"write cloud.acks: backend, if the backend answers with down/ack"
 }
 
 // The choices of Cloud.Acks.
@@ -146,7 +179,7 @@ type Broker struct {
 type HomeAssistant struct {
 	// Publish tells of the building's devices and their states.
 	Publish bool `yaml:"publish"`
-	// Commands takes commands, as may then be given by whoever may publish to
+	// Commands takes commands, as may then be given by anybody who may publish to
 	// their topics; Doors takes those to doors too.
 	Commands bool `yaml:"commands"`
 	Doors    bool `yaml:"doors"`
@@ -231,8 +264,7 @@ type Space struct {
 	SlotSize                int    `yaml:"slot_size"` // minutes
 	AllowCurrentTimeBooking bool   `yaml:"allow_current_time_booking"`
 	AroundTheClock          bool   `yaml:"24_hr_available"`
-	ScreenSaverURL          string `yaml:"screen_saver_url"`
-	IsScreenSaver           bool   `yaml:"is_screen_saver"`
+	Screen                  `yaml:",inline"`
 
 	Booking  Booking  `yaml:"booking"`
 	Follow   Follow   `yaml:"follow"`
@@ -269,7 +301,7 @@ func Default() Config {
 	return Config{
 		Data:   "/var/lib/roomgate",
 		HTTP:   HTTP{Listen: ":8080"},
-		Cloud:  Cloud{TLSMin: TLS13, Acks: AcksBackend, CommandTTL: 30 * time.Second, Rate: 500, Heartbeat: 30 * time.Second},
+		Cloud:  Cloud{TLSMin: TLS13, Acks: AcksBackend, CommandTTL: 30 * time.Second, Rate: 500, Heartbeat: 30 * time.Second, ReconnectSpread: 2 * time.Second},
 		Broker: Broker{HomeAssistant: HomeAssistant{Prefix: "homeassistant"}},
 		Clock:  Clock{Trust: TrustAuto},
 		Store:  Store{Flush: time.Second, MaxSize: 256 << 20, Events: 100_000},
@@ -283,6 +315,7 @@ func (s *Space) defaults() {
 	*s = Space{Type: "meeting_room", Timezone: "UTC", Enabled: true, SlotSize: 15,
 		AllowCurrentTimeBooking: true, AroundTheClock: true}
 	s.scheduleDefaults()
+	s.Display.defaults()
 }
 
 // defaults fills a device before the file is laid over it.

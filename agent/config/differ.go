@@ -9,6 +9,12 @@ func (c *Config) Restart(other *Config) string {
 	return differs(reflect.ValueOf(*c), reflect.ValueOf(*other), "")
 }
 
+// Reloads says whether other has another value of what takes effect while the gateway
+// runs.
+func (c *Config) Reloads(other *Config) bool {
+	return !reflect.DeepEqual(c.Spaces, other.Spaces) || !reflect.DeepEqual(c.Users, other.Users)
+}
+
 func differs(x, y reflect.Value, key string) string {
 	if key == "spaces" || key == "users" || reflect.DeepEqual(x.Interface(), y.Interface()) {
 		return ""

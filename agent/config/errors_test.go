@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"roomgate/agent/goldentest"
+	"roomgate/drivers"
 )
 
 // TestErrors holds the words that people see, one mistake at a time.
@@ -26,21 +29,27 @@ func TestErrors(t *testing.T) {
 		"unsigned":        {space + "          address: -1", `g.yaml:10:20: spaces[0].devices[0].options.address is "-1": want a whole number from 0 to 65535`},
 		"bool":            {space + "          invert: maybe", `g.yaml:10:19: spaces[0].devices[0].options.invert is "maybe": want true or false`},
 		"size":            {"gateway: {id: g}\nstore: {max_size: big}", `g.yaml:2:19: store.max_size is "big": want a size like 256 MiB`},
-		"list wanted":     {"gateway: {id: g}\nspaces: {a: 1}", `g.yaml:2:9: spaces is a mapping: want a list`},
+		"list wanted":     {"gateway: {id: g}\nspaces: {a: 1}", `g.yaml:2:9: spaces is a mapping: want a list: every space starts with "- " on a line of its own`},
 		"value wanted":    {"gateway: {id: g}\ndata: [a]", `g.yaml:2:7: data is a list: want a single value`},
 		"keys wanted":     {"gateway: {id: g}\nhttp: :80", `g.yaml:2:7: http is a single value: want keys with values`},
 		"not a mapping":   {"- a", `g.yaml:1:1: the document is a list: want keys with values`},
 		"not YAML":        {"a:\n\tb: 1", "g.yaml:2:1: not YAML: no value starts so: put a text in quotes, and indent with spaces, not with tabs"},
+		"fits no list":    {"spaces:\n  - id: a\n   name: b", "g.yaml:3:4: not YAML: " + noItem},
+		"fits no key":     {"cloud:\n    url: a\n  rate: 1", "g.yaml:3:3: not YAML: this line fits no key above: begin it in the column of its neighbours"},
+		"too far in":      {"cloud:\n  url: a\n   rate: 1", "g.yaml:3:8: not YAML: no key can stand here: begin it in the column of its neighbours, end the key above with a colon, and put a text with a colon in quotes"},
+		"tab":             {"cloud:\n  url: a\n\trate: 1", "g.yaml:3:1: not YAML: a tab is here: indent with spaces"},
+		"open list":       {"data: [a\nhttp: {}", "g.yaml:2:5: not YAML: a [ is not closed: want , or ] here"},
+		"open keys":       {"http: {listen: a\ndata: b", "g.yaml:2:5: not YAML: a { is not closed: want , or } here"},
 		"Latin 1":         {"gateway:\n  id: g # B\xfcro", "g.yaml:2:12: is not UTF-8 here: save the file as UTF-8"},
 		"UTF-16":          {"\xff\xfeg\x00a\x00", "g.yaml:1:1: is not UTF-8 here: save the file as UTF-8"},
 		"two documents":   {"gateway: {id: g}\n---\ndata: x", "g.yaml:2:1: a second document starts here: a configuration is one document"},
 		"broken second":   {"gateway: {id: g}\n---\n]", "g.yaml:3:1: not YAML: did not find expected node content while parsing a block node"},
-		"alias":           {"gateway: {id: g, name: *hunter2}", `g.yaml:1:24: not YAML: unknown anchor of that name referenced`},
+		"alias":           {"gateway: {id: g, name: *hunter2}", `g.yaml:1:24: not YAML: a value starts with *: put a text that starts so in quotes`},
 		"anchor":          {"gateway: {id: g}\ncloud: {password: &hunter2}", `g.yaml:2:19: cloud.password starts with *, & or !: put a text that starts so in quotes`},
 		"tag":             {"gateway: {id: !env G}", `g.yaml:1:15: gateway.id starts with *, & or !: put a text that starts so in quotes`},
 		"odd key":         {"gateway: {id: g}\n? [a]\n: 1", `g.yaml:2:3: unknown key "", want one of gateway, data, http, cloud, broker, clock, doors, store, update, webhooks, calendars, push, messages, smtp, auth, users, spaces`},
-		"empty":           {"", `g.yaml: gateway.id is "": want 1 to 64 of a-z A-Z 0-9 . _ -`},
-		"place of a gap":  {"gateway: {name: x}", `g.yaml:1:10: gateway.id is "": want 1 to 64 of a-z A-Z 0-9 . _ -`},
+		"empty":           {"", `g.yaml: gateway.id is missing: want 1 to 64 of a-z A-Z 0-9 . _ -`},
+		"place of a gap":  {"gateway: {name: x}", `g.yaml:1:10: gateway.id is missing: want 1 to 64 of a-z A-Z 0-9 . _ -`},
 		"topic in id":     {"gateway: {id: a/+}", `g.yaml:1:15: gateway.id is "a/+": want 1 to 64 of a-z A-Z 0-9 . _ -`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +81,7 @@ func TestValues(t *testing.T) {
 		{"cloud: {url: 'mqtt://x:99999'}", "cloud.url is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"},
 		{"cloud: {url: 'mqtt://u:hunter2@x'}", "cloud.url holds credentials: write them as cloud.username and cloud.password_file"},
 		{"cloud: {url: 'mqtt://x', ca_file: a}", "cloud.url is mqtt:// and there are certificates: want mqtts://"},
+		{"cloud: {url: [mqtts://a, MQTT://b], username: u}", "cloud.url has brokers of mqtt:// and of mqtts://: write mqtts:// for all of them"},
 		{"cloud: {acks: brocker}", `cloud.acks is "brocker": did you mean "broker"?`},
 		{"cloud: {acks: never}", `cloud.acks is "never": want one of backend, broker`},
 		{"cloud: {command_ttl: 10ms}", "cloud.command_ttl is out of range: 10ms is not from 1s to 24h0m0s"},
@@ -90,14 +100,14 @@ func TestValues(t *testing.T) {
 		{"smtp: {url: 'http://x'}", "smtp.url is not an address of a mail relay: want smtp://HOST[:PORT] or smtps://HOST[:PORT]"},
 		{"smtp: {url: 'smtp://x:0', from: a@b}", "smtp.url is not an address of a mail relay: want smtp://HOST[:PORT] or smtps://HOST[:PORT]"},
 		{"smtp: {url: 'smtp://u:hunter2@x', from: a@b}", "smtp.url holds credentials: write them as smtp.username and smtp.password_file"},
-		{"smtp: {url: 'smtp://x'}", `smtp.from is "": want a sender like Rooms <rooms@example.com>`},
+		{"smtp: {url: 'smtp://x'}", `smtp.from is missing: want a sender like Rooms <rooms@example.com>`},
 		{"smtp: {url: 'smtp://x', from: rooms}", `smtp.from is "rooms": want a sender like Rooms <rooms@example.com>`},
 		{"smtp: {url: 'smtp://127.0.0.1', from: a@b, ca_file: c}", "smtp.ca_file is of no use with a relay on this machine: leave it out, or use smtps://"},
 		{"smtp: {password: hunter2}", "smtp.username is empty, and there is a password: name the user"},
 		{"smtp: {username: u, password: hunter2, password_file: f}", "smtp.password_file and smtp.password are both there: keep one"},
 		{"auth: {jwt: {lifetime: 1s}}", "auth.jwt.lifetime is out of range: 1s is not from 1m0s to 744h0m0s"},
 		{"auth: {jwt: {rotation: 1m}}", "auth.jwt.rotation is out of range: 1m0s is not from 1h0m0s to 8784h0m0s"},
-		{"users: [{email: a@b.c}]", `users[0].id is "": want 1 to 64 of a-z A-Z 0-9 . _ -, each id once`},
+		{"users: [{email: a@b.c}]", `users[0].id is missing: want 1 to 64 of a-z A-Z 0-9 . _ -, each id once`},
 		{"users: [{id: a, email: a@b.c}, {id: a, email: b@b.c}]", `users[1].id is "a": want 1 to 64 of a-z A-Z 0-9 . _ -, each id once`},
 		{"users: [{id: a, email: ada}]", `users[0].email is "ada": want an address like name@example.com`},
 		{"users: [{id: a, email: a@b.c}, {id: b, email: ' A@B.C '}]", "users[1].email is that of another user"},
@@ -106,7 +116,7 @@ func TestValues(t *testing.T) {
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, organization_id: us}]",
 			`spaces[0].organization_id is "us": want a UUID in small letters`},
 		{"spaces: [{id: x, name: A}]", `spaces[0].id is "x": want a UUID in small letters`},
-		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01}]", `spaces[0].name is "": want the name that people use`},
+		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01}]", `spaces[0].name is missing: want the name that people use`},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, timezone: Mars/Base}]",
 			`spaces[0].timezone is "Mars/Base": want an IANA name like Europe/Berlin`},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, customer_id: me}]",
@@ -116,13 +126,15 @@ func TestValues(t *testing.T) {
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: B}]",
 			"spaces[1].id is that of another space"},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02, name: a}]",
-			"spaces[1].name is that of another space"},
+			`spaces[1].name is "a", as spaces[0] is called: want another name, which people tell it by`},
 	} {
 		_, err := Parse("g.yaml", []byte("gateway: {id: g}\n"+c.in), lamps())
 		var list *Errors
-		if !errors.As(err, &list) || len(list.Problems) != 1 || list.Problems[0].Message != c.want || list.Problems[0].Line != 2 || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s:\n got %v\nwant %s", c.in, err, c.want)
+		if !errors.As(err, &list) || len(list.Problems) != 1 {
+			t.Fatalf("%s:\n got %v\nwant %s", c.in, err, c.want)
 		}
+		goldentest.Values(t, c.in, goldentest.Pairs{"Problems[0].Message": {list.Problems[0].Message, c.want},
+			"Problems[0].Line": {list.Problems[0].Line, 2}, "hunter2": {strings.Contains(err.Error(), "hunter2"), false}})
 	}
 }
 
@@ -130,10 +142,11 @@ func TestValues(t *testing.T) {
 func TestDeviceValues(t *testing.T) {
 	const head = "gateway: {id: g}\nspaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, devices: [\n"
 	for _, c := range []struct{ in, want string }{
-		{"{id: a, type: ligth, driver: lamp}", `g.yaml:3:15: spaces[0].devices[0].type is "ligth": did you mean "light"?
-g.yaml:3:30: spaces[0].devices[0].driver is "lamp", which moves a light, not a ligth`},
+		{"{id: a, type: ligth, driver: lamp}", `g.yaml:3:15: spaces[0].devices[0].type is "ligth": did you mean "light"?`},
 		{"{id: a, type: light, driver: lmap}", `g.yaml:3:30: spaces[0].devices[0].driver is "lmap": did you mean "lamp"?`},
-		{"{id: a, type: light}", `g.yaml:3:1: spaces[0].devices[0].driver is "": want one of lamp, lamp-fan`},
+		{"{id: a, driver: lamp}", `g.yaml:3:1: spaces[0].devices[0].type is missing: want one of ` + strings.Join(drivers.Types(), ", ")},
+		{"{type: light, driver: lamp}", `g.yaml:3:1: spaces[0].devices[0].id is missing: want 1 to 64 of a-z A-Z 0-9 . _ -`},
+		{"{id: a, type: light}", `g.yaml:3:1: spaces[0].devices[0].driver is missing: want one of lamp, lamp-fan`},
 		{"{id: a, type: light, driver: lamp}, {id: a, type: fan, driver: lamp-fan}", `g.yaml:3:42: spaces[0].devices[1].id is that of another device`},
 		{"{id: a, type: light, driver: lamp}, {id: b, type: light, driver: lamp}",
 			`g.yaml:3:51: spaces[0].devices[1].type is "light" like another device of the space: a space has one of each type`},
@@ -141,6 +154,11 @@ g.yaml:3:30: spaces[0].devices[0].driver is "lamp", which moves a light, not a l
 		{"{id: a, type: light, driver: lamp, alert: {low: 30}}", `g.yaml:3:43: spaces[0].devices[0].alert.high is out of range: 28 is not from 30 to 85`},
 		{"{id: a, type: light, driver: lamp, alert: {hysteresis: 7}}", `g.yaml:3:56: spaces[0].devices[0].alert.hysteresis is out of range: 7 is not from 0 to 6`},
 		{"{id: a, type: light, driver: lamp, options: 7}", `g.yaml:3:45: spaces[0].devices[0].options is a single value: want keys with values`},
+		{"{id: a, type: fan, driver: lamp}", `g.yaml:3:28: spaces[0].devices[0].driver is "lamp", which moves a light, not a fan`},
+		{"{id: a, type: light, driver: lamp}, {id: a, type: light, driver: lamp}", `g.yaml:3:42: spaces[0].devices[1].id is that of another device`},
+		{"{id: a, type: light, driver: lamp, intensity: 3}", `g.yaml:3:36: unknown key "intensity" in spaces[0].devices[0]: want intensity below "options:", two blanks further in`},
+		{"{id: a, type: light, driver: lamp, inensity: 3}", `g.yaml:3:36: unknown key "inensity" in spaces[0].devices[0]: want intensity below "options:", two blanks further in`},
+		{"{id: a, type: light, driver: lamp, nonsense: 3}", `g.yaml:3:36: unknown key "nonsense" in spaces[0].devices[0], want one of id, type, driver, poll, timeout, alert, enabled, options`},
 		{"[]", `g.yaml:3:1: spaces[0].devices[0] is a list: want keys with values`},
 	} {
 		_, err := Parse("g.yaml", []byte(head+c.in+"]}]\n"), lamps())
@@ -150,12 +168,33 @@ g.yaml:3:30: spaces[0].devices[0].driver is "lamp", which moves a light, not a l
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"listen", "tls", "password", "password_file"}
-	for word, want := range map[string]string{"lisetn": "listen", "Listen": "listen", "password-file": "password_file",
-		"pasword": "password", "tsl": "tls", "x": "", "": "", "colour": ""} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("%q: got %q, want %q", word, got, want)
+// noItem is said where a line below a list begins in a column of its own.
+const noItem = `this line is no item of the list above and no key of its last item: every device, space and user starts with "- " on a line of its own, and its other keys begin in the column behind that`
+
+// TestIndentation holds what people see who indent devices wrongly: one problem for
+// one mistake, with what to write.
+func TestIndentation(t *testing.T) {
+	const head = "gateway: {id: g}\nspaces:\n  - id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01\n    name: A\n"
+	for _, c := range []struct{ in, want string }{
+		{"    devices:\n      id: a\n      type: light\n", `g.yaml:6:7: spaces[0].devices is a mapping: want a list: every device starts with "- " on a line of its own`},
+		{"    devices:\n      - id: a\n        type: light\n       driver: lamp\n", "g.yaml:8:8: not YAML: " + noItem},
+		{"    devices:\n      - id: a\n      type: light\n", "g.yaml:7:7: not YAML: " + noItem},
+		{"    devices:\n      - id: a\n        type: light\n        driver: lamp\n        id: b\n        type: fan\n        driver: lamp-fan\n",
+			`g.yaml:9:9: spaces[0].devices[0].id is already in line 6: every device starts with "- " on a line of its own`},
+		{"    devices:\n      -id: a\n       type: light\n", `g.yaml:6:1: not YAML: a blank is missing: want one behind the dash and one behind the colon, as "- name: Atlas"`},
+		{"    city:Berlin\n    floor: 3\n", `g.yaml:5:1: not YAML: a blank is missing: want one behind the dash and one behind the colon, as "- name: Atlas"`},
+		{"    city\n    floor: 3\n", `g.yaml:5:5: not YAML: this is no key: want a colon and a blank behind its name, as name: Atlas`},
+		{"    city: \"Berlin\n    floor: 3\n", "g.yaml:5:11: not YAML: a quote is not closed"},
+		{"    devices:\n      - id: a\n        type: light\n        driver: lamp\n        options:\n        intensity: 3\n",
+			`g.yaml:10:9: unknown key "intensity" in spaces[0].devices[0]: want intensity below "options:", two blanks further in`},
+	} {
+		_, err := Parse("g.yaml", []byte(head+c.in), lamps())
+		if diff := cmp.Diff(c.want, firstMessage(err)); diff != "" {
+			t.Errorf("%s: %s", c.in, diff)
+		}
+		var list *Errors
+		if errors.As(err, &list) && len(list.Problems) > 1 {
+			t.Errorf("%s: counted %d times: %v", c.in, len(list.Problems), err)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"roomgate/agent/spelling"
 )
 
 // Keys returns the keys that the struct v (or what it points to) takes in a
@@ -99,7 +101,7 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
 	if key != "" {
 		message += " in " + key
 	}
-	near := nearest(name, known)
+	near := spelling.Nearest(name, known)
 	if near != "" {
 		message += fmt.Sprintf(", nearest known key is %q", near)
 	} else {
@@ -107,46 +109,6 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
 	}
 	p := Problem{File: at.Name, Line: at.Line, Column: at.Column, Key: join(key, name), Message: message, Nearest: near}
 	r.problems = append(r.problems, p)
-}
-
-// nearest returns the word of known that was probably meant, or "". Case,
-// dashes and underscores do not count, so that passwordFile finds
-// password_file.
-func nearest(word string, known []string) string {
-	fold := strings.NewReplacer("-", "", "_", "")
-	word = fold.Replace(strings.ToLower(short(word)))
-	best, most := "", 1+len(word)/4
-	for _, k := range known {
-		if d := distance(word, fold.Replace(k)); d <= most && d < max(len(word), 1) {
-			best, most = k, d-1
-		}
-	}
-	return best
-}
-
-// distance is how many letters must be added, dropped, changed or swapped
-// with their neighbour to make b of a (optimal string alignment).
-func distance(a, b string) int {
-	before, last := []int(nil), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }
 
 // short cuts a text that an error quotes.

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"roomgate/agent/goldentest"
 )
 
 const layRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01"
@@ -35,9 +37,11 @@ func TestLay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(spaces) != 2 || spaces[0].Name != "Aurora II" || spaces[0].Capacity != 4 || spaces[1].Timezone != "Europe/Berlin" || spaces[1].SlotSize != 15 {
-		t.Errorf("the spaces are %+v", spaces)
+	if len(spaces) != 2 {
+		t.Fatalf("the spaces are %+v", spaces)
 	}
+	goldentest.Values(t, "the spaces", goldentest.Pairs{"Name": {spaces[0].Name, "Aurora II"},
+		"Capacity": {spaces[0].Capacity, 4}, "Timezone": {spaces[1].Timezone, "Europe/Berlin"}, "SlotSize": {spaces[1].SlotSize, 15}})
 	lamp, second := spaces[0].Devices[0], spaces[1].Devices[0]
 	if o := lamp.Options.(*lampOptions); o.Line != "L1" || o.Limits.Low != 3 || o.Limits.High != 9 || lamp.Poll.Seconds() != 3 {
 		t.Errorf("what was not named of the lamp has changed: %+v, %+v", lamp, o)

@@ -2,14 +2,11 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -94,45 +91,20 @@ func (r *reader) document(data []byte) *yaml.Node {
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
 	if err != nil {
-		r.syntax(err)
+		r.syntax(data, err)
 		return nil
 	}
 	var first, second yaml.Node
 	if err := loader.Load(&first); err != nil {
-		r.syntax(err)
+		r.syntax(data, err)
 		return nil
 	}
 	if err := loader.Load(&second); err == nil {
 		r.add(r.place(&second), "", "a second document starts here: a configuration is one document")
 	} else {
-		r.syntax(err)
+		r.syntax(data, err)
 	}
 	return first.Content[0]
-}
-
-var quoted = regexp.MustCompile(`'[^']*'`)
-
-// syntax notes what the YAML parser refuses. The end of the file is no
-// mistake: an empty file is all defaults.
-func (r *reader) syntax(err error) {
-	if errors.Is(err, io.EOF) {
-		return
-	}
-	at, message := Origin{Name: r.file}, err.Error()
-	var e *yaml.LoadError
-	if errors.As(err, &e) {
-		// A quoted part may be half of a password that starts with a "*".
-		message = quoted.ReplaceAllString(e.Message, "of that name")
-		if strings.HasPrefix(message, "found character that cannot start any token") {
-			message = "no value starts so: put a text in quotes, and indent with spaces, not with tabs"
-			e.ContextMsg = ""
-		}
-		at.Line, at.Column = e.Mark.Line, e.Mark.Column
-		if e.ContextMsg != "" {
-			message += " " + e.ContextMsg
-		}
-	}
-	r.add(at, "", "not YAML: "+message)
 }
 
 // set lays one setting over the configuration.

@@ -8,7 +8,7 @@ type Webhooks struct {
 	// AllowPrivate lets them go to 10/8, 172.16/12, 192.168/16, fc00::/7 and
 	// the networks that the gateway is in.
 	AllowPrivate bool `yaml:"allow_private"`
-	// AllowHTTP lets them go without TLS, readable to whoever is on the way.
+	// AllowHTTP lets them go without TLS, readable to anybody who is on the way.
 	AllowHTTP bool `yaml:"allow_http"`
 }
 

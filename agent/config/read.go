@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"roomgate/agent/spelling"
 	"roomgate/drivers"
 )
 
@@ -23,6 +24,8 @@ type reader struct {
 	kinds    []drivers.Kind
 	origins  map[string]Origin
 	problems []Problem
+
+	misplaced map[string]bool // keys that are there, in the wrong place
 }
 
 // place returns where a node stands.
@@ -66,6 +69,12 @@ func (r *reader) value(v reflect.Value, n *yaml.Node, key string) {
 }
 
 func (r *reader) leaf(v reflect.Value, n *yaml.Node, key string) {
+	if v.Type() == reflect.TypeFor[Brokers]() && n.Kind == yaml.SequenceNode {
+		var all []string
+		r.list(reflect.ValueOf(&all).Elem(), n, key)
+		v.SetString(strings.Join(all, ","))
+		return
+	}
 	if n.Kind != yaml.ScalarNode {
 		r.add(r.place(n), key, fmt.Sprintf("%s is a %s: want a single value", key, shape(n)))
 		return
@@ -77,7 +86,7 @@ func (r *reader) leaf(v reflect.Value, n *yaml.Node, key string) {
 
 func (r *reader) list(v reflect.Value, n *yaml.Node, key string) {
 	if n.Kind != yaml.SequenceNode {
-		r.add(r.place(n), key, fmt.Sprintf("%s is a %s: want a list", key, shape(n)))
+		r.add(r.place(n), key, fmt.Sprintf("%s is a %s: want a list", key, shape(n))+itemWords(key))
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
@@ -98,20 +107,26 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 		r.add(r.place(n), key, fmt.Sprintf("%s is a %s: want keys with values", cmp.Or(key, "the document"), shape(n)))
 		return
 	}
-	seen := map[string]int{}
+	seen, twice := map[string]int{}, false
 	var options *yaml.Node
+	var strange []*yaml.Node
 	device, _ := v.Addr().Interface().(*Device)
 	driver := driverOf(device)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, item := n.Content[i], n.Content[i+1]
 		at := join(key, name.Value)
-		if line, twice := seen[name.Value]; twice {
-			r.add(r.place(name), at, fmt.Sprintf("%s is already in line %d", short(at), line))
+		if line, again := seen[name.Value]; again {
+			if item := strings.HasSuffix(key, "]"); !item || !twice { // the others of that item are the same mistake
+				r.add(r.place(name), at, fmt.Sprintf("%s is already in line %d", short(at), line)+itemWords(key[:max(0, strings.LastIndexByte(key, '['))]))
+			}
+			twice = true
 			continue
 		}
 		seen[name.Value] = name.Line
 		f, ok := find(v, name.Value)
 		switch {
+		case !ok && device != nil && name.Kind == yaml.ScalarNode:
+			strange = append(strange, name)
 		case !ok || name.Kind != yaml.ScalarNode:
 			r.unknown(r.place(name), v.Type(), key, name.Value)
 		case f.Type() == reflect.TypeFor[drivers.Options]():
@@ -122,6 +137,45 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 	}
 	if device != nil {
 		r.options(device, driver, options, key)
+		r.outside(device, strange, key)
+	}
+}
+
+// optionMeant is the option of a device that a key beside its options means, unless it
+// is nearer to one of the device's own.
+func optionMeant(d *Device, name string) string {
+	if d.Options == nil {
+		return ""
+	}
+	var own, known []string
+	for k := range fields(reflect.TypeFor[Device]()) {
+		own = append(own, k)
+	}
+	for k := range fields(reflect.TypeOf(d.Options).Elem()) {
+		known = append(known, k)
+	}
+	if slices.Contains(known, name) {
+		return name
+	}
+	if spelling.Nearest(name, own) != "" {
+		return ""
+	}
+	return spelling.Nearest(name, known)
+}
+
+// outside notes the unknown keys of a device. One that its options have is only in the
+// wrong place, and not missing there as well.
+func (r *reader) outside(d *Device, names []*yaml.Node, key string) {
+	for _, name := range names {
+		if meant := optionMeant(d, name.Value); meant != "" {
+			r.add(r.place(name), join(key, name.Value), fmt.Sprintf("unknown key %q in %s: want %s below \"options:\", two blanks further in", short(name.Value), key, meant))
+			if r.misplaced == nil {
+				r.misplaced = map[string]bool{}
+			}
+			r.misplaced[join(key, "options."+meant)] = true
+			continue
+		}
+		r.unknown(r.place(name), reflect.TypeFor[Device](), key, name.Value)
 	}
 }
 

@@ -47,7 +47,7 @@ type Follow struct {
 	Ring  bool `yaml:"ring"`  // green, amber, red and off
 	Light bool `yaml:"light"` // on at check-in, off when the room is empty
 	Fan   bool `yaml:"fan"`   // the same
-	Door  bool `yaml:"door"`  // unlocked for the meeting that is checked in
+	Door  bool `yaml:"door"`  // unlocked for the meeting that is checked in, also one that was booked at the door
 	Beep  bool `yaml:"beep"`  // softly before a release
 	// OffAfter is how long the room is empty before light and fan go off.
 	OffAfter time.Duration `yaml:"off_after"`

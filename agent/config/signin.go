@@ -61,8 +61,18 @@ type Person struct {
 func (p *Person) defaults() { *p = Person{Role: string(auth.RoleMember), Enabled: true} }
 
 // Organization is the one that a space names as its own; empty: none, then it
-// belongs to whoever has claimed the gateway.
+// belongs to the organization that has claimed the gateway.
 func (s Space) Organization() string { return cmp.Or(s.OrganizationID, s.CustomerID) }
+
+// SignInAdvice says why the users of the configuration cannot sign in, and what to do;
+// empty: they can, or there are none.
+func (c *Config) SignInAdvice() (seen, fix string) {
+	if len(c.Users) == 0 || c.SMTP.URL != "" {
+		return "", ""
+	}
+	return "there is no mail relay, and people sign in with one-time passwords that come by mail: nobody of users can sign in",
+		"set smtp.url and smtp.from, or remove users"
+}
 
 // Server is where a relay listens and how it is spoken to. The configuration
 // was checked.

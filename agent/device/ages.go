@@ -41,21 +41,17 @@ func originOf(c Command) origin {
 // now is never 0, which is what an earlier version has stored.
 func (b *Commands) now() clock.Lived { return b.o.Clock.Lived() + 1 }
 
-// write stores a command with its receipt and its age.
-func (b *Commands) write(tx *store.Tx, c Command, r Receipt) error {
-	return commands.Put(tx, c.ID, Stored{c, r, b.now()})
-}
-
 // remember writes a command whose id is new. If there is no room for it, nothing
 // is written, and the error is Busy.
 func (b *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) error {
 	if err := b.makeRoom(tx, from); err != nil {
 		return err
 	}
-	if _, err := commandAges[from].Push(tx, c.ID); err != nil {
-		return err
+	row := recent{Stored{c, r, b.now()}, from}
+	if r.State.Final() {
+		return putOver(tx, row)
 	}
-	return b.write(tx, c, r)
+	return underWay.Put(tx, c.ID, row)
 }
 
 // makeRoom forgets what is old enough, once there are too many, and then some
@@ -63,13 +59,22 @@ func (b *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) err
 func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
 	ids := commandAges[from]
 	over := ids.Len(tx) - maxCommands + 1
-	if over <= 0 {
+	if over+recents.Len(tx)+underWay.Len(tx) <= 0 {
+		return nil
+	}
+	if over += countRecent(tx, from); over <= 0 {
 		return nil
 	}
 	for i := range forgetAtOnce {
 		oldest, err := ids.After(tx, 0, 1) // one by one: usually the first is young and the last that is read
-		if err != nil || len(oldest) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(oldest) == 0 && over <= i {
+			return nil
+		}
+		if len(oldest) == 0 { // those that are in the way have no age yet
+			return noRoom()
 		}
 		id := oldest[0]
 		s, err := commands.Get(tx, id.Value)
@@ -83,7 +88,7 @@ func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
 		case young && s.Lived == 0 && over <= maxCommands:
 			return nil // an earlier version forgot by count: as many have room beside its own
 		case young:
-			return problem.New(problem.Busy, "", "the ids of %d commands of the last %s are remembered, and for more there is no room: try again later", maxCommands, inUnits(commandMemory))
+			return noRoom()
 		}
 		if err := commands.Delete(tx, id.Value); err != nil {
 			return err
@@ -95,33 +100,37 @@ func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
 	return nil
 }
 
+func noRoom() error {
+	return problem.New(problem.Busy, "", "the ids of %d commands of the last %s are remembered, and for more there is no room: try again later", maxCommands, inUnits(commandMemory))
+}
+
 // Repaired notes that a repair of the database may have lost commands: what was
 // sent before it is refused, as it may have been carried out.
 func (b *Commands) Repaired(r store.Repair) {
-	if r.Doubtful(commands.Bucket()) {
+	if doubtful(r) {
 		b.forgotten = r.At
 	}
 }
 
-// forgot refuses a command that was sent before a repair which may have lost its receipt.
-func (b *Commands) forgot(c Command) error {
-	if c.Via != ViaMQTT || c.SentAt.IsZero() || !c.SentAt.Before(b.forgotten) {
-		return nil
-	}
-	return problem.New(problem.Conflict, "id", "was sent before the database was repaired, which may have lost that it was carried out: send it again with a new id")
+// doubtful says that a repair may have lost commands.
+func doubtful(r store.Repair) bool {
+	return r.Doubtful(commands.Bucket()) || r.Doubtful(recents.Bucket()) || r.Doubtful(underWay.Bucket())
 }
 
 // Mend does what a repair of the database leaves to do before anything is
 // loaded: each command is forgotten some day.
 func Mend(tx *store.Tx, r store.Repair) error {
-	doubtful, aged := r.Doubtful(commands.Bucket()), map[string]bool{}
+	if err := age(tx, recentOf(tx, recentOver), 0); err != nil {
+		return err
+	}
+	unsure, aged := doubtful(r), map[string]bool{}
 	for _, ids := range commandAges {
-		doubtful = doubtful || r.Doubtful(ids.Bucket())
+		unsure = unsure || r.Doubtful(ids.Bucket())
 		if err := readAges(tx, ids, aged); err != nil {
 			return err
 		}
 	}
-	if !doubtful {
+	if !unsure {
 		return nil
 	}
 	var missing []string

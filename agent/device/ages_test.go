@@ -205,6 +205,10 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 		if err := r.events.Flush(t.Context()); err != nil { // a reading that waits is not of the commands
 			t.Fatal(err)
 		}
+		last, err := r.events.Last()
+		if err != nil {
+			t.Fatal(err)
+		}
 		before := r.db.Stats()
 		for i := range n {
 			r.take(Command{ID: fmt.Sprint("c", i), Space: otherRoom, DeviceType: drivers.TypeLock, Action: []string{"open", "close"}[i%2], SentAt: time.Now()})
@@ -212,10 +216,24 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 		}
 		now := r.db.Stats()
 		if got := now.Commits - before.Commits; got != 2*n {
-			t.Errorf("%d commands took %d transactions, want two each", n, got)
+			rows := map[string]int{}
+			for after := last; ; {
+				page, err := r.events.Page(after, 1000)
+				if err != nil || len(page) == 0 {
+					break
+				}
+				for _, item := range page {
+					rows[item.Value.Type+" of "+item.Value.Device]++
+					after = item.Seq
+				}
+			}
+			t.Errorf("%d commands took %d transactions, want two each; the log has %v", n, got, rows)
 		}
 		each := (now.BytesWritten - before.BytesWritten) / n
 		t.Logf("%d bytes for each command", each)
+		if each > 48_000 {
+			t.Errorf("%d bytes for each command, want at most 48,000: less than 12 pages", each)
+		}
 		if effects := r.bench["door-1"].Effects(); len(effects) != n {
 			t.Errorf("took effect %d times, want %d", len(effects), n)
 		}
@@ -251,4 +269,30 @@ func (r *rig) receipts(id string) (all []Receipt) {
 		}
 	}
 	return all
+}
+
+// TestCommandsUnderWayAreBounded: there is no room for more although none has an age.
+func TestCommandsUnderWayAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stores tens of thousands of commands")
+	}
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{})
+		defer r.stop()
+		err := r.db.Update(t.Context(), func(tx *store.Tx) (err error) {
+			for i := 0; i < maxCommands && err == nil; i++ {
+				err = underWay.Put(tx, fmt.Sprint("c", i), recent{Stored{Receipt: Receipt{State: Accepted}}, fromCloud})
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.db.Update(t.Context(), func(tx *store.Tx) error {
+			return r.remember(tx, fromCloud, lightOn("more"), Receipt{CommandID: "more", State: Accepted})
+		})
+		if AsError(err) == nil || AsError(err).Code != problem.Busy {
+			t.Errorf("one more: %v, want busy", err)
+		}
+	})
 }

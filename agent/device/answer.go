@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"roomgate/agent/eventlog"
@@ -13,50 +15,64 @@ import (
 
 // Take carries out a command of the cloud, once, and answers it with receipts in
 // the log. An error means that nothing was stored: it has to come again. Each
-// refusal goes through Refuse, where the id is looked up first. What else is to
-// be stored with a new id is also; its refusal refuses the command.
-func (b *Commands) Take(ctx context.Context, c Command, also ...func(*store.Tx) error) error {
-	p, _, err := b.accept(ctx, c, also...)
+// refusal goes through Refuse, where the id is looked up first.
+func (b *Commands) Take(ctx context.Context, c Command) error {
+	p, _, err := b.accept(ctx, c)
 	refusal := AsError(err)
 	switch {
+	case err == nil && p.unstored():
+		return errUnstored // nor acknowledged
 	case err == nil:
 		return b.answerAgain(ctx, p)
-	case refusal.Code == problem.Full, refusal.Code == problem.Internal:
-		return err // not stored, so not acknowledged
+	case refusal.Code.Unstored():
+		return err // not stored, so not acknowledged as it is
 	}
 	return b.Refuse(ctx, c, refusal)
 }
+
+// errUnstored says that a command was taken, and that only memory knows.
+var errUnstored = fmt.Errorf("the command is kept in memory only: %w", store.ErrFailed)
+
+// unstored says that only memory knows of the command.
+func (p *Pending) unstored() bool { return p.kept != nil && !p.kept.durable }
 
 // answerAgain sends the receipt of a command that was finished before.
 func (b *Commands) answerAgain(ctx context.Context, p *Pending) error {
 	if !p.ended() {
 		return nil // its receipts are on their way
 	}
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
 		return b.PushReceipt(tx, Command{Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
 	})
+	if errors.Is(err, store.ErrFull) {
+		b.kept.tell(b.kept.mark(p.receipt))
+		return nil
+	}
+	b.tellRefused(p.command, p.receipt, err)
+	return err
 }
 
 // Refuse stores that a message of the cloud was refused, so that the same id
 // gets the same answer, and tells the sender. An id that is known has its answer
 // already, and only that is sent. A command without an action stands for a
 // message that is no command. What else is to be stored with it is also. Of very
-// many in a row only some are stored and answered, see refusalBurst.
+// many in a row only some are stored and answered, see refusalBurst. Without room on
+// the disk the answer is sent as it is: nothing was done that had to be remembered.
 func (b *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
 	if !b.refusals.Allow() {
 		b.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", clipped(why.Error(), refusedText))
 		return nil
 	}
 	c = refused(c)
-	r := refusedReceipt(c.ID, why)
+	r := RefusedReceipt(c.ID, why)
 	b.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
 		for _, write := range also {
 			if err := write(tx); err != nil {
 				return err
 			}
 		}
-		known, err := commands.Get(tx, c.ID)
+		known, err := b.known(tx, c.ID)
 		if err == nil {
 			return b.pushKnown(tx, c, known, r)
 		}
@@ -68,10 +84,24 @@ func (b *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, al
 		}
 		return b.PushReceipt(tx, c, r)
 	})
+	if errors.Is(err, store.ErrFull) {
+		b.answerUnstored(c.ID, r)
+		return nil
+	}
+	b.tellRefused(c, r, err)
+	return err
 }
 
-// refusedReceipt is the receipt of what was never accepted.
-func refusedReceipt(id string, why *problem.Error) Receipt {
+// known is a command that the database has, or memory and the reserve.
+func (b *Commands) known(tx *store.Tx, id string) (Stored, error) {
+	if s, ok := b.kept.find(id); ok {
+		return s, nil
+	}
+	return find(tx, id)
+}
+
+// RefusedReceipt is the receipt of what was never accepted.
+func RefusedReceipt(id string, why *problem.Error) Receipt {
 	now := time.Now().UTC()
 	r := Receipt{CommandID: id, ReceivedAt: now, FinishedAt: now}
 	r.State, r.Code, r.Reason = Outcome(why)
@@ -82,28 +112,45 @@ func refusedReceipt(id string, why *problem.Error) Receipt {
 	return r
 }
 
-// pushKnown answers a message that was refused and has the id of an earlier one.
-// A command has one outcome, and if it is still under way its receipts will
-// come. A message that is no command, as a schedule, is judged each time.
+// pushKnown answers a message that was refused and has the id of an earlier one. If
+// that is still under way its receipts will come.
 func (b *Commands) pushKnown(tx *store.Tx, c Command, known Stored, r Receipt) error {
-	switch {
-	case !known.Receipt.State.Final():
+	if !known.Receipt.State.Final() {
 		return nil
-	case known.Command.Action == "" && known.Receipt.State == Rejected:
-		return b.PushReceipt(tx, c, r)
 	}
-	return b.PushReceipt(tx, c, known.Receipt)
+	return b.PushReceipt(tx, c, known.answer(r))
+}
+
+// answer is what a message hears that has the id of this one, and r else. A command
+// has one outcome. A message that is no command, as a schedule, is judged each time.
+func (s Stored) answer(r Receipt) Receipt {
+	if s.Command.Action == "" && s.Receipt.State == Rejected {
+		return r
+	}
+	return s.Receipt
 }
 
 // storeFinal stores the outcome of a command that was accepted.
 func (b *Commands) storeFinal(tx *store.Tx, c Command, r Receipt) error {
-	if err := b.write(tx, c, r); err != nil {
-		return err
+	is := Stored{c, r, b.now()}
+	was, err := underWay.Get(tx, c.ID)
+	switch {
+	case err == nil:
+		err = putOver(tx, recent{is, was.From})
+	case errors.Is(err, store.ErrDamaged):
+		err = putOver(tx, recent{is, fromCloud}) // whose ids are kept longest
+	case errors.Is(err, store.ErrNotFound): // an earlier version accepted it, and it has its age
+		err = commands.Put(tx, c.ID, is)
 	}
-	if err := openCommands.Delete(tx, c.ID); err != nil {
+	if err = errors.Join(err, forgetOpen(tx, c.ID)); err != nil {
 		return err
 	}
 	return b.PushReceipt(tx, c, r)
+}
+
+// forgetOpen notes that a command is not under way any more.
+func forgetOpen(tx *store.Tx, id string) error {
+	return errors.Join(underWay.Delete(tx, id), openCommands.Delete(tx, id))
 }
 
 // PushReceipt puts a receipt into the log if the command came from the cloud.
@@ -120,30 +167,51 @@ func (b *Commands) PushReceipt(tx *store.Tx, c Command, r Receipt) error {
 
 // CloseInterrupted ends the commands that were under way when the process
 // ended. Whether they took effect is unknown, so they are not carried out
-// again; the next poll tells the state of the device.
+// again; the next poll tells the state of the device. Those that are
+// over go where an earlier version looks for their ids, as one may follow after
+// the power was cut again.
 func (b *Commands) CloseInterrupted(ctx context.Context) error {
+	b.recallReserve()
 	return b.o.DB.Update(ctx, func(tx *store.Tx) error {
+		if err := moveOpen(tx); err != nil {
+			return err
+		}
 		var ids []string
 		for id := range openCommands.All(tx) {
 			ids = append(ids, id)
 		}
+		for id := range underWay.All(tx) {
+			ids = append(ids, id)
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { _, ok := b.kept.find(id); return ok }) // the reserve has the outcome
 		for _, id := range ids {
 			if err := b.closeInterrupted(tx, id); err != nil {
 				return err
 			}
 		}
-		return nil
+		return age(tx, recentOf(tx, recentOver), 0)
 	})
 }
 
+// interrupted is the outcome of a command whose process ended.
+func interrupted(r Receipt) Receipt {
+	r.State, r.Code, r.FinishedAt = Failed, problem.Internal, time.Now().UTC()
+	r.Reason = "the gateway stopped while the command was under way, it is not known whether it took effect"
+	return r
+}
+
 func (b *Commands) closeInterrupted(tx *store.Tx, id string) error {
-	s, err := commands.Get(tx, id)
+	s, err := find(tx, id)
+	if old, lost := commands.Get(tx, id); lost == nil && old.Receipt.State.Final() {
+		s, err = old, nil // the mark comes from an earlier state, by a repair
+	}
+	if err == nil && s.Receipt.State.Final() || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) {
+		return forgetOpen(tx, id) // a repair may have left the mark alone
+	}
 	if err != nil {
 		return err
 	}
-	r := s.Receipt
-	r.State, r.Code, r.FinishedAt = Failed, problem.Internal, time.Now().UTC()
-	r.Reason = "the gateway stopped while the command was under way, it is not known whether it took effect"
+	r := interrupted(s.Receipt)
 	if err := b.storeFinal(tx, s.Command, r); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -98,9 +99,11 @@ func TestMessageIsJudgedEachTime(t *testing.T) {
 			}
 		}
 		all := r.receipts("m1")
-		if len(all) != 2 || all[0].Reason != "first" || all[1].Reason != "second" || all[1].State != Rejected || also != 2 {
-			t.Errorf("answered %+v, stored %d times", all, also)
+		if len(all) != 2 {
+			t.Fatalf("answered %+v, stored %d times", all, also)
 		}
+		goldentest.Values(t, "answered", goldentest.Pairs{"all[0].Reason": {all[0].Reason, "first"},
+			"all[1].Reason": {all[1].Reason, "second"}, "State": {all[1].State, Rejected}, "also": {also, 2}})
 	})
 }
 

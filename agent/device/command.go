@@ -31,6 +31,8 @@ type Command struct {
 	Via string `json:"via"`
 	// By names the credential, never the secret.
 	By string `json:"by,omitempty"`
+	// Count is used with the id; nil: the command is not signed.
+	Count *Count `json:"-"`
 }
 
 // Value is a text, a number or a map of such, as the value of a command.
@@ -77,6 +79,8 @@ type Receipt struct {
 	Evidence   *Evidence    `json:"evidence,omitempty"`
 	ReceivedAt time.Time    `json:"received_at"`
 	FinishedAt time.Time    `json:"finished_at,omitzero"`
+	// Durable is false where the disk does not take the receipt: a restart forgets it. Nil: it is stored.
+	Durable *bool `json:"durable,omitempty"`
 }
 
 // Evidence is the read-back that followed a command.

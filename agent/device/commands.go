@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
+	"roomgate/store/disk"
 )
 
 // maxCommandID bounds the id of a command, in bytes.
@@ -31,6 +32,10 @@ type CommandsOptions struct {
 	// Find returns the device of that type in a meeting space, or refuses with
 	// the field at fault. It is asked at run time only.
 	Find func(spaceID, deviceType string) (*Device, error)
+	// Obeyed hears of a command before a device carries it out; nil: nobody does. It must not wait.
+	Obeyed func(Command)
+	// Counters are those of signed commands. It is asked at run time only.
+	Counters func() Counters
 }
 
 // Commands knows the commands that are under way and the ids of those that
@@ -48,12 +53,15 @@ type Commands struct {
 	pending map[string]*Pending // under way, by command id
 	// forgotten is until when commands were sent whose receipts a repair may have lost; zero: none were.
 	forgotten time.Time
+	doubt     doubt     // of a process before this one
+	began     time.Time // with a monotonic reading
+	kept      *kept     // what the disk does not take
 }
 
 // NewCommands prepares the commands; CloseInterrupted ends those of the process
 // before this one.
 func NewCommands(o CommandsOptions) *Commands {
-	return &Commands{o: o, refusals: newRefusals(), pending: map[string]*Pending{}}
+	return &Commands{o: o, refusals: newRefusals(), pending: map[string]*Pending{}, began: time.Now(), kept: newKept()}
 }
 
 // Do carries a command out and returns its final receipt; if ctx ends first,
@@ -97,19 +105,22 @@ func (b *Commands) Begin(ctx context.Context, c Command) (*Pending, error) {
 // Find returns the receipt of a command that was accepted or refused, also
 // before a restart. The error is store.ErrNotFound if its id is not known.
 func (b *Commands) Find(id string) (Receipt, error) {
+	if s, ok := b.kept.find(id); ok {
+		return s.Receipt, nil
+	}
 	s, err := b.stored(id)
 	return s.Receipt, err
 }
 
 func (b *Commands) stored(id string) (s Stored, err error) {
-	err = b.o.DB.View(func(tx *store.Tx) (err error) { s, err = commands.Get(tx, id); return err })
+	err = b.o.DB.View(func(tx *store.Tx) (err error) { s, err = find(tx, id); return err })
 	return s, err
 }
 
 // accept checks a command, stores its id before any effect, and puts it into
 // its device's lane. A command that is known already, and so not fresh, comes
 // back as it is.
-func (b *Commands) accept(ctx context.Context, c Command, also ...func(*store.Tx) error) (p *Pending, fresh bool, err error) {
+func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh bool, err error) {
 	from := originOf(c)
 	if c.ID == "" {
 		c.ID = ulid.Make().String()
@@ -118,7 +129,7 @@ func (b *Commands) accept(ctx context.Context, c Command, also ...func(*store.Tx
 		return nil, false, problem.New(problem.Invalid, "id", "is longer than %d characters", maxCommandID)
 	}
 	c.SubDevice = drivers.Canonical(c.SubDevice)
-	p = &Pending{command: c, from: from, also: also, received: time.Now().UTC(), done: make(chan struct{})}
+	p = &Pending{command: c, from: from, received: time.Now().UTC(), done: make(chan struct{})}
 	if other, mine := b.register(p); !mine {
 		return other, false, other.command.same(c)
 	}
@@ -166,11 +177,17 @@ func (b *Commands) admit(ctx context.Context, p *Pending) (known bool, err error
 
 // recall takes the receipt of a command that was finished before.
 func (b *Commands) recall(p *Pending) (known bool, err error) {
-	s, err := b.stored(p.command.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+	s, known := b.kept.find(p.command.ID)
+	if !known {
+		s, err = b.stored(p.command.ID)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	case err != nil && p.command.Via != ViaMQTT && b.o.DB.Condition().State != disk.Taking:
+		b.o.Log.Warn("cannot read whether a command was carried out before, treating it as new", "command", p.command.ID, "error", err)
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	p.receipt = s.Receipt

@@ -149,8 +149,8 @@ func TestLaneIsBoundedAndWaitingCommandsExpire(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if outcomes[ExpiredUnused] == 0 || outcomes[ExpiredUnused] > laneLength+1 || len(r.bench["light-1"].Effects()) > 0 {
-			t.Errorf("outcomes %v, effects %q: want at most %d expired, the others refused, none carried out", outcomes, r.bench["light-1"].Effects(), laneLength+1)
+		if outcomes[ExpiredUnused] == 0 || outcomes[ExpiredUnused] > laneOfOne+1 || len(r.bench["light-1"].Effects()) > 0 {
+			t.Errorf("outcomes %v, effects %q: want at most %d expired, the others refused, none carried out", outcomes, r.bench["light-1"].Effects(), laneOfOne+1)
 		}
 		close(r.bench["light-1"].Release)
 	})

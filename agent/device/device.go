@@ -23,8 +23,6 @@ const (
 	// commandTimeout is the least time that a command is given; some answer with
 	// a picture.
 	commandTimeout = 10 * time.Second
-	// laneLength is how many commands may wait for one device.
-	laneLength = 16
 	// stuckAfter is how long a device's loop may take for one turn beyond what its
 	// own time-outs allow.
 	stuckAfter = 30 * time.Second
@@ -61,7 +59,7 @@ type Device struct {
 	setting
 	running
 
-	lane chan *Pending          // accepted commands, in order
+	lane *lane                  // accepted commands
 	last atomic.Pointer[Stored] // the last command to it
 	gone atomic.Bool            // it was removed, and its loop has ended
 }
@@ -101,7 +99,7 @@ func newDevice(o Options, stored []storedReading) *Device {
 		events: o.Events, commands: o.Commands, buses: o.Buses, log: o.Log, changed: o.Changed, entered: o.Entered,
 		setting: setting{turned: loop.NewSignal()},
 		running: running{kick: loop.NewSignal(), busy: make(chan struct{}, 1)},
-		lane:    make(chan *Pending, laneLength),
+		lane:    newLane(),
 	}
 	d.terms.Store(&Terms{Device: o.Config})
 	for _, s := range stored {

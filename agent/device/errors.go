@@ -29,6 +29,8 @@ func AsError(err error) *problem.Error {
 		return &problem.Error{Code: problem.Invalid, Field: "action", Message: err.Error()}
 	case errors.Is(err, store.ErrFull):
 		return problem.New(problem.Full, "", "the gateway's storage is full, nothing was changed: free space or raise store.max_size")
+	case errors.Is(err, store.ErrFailed):
+		return problem.New(problem.Unwritable, "", "the gateway's storage cannot be written, nothing was changed: see roomgate doctor")
 	case isFault(err):
 		return &problem.Error{Code: problem.Unavailable, Message: err.Error()}
 	}

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"roomgate/agent/problem"
@@ -18,9 +19,10 @@ type Pending struct {
 	from     origin
 	deadline time.Time // with a monotonic reading: a stepped clock cannot revive it
 	received time.Time
-	also     []func(*store.Tx) error // stored with the id
-	err      error                   // the outcome could not be stored
+	err      error // the outcome could not be stored
 	done     chan struct{}
+	kept     *keptCommand // the disk did not take it; nil: it is stored
+	written  atomic.Bool  // with its outcome
 }
 
 // Command is the command, with its id.
@@ -35,7 +37,11 @@ func (p *Pending) Result() (Receipt, error) { return p.receipt, p.err }
 
 // accepted is the receipt of a command that is under way.
 func (p *Pending) accepted() Receipt {
-	return Receipt{CommandID: p.command.ID, State: Accepted, ReceivedAt: p.received}
+	r := Receipt{CommandID: p.command.ID, State: Accepted, ReceivedAt: p.received}
+	if p.kept != nil {
+		return p.kept.mark(r)
+	}
+	return r
 }
 
 // ended says whether the receipt is final.
@@ -89,31 +95,30 @@ func actionNames(d drivers.Description, sub string) []string {
 
 // enqueue stores the command as accepted and only then lets the device at it.
 func (d *Device) enqueue(ctx context.Context, p *Pending) error {
-	if len(d.lane) == cap(d.lane) {
-		return problem.New(problem.Unavailable, "", "%d commands wait for this device already: try again later", laneLength)
-	}
-	if err := d.events.Update(ctx, func(tx *store.Tx) error { return d.commands.storeAccepted(tx, p) }); err != nil {
+	of := p.command.giver()
+	if err := d.lane.enter(of); err != nil {
 		return err
 	}
-	select {
-	case d.lane <- p:
-		if d.gone.Load() {
-			d.turnAway()
-		}
-	default: // others were faster: it is accepted, and now has to be failed
-		d.finish(p, nil, problem.New(problem.Unavailable, "", "too many commands wait for this device: try again later"))
+	err := d.events.Update(ctx, func(tx *store.Tx) error { return d.commands.storeAccepted(tx, p) })
+	if store.Unstored(err) {
+		err = d.commands.withoutDisk(p, err)
+	}
+	if err != nil {
+		d.lane.leave(of)
+		return err
+	}
+	d.lane.put(p)
+	if d.gone.Load() {
+		d.turnAway()
 	}
 	return nil
 }
 
 func (b *Commands) storeAccepted(tx *store.Tx, p *Pending) error {
-	for _, write := range p.also {
-		if err := write(tx); err != nil {
+	if p.command.Count != nil {
+		if err := b.o.Counters().Use(tx, *p.command.Count); err != nil {
 			return err
 		}
-	}
-	if err := openCommands.Put(tx, p.command.ID, true); err != nil {
-		return err
 	}
 	if err := b.remember(tx, p.from, p.command, p.receipt); err != nil {
 		return err

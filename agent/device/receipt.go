@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,9 @@ func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
 			d.finish(p, nil, err)
 			return
 		}
+	}
+	if heard := d.commands.o.Obeyed; heard != nil {
+		heard(p.command)
 	}
 	command, began := drivers.Command{Sub: p.command.SubDevice, Action: p.command.Action, Args: p.args}, time.Now()
 	status, err := call(ctx, d, max(d.Timeout, commandTimeout), func(ctx context.Context) (drivers.Status, error) {
@@ -65,17 +69,36 @@ func (d *Device) finish(p *Pending, proof *drivers.Status, failure error) {
 		r.Evidence = d.evidence(*proof)
 	}
 	c.Rows = append(c.Rows, d.completed(p.command, r))
-	c.Also = func(tx *store.Tx) error { return d.commands.storeFinal(tx, p.command, r) }
+	d.storing(&c, p, r)
 	ctx, cancel := loop.Last(context.Background())
 	defer cancel()
-	if err := d.events.Write(ctx, c); err != nil {
+	err := d.events.Write(ctx, c)
+	switch {
+	case err == nil:
+	case p.kept != nil, store.Unstored(err) && d.Type == drivers.TypeLock, errors.Is(err, store.ErrFailed):
+		r = d.commands.keepFinal(p, r)
+	default:
 		p.err = AsError(err)
+	}
+	if err != nil {
 		d.log.Error("cannot store the outcome of a command, keeping it in memory", "command", p.command.ID, "state", r.State, "error", err)
 	}
 	p.receipt = r
 	d.last.Store(&Stored{Command: p.command, Receipt: r})
 	d.commands.release(p)
 	close(p.done)
+}
+
+// storing lets a change store the outcome of a command.
+func (d *Device) storing(c *eventlog.Change, p *Pending, r Receipt) {
+	c.Also = func(tx *store.Tx) error { return d.commands.storeFinal(tx, p.command, r) }
+	if p.kept != nil {
+		c.Also = func(tx *store.Tx) error { return d.commands.storeKept(tx, p.kept, r) }
+	}
+	c.Done = func() {
+		p.written.Store(true)
+		d.commands.settled(p.command.ID)
+	}
 }
 
 // prove shows the read-back at once.
@@ -126,5 +149,5 @@ func (d *Device) completed(c Command, r Receipt) eventlog.Row {
 	if r.Evidence != nil {
 		details["value"] = r.Evidence.Value
 	}
-	return d.Event("commandCompleted", c.SubDevice, r.FinishedAt, details)
+	return d.Event(eventCommandCompleted, c.SubDevice, r.FinishedAt, details)
 }

@@ -26,25 +26,12 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	room      = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01"
-	otherRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02"
+	room      = devicetest.Room
+	otherRoom = devicetest.OtherRoom
 )
 
 // building has a light in each of two rooms, and a hub in the first.
-const building = `
-gateway: {id: test}
-store: {events: 500}
-spaces:
-  - id: ` + room + `
-    name: Aurora
-    devices:
-      - {id: light-1, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-1}}
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 2s, timeout: 1s, options: {name: hub-1}}
-  - id: ` + otherRoom + `
-    name: Borealis
-    devices:
-      - {id: light-2, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-2}}
-`
+const building = devicetest.Building
 
 // seldom is the building with a lock, observed seldom, for tests that live
 // through a day.
@@ -90,7 +77,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	log := slog.New(slog.DiscardHandler)
 	r := &rig{t: t, o: o, bench: o.bench, clock: clock.New(clock.Options{Mode: clock.Always, Memory: o.memory})}
 	if r.db, _, err = store.Open(t.Context(), filepath.Join(o.dir, "test.db"), store.Options{
-		Names: append(eventlog.Buckets(), Buckets()...), Schema: 1, MaxSize: int64(c.Store.MaxSize), Log: log}); err != nil {
+		Names: append(eventlog.Buckets(), Buckets()...), Schema: 1, MaxSize: int64(c.Store.MaxSize), Reserve: Reserve, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	r.stop = func() { r.close() }
@@ -155,7 +142,7 @@ func (r *rig) run() {
 	r.stop = sync.OnceFunc(func() {
 		stopLower()
 		devices.Wait()
-		if err := r.events.Flush(context.Background()); err != nil {
+		if err := r.events.Finish(context.Background()); err != nil {
 			r.t.Errorf("the last of the devices: %v", err)
 		}
 		stopUpper()

@@ -13,13 +13,8 @@ import (
 
 // turnAway refuses what waits for a device that was removed.
 func (d *Device) turnAway() {
-	for {
-		select {
-		case p := <-d.lane:
-			d.finish(p, nil, problem.New(problem.NotFound, "device_type", "was removed from this meeting space"))
-		default:
-			return
-		}
+	for p := d.lane.take(); p != nil; p = d.lane.take() {
+		d.finish(p, nil, problem.New(problem.NotFound, "device_type", "was removed from this meeting space"))
 	}
 }
 
@@ -36,8 +31,10 @@ func (d *Device) idle(ctx context.Context, pause time.Duration) {
 			return
 		case <-d.turned:
 			return
-		case p := <-d.lane:
-			d.finish(p, nil, problem.New(problem.Unavailable, "", "device is not opened: %s", d.known.Load().readings[0].Reason))
+		case <-d.lane.woken:
+			if p := d.lane.take(); p != nil {
+				d.finish(p, nil, problem.New(problem.Unavailable, "", "device is not opened: %s", d.known.Load().readings[0].Reason))
+			}
 		}
 	}
 }
@@ -58,8 +55,10 @@ func (d *Device) serve(ctx context.Context, driver drivers.Driver) {
 				return
 			}
 			timer.Reset(0)
-		case p := <-d.lane:
-			d.obey(ctx, driver, p)
+		case <-d.lane.woken:
+			if p := d.lane.take(); p != nil {
+				d.obey(ctx, driver, p)
+			}
 		case <-d.kick:
 			timer.Reset(d.poll(ctx, driver))
 		case <-timer.C:

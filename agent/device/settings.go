@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"time"
 
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/patch"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -26,22 +28,22 @@ type Settings struct {
 
 // over lays what was set over the configuration.
 func (v Settings) over(c config.Device) config.Device {
-	lay(&c.Enabled, v.Enabled)
-	lay(&c.Poll, v.Poll)
-	lay(&c.Alert.Low, v.AlertLow)
-	lay(&c.Alert.High, v.AlertHigh)
-	lay(&c.Alert.Hysteresis, v.AlertHysteresis)
+	patch.Set(&c.Enabled, v.Enabled)
+	patch.Set(&c.Poll, v.Poll)
+	patch.Set(&c.Alert.Low, v.AlertLow)
+	patch.Set(&c.Alert.High, v.AlertHigh)
+	patch.Set(&c.Alert.Hysteresis, v.AlertHysteresis)
 	return c
 }
 
 // and is v with what w sets.
 func (v Settings) and(w Settings) Settings {
-	keep(&v.Enabled, w.Enabled)
-	keep(&v.Poll, w.Poll)
-	keep(&v.AlertLow, w.AlertLow)
-	keep(&v.AlertHigh, w.AlertHigh)
-	keep(&v.AlertHysteresis, w.AlertHysteresis)
-	keep(&v.Permissions, w.Permissions)
+	patch.Keep(&v.Enabled, w.Enabled)
+	patch.Keep(&v.Poll, w.Poll)
+	patch.Keep(&v.AlertLow, w.AlertLow)
+	patch.Keep(&v.AlertHigh, w.AlertHigh)
+	patch.Keep(&v.AlertHysteresis, w.AlertHysteresis)
+	patch.Keep(&v.Permissions, w.Permissions)
 	return v
 }
 
@@ -122,12 +124,14 @@ func (d *Device) storeSettings(tx *store.Tx, was, now *Terms, by string) error {
 	} else if err := settings.Put(tx, d.ID, now.Set); err != nil {
 		return err
 	}
-	if was.Enabled == now.Enabled {
+	kind := EventChanged // what it reports, who may command it
+	switch {
+	case was.Enabled && !now.Enabled:
+		kind = eventDisabled
+	case now.Enabled && !was.Enabled:
+		kind = eventEnabled
+	case reflect.DeepEqual(was.Set, now.Set):
 		return nil
-	}
-	kind := "deviceDisabled"
-	if now.Enabled {
-		kind = "deviceEnabled"
 	}
 	return d.events.Push(tx, d.Event(kind, "", time.Now(), map[string]any{"by": by}))
 }
@@ -182,8 +186,10 @@ func (d *Device) rest(ctx context.Context) {
 			return
 		case <-d.turned:
 			return
-		case p := <-d.lane:
-			d.finish(p, nil, ErrDisabled())
+		case <-d.lane.woken:
+			if p := d.lane.take(); p != nil {
+				d.finish(p, nil, ErrDisabled())
+			}
 		}
 	}
 }
@@ -225,18 +231,4 @@ func (d *Device) loadSettings(tx *store.Tx) error {
 	d.terms.Store(&Terms{set.over(d.Device), set})
 	d.show(d.known.Load())
 	return nil
-}
-
-// lay sets a field to what was set, if it was.
-func lay[T any](field, set *T) {
-	if set != nil {
-		*field = *set
-	}
-}
-
-// keep replaces what was set by what is set now, if it is.
-func keep[T any](field **T, set *T) {
-	if set != nil {
-		*field = set
-	}
 }

@@ -23,13 +23,14 @@ var (
 		fromCaller: store.NewQueue[string]("caller-command-ages", 2*maxCommands, store.Refuse),
 		fromCloud:  store.NewQueue[string]("command-ages", 2*maxCommands, store.Refuse),
 	}
-	// openCommands holds the ids of accepted commands without a final receipt.
+	// openCommands holds the ids of accepted commands of an earlier version, or for
+	// one, without a final receipt.
 	openCommands = store.NewTable[bool]("open-commands")
 )
 
 // Buckets names what devices have in the store.
 func Buckets() []string {
-	return []string{readings.Bucket(), SettingsBucket(), commands.Bucket(), openCommands.Bucket(),
+	return []string{readings.Bucket(), SettingsBucket(), commands.Bucket(), openCommands.Bucket(), underWay.Bucket(), recents.Bucket(),
 		commandAges[fromUs].Bucket(), commandAges[fromCaller].Bucket(), commandAges[fromCloud].Bucket()}
 }
 

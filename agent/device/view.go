@@ -17,6 +17,9 @@ import (
 // status shows every change.
 const temperatureStep = 0.5
 
+// EventOccupancyChanged is the event of a room that people have entered or left.
+const EventOccupancyChanged = "occupancyChanged"
+
 // EventTemperatureAlert is the event of a temperature that has left its range.
 const EventTemperatureAlert = "temperatureAlert"
 
@@ -215,11 +218,11 @@ func (p *part) events(d *Device) []eventlog.Row {
 			return nil
 		}
 		details["reason"] = now.Reason
-		return []eventlog.Row{d.Event("deviceOffline", p.sub, time.Now(), details)}
+		return []eventlog.Row{d.Event(eventOffline, p.sub, time.Now(), details)}
 	}
 	var rows []eventlog.Row
 	if was.Status == "" || was.Status == Offline {
-		rows = append(rows, d.Event("deviceOnline", p.sub, now.ObservedAt, details))
+		rows = append(rows, d.Event(eventOnline, p.sub, now.ObservedAt, details))
 	}
 	if was.Value != "" && p.valueEvent() != "" {
 		details["previous"] = was.Value
@@ -229,7 +232,7 @@ func (p *part) events(d *Device) []eventlog.Row {
 		rows = append(rows, d.alert(EventTemperatureAlert, now))
 	}
 	if (was.Status == High || was.Status == Low) && now.Status == Normal {
-		rows = append(rows, d.alert("temperatureNormal", now))
+		rows = append(rows, d.alert(eventTemperatureNormal, now))
 	}
 	return rows
 }
@@ -240,9 +243,9 @@ func (p *part) valueEvent() string {
 	case !p.moved():
 		return ""
 	case p.sub == drivers.SubOccupancy:
-		return "occupancyChanged"
+		return EventOccupancyChanged
 	}
-	return "statusChanged"
+	return eventStatusChanged
 }
 
 // moved says whether the value, or a fact in words beside it, has changed

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -44,15 +45,23 @@ func read(dir string, log *slog.Logger) ([]byte, error) {
 		return secret, nil
 	case err == nil:
 		log.Warn("the device secret is damaged, a new one is made: people sign in again", "file", path)
+	case errors.Is(err, unix.EIO): // a better reader may still get it, so it stays
+		log.Error("the device secret cannot be read: until then unlock codes, secrets of webhooks and sign-ins are not known, see roomgate doctor", "file", path, "error", err)
+		return auth.NewSecret(), nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read the device secret: %w", err)
 	}
 	secret = auth.NewSecret()
 	switch err = atomicfile.Write(path, secret, nil); {
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		log.Error("the device secret cannot be stored, it is good until the next start: free space on the disk", "error", err)
+	case notTaken(err):
+		log.Error("the device secret cannot be stored, it is good until the next start: see roomgate doctor", "error", err)
 	case err != nil:
 		return nil, fmt.Errorf("write the device secret: %w", err)
 	}
 	return secret, nil
+}
+
+// notTaken says that the disk is to blame: it is full, failing or read-only.
+func notTaken(err error) bool {
+	return slices.ContainsFunc([]error{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EIO}, func(e error) bool { return errors.Is(err, e) })
 }

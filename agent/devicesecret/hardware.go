@@ -32,8 +32,11 @@ func leaveOther(dir, hardware string, log *slog.Logger) error {
 	raw, err := os.ReadFile(path)
 	known := strings.TrimSpace(string(raw))
 	switch {
+	case errors.Is(err, unix.EIO): // nothing is left because a disk does not deliver it
+		log.Error("cannot read which hardware this card belongs to, taking it as this one: see roomgate doctor", "error", err)
+		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("read which hardware this is: %w", err)
+		return fmt.Errorf("read which hardware this card belongs to: %w", err)
 	case known == hardware:
 		return nil
 	case len(known) == len(hardware): // else it is new, or damaged
@@ -44,10 +47,10 @@ func leaveOther(dir, hardware string, log *slog.Logger) error {
 	// The secret is gone before the new name is there: a power cut in between
 	// comes here again.
 	switch err := atomicfile.Write(path, []byte(hardware+"\n"), nil); {
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		log.Error("which hardware this is cannot be stored: free space on the disk", "error", err)
+	case notTaken(err):
+		log.Error("cannot store which hardware this card belongs to: see roomgate doctor", "error", err)
 	case err != nil:
-		return fmt.Errorf("write which hardware this is: %w", err)
+		return fmt.Errorf("write which hardware this card belongs to: %w", err)
 	}
 	return nil
 }
@@ -60,7 +63,7 @@ func leaveSecret(dir string, log *slog.Logger) error {
 	case err != nil:
 		return fmt.Errorf("leave the device secret of other hardware: %w", err)
 	}
-	log.Warn("this card comes from other hardware, so the gateway gets a new identity: people sign in again, unlock codes, secrets of webhooks and devices added at run time have to be made again. "+
+	log.Warn("this card comes from other hardware, so the gateway gets a new identity: people sign in again, unlock codes, addresses and secrets of webhooks and devices added at run time have to be made again. "+
 		"If the card was moved and not copied: stop the gateway, move the file before over the file, and start it",
 		"file", path, "before", path+".before")
 	folder, err := os.Open(dir)

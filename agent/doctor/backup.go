@@ -35,7 +35,7 @@ func lastBackup(_ context.Context, x *examination) []Finding {
 	case !ok:
 		return one(warn(name, "none was made here yet", fix))
 	case age < 0: // by a clock that was wrong, then or now
-		return one(good(name, "the last one says that it is of %s, %s", note.At.Format(time.DateOnly), size(uint64(note.Size))))
+		return one(good(name, "the last one is of %s, %s", note.At.Format(time.DateOnly), size(uint64(note.Size))))
 	}
 	seen := fmt.Sprintf("the last one is %s old, %s", days(age), size(uint64(note.Size)))
 	if age > oldBackup {

@@ -42,7 +42,7 @@ func TestLastBackup(t *testing.T) {
 		time.Sleep(40 * 24 * time.Hour)
 		want(Warn, "41 days old")
 		note(time.Now().AddDate(3, 0, 0))
-		want(OK, "says that it is of 2003-")
+		want(OK, "the last one is of 2003-")
 		if err := os.WriteFile(filepath.Join(dir, backup.NoteName), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}

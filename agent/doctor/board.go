@@ -18,8 +18,11 @@ func board(_ context.Context, x *examination) []Finding {
 	machine := cmp.Or(x.read("sys/class/dmi/id/product_name"), "a virtual machine or a computer without a name")
 	seen := fmt.Sprintf("no device tree (%s, %s): this is not a board", machine, runtime.GOARCH)
 	if wired := x.wired(); len(wired) > 0 {
-		return one(warn("board", seen, fmt.Sprintf("run the gateway on the board to which %s and %d more of the configuration belong",
-			wired[0].name, len(wired)-1)))
+		which := wired[0].name + " of the configuration belongs"
+		if more := len(wired) - 1; more > 0 {
+			which = fmt.Sprintf("%s and %d more of the configuration belong", wired[0].name, more)
+		}
+		return one(warn("board", seen, "run the gateway on the board to which "+which))
 	}
 	return one(good("board", "%s", seen))
 }

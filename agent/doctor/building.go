@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,9 +24,14 @@ func configuration(_ context.Context, x *examination) []Finding {
 		return one(fail(name, fmt.Sprintf("%s, in all %s", problems.Problems[0], count(len(problems.Problems), "problem")), "see roomgate check-config "+x.ConfigFile))
 	case errors.Is(err, fs.ErrNotExist):
 		return one(warn(name, "there is no "+x.ConfigFile+": lines, buses and certificates cannot be examined",
-			"write one as configs/gateway.yaml shows, or name it with --config"))
+			"write one with roomgate setup, or name it with --config"))
+	case errors.Is(err, fs.ErrPermission):
+		return one(fail(name, err.Error(), "sudo roomgate doctor, for only root and the gateway may read it"))
 	case err != nil:
 		return one(fail(name, err.Error(), "name a readable file with --config"))
+	}
+	if seen, todo := readable(x); seen != "" {
+		return one(fail(name, seen, todo))
 	}
 	devices := 0
 	for _, s := range x.Config.Spaces {
@@ -48,13 +55,20 @@ func gateway(_ context.Context, x *examination) []Finding {
 	if b == nil {
 		seen, todo, _ := strings.Cut(fmt.Sprint(x.BuildingError), ": ")
 		if !strings.HasSuffix(seen, "may not be opened") {
-			todo = "systemctl start roomgate, and see journalctl -u roomgate if it does not stay"
+			todo = startCommand(x)
 		}
 		return one(warn(name, seen, todo))
 	}
 	seen := fmt.Sprintf("%s runs version %s for %v", b.ID, b.Version, time.Duration(b.UptimeS)*time.Second)
 	if b.Simulated {
 		seen += ", simulated: no hardware is below it"
+	}
+	if p := x.Building.pending(); p.Changed {
+		seen += ", and the configuration has changed since"
+		if p.Restart != "" {
+			seen += ": " + p.Restart + " takes a restart"
+		}
+		return one(warn(name, seen, x.again()))
 	}
 	if x.Config != nil && x.Config.Gateway.ID != b.ID && !b.Simulated {
 		return one(warn(name, fmt.Sprintf("%s, but the configuration is of %s", seen, x.Config.Gateway.ID), "name the configuration that it runs with by --config"))
@@ -68,7 +82,11 @@ func devices(_ context.Context, x *examination) (found []Finding) {
 		return nil
 	}
 	for _, d := range x.Building.Devices {
-		found = append(found, d.finding())
+		f := d.finding()
+		if f.State == Fail && strings.Contains(f.Seen, drivers.ErrPassword.Error()) {
+			f.Fix = refused(x, d)
+		}
+		found = append(found, f)
 	}
 	return found
 }
@@ -79,22 +97,52 @@ func (d Device) finding() Finding {
 		return warn(name, "not enabled", "set enabled: true once it is wired")
 	}
 	var seen, reasons []string
+	offline := map[string][]string{} // what is, by the reason
 	for _, r := range d.Readings {
 		if notFitted(r) {
 			seen = append(seen, r.Device+" not fitted")
 		} else if r.Status == device.Offline {
-			reasons = append(reasons, strings.TrimSuffix(r.Device+" offline: "+r.Reason, ": "))
+			if offline[r.Reason] == nil {
+				reasons = append(reasons, r.Reason)
+			}
+			offline[r.Reason] = append(offline[r.Reason], r.Device)
 		} else if r.Value != "" {
 			seen = append(seen, r.Device+" "+r.Value)
 		}
 	}
+	for i, reason := range reasons { // a hub has one for all its parts
+		reasons[i] = strings.TrimSuffix(strings.Join(offline[reason], ", ")+" offline: "+reason, ": ")
+	}
 	if len(reasons) > 0 {
-		return fail(name, strings.Join(reasons, "; "), fix(d.Type))
+		why := strings.Join(reasons, "; ")
+		return fail(name, why, fix(d.Type))
 	}
 	if len(seen) == 0 {
 		return good(name, "online")
 	}
 	return good(name, "online, %s", strings.Join(seen, ", "))
+}
+
+// refused is where to correct the password with which a device refuses the gateway.
+func refused(x *examination, d Device) string {
+	again := ", then " + x.restart()
+	if x.Config == nil {
+		return "correct username and password in the configuration" + again
+	}
+	for _, s := range x.Config.Spaces {
+		i := slices.IndexFunc(s.Devices, func(c config.Device) bool { return c.Type == d.Type })
+		if s.Name != d.Space || i < 0 {
+			continue
+		}
+		key := x.Config.Naming(s.Devices[i].ID, "\x00") + ".options."
+		for _, f := range x.Config.Files() {
+			if strings.HasPrefix(f.Key, key) && strings.HasSuffix(f.Key, "password_file") {
+				return "write the right password into " + cmp.Or(config.CredentialSource(f.Path), f.Path) + again
+			}
+		}
+		return "correct username and password of " + s.Devices[i].ID + " in " + x.ConfigFile + again
+	}
+	return "remove the device from the console, and add it there with the right password"
 }
 
 // notFitted says whether a hub has no such part, which is how it was bought.

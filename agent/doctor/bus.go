@@ -74,9 +74,9 @@ func (x *examination) channel(n need) Finding {
 func (x *examination) pwm(name string, n need, chip, number string) Finding {
 	has, _ := strconv.Atoi(x.read(chip + "/npwm"))
 	if want, err := strconv.Atoi(number); err != nil || want >= has {
-		return fail(name, fmt.Sprintf("%s has %d channels, counted from 0; %s needs it", filepath.Base(chip), has, n.device), "name one that it has")
+		return fail(name, fmt.Sprintf("%s has %s, counted from 0; %s needs it", filepath.Base(chip), count(has, "channel"), n.device), "name one that it has")
 	}
-	seen := fmt.Sprintf("%s of %d channels", filepath.Base(chip), has)
+	seen := fmt.Sprintf("%s of %s", filepath.Base(chip), count(has, "channel"))
 	file := chip + "/export"
 	if _, exported := x.exists(chip + "/pwm" + number); exported {
 		seen += ", in use"
@@ -84,7 +84,7 @@ func (x *examination) pwm(name string, n need, chip, number string) Finding {
 	}
 	if info, ok := x.exists(file); ok && !x.user.may(info, mayWrite) {
 		return fail(name, fmt.Sprintf("%s, which %s may not write", seen, x.user.name),
-			"install systemd/60-roomgate.rules into /usr/lib/udev/rules.d, then udevadm control --reload and udevadm trigger")
+			udevRules(x))
 	}
 	return good(name, "%s, for %s", seen, n.device)
 }

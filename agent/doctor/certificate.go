@@ -32,6 +32,11 @@ func passwords(_ context.Context, x *examination) (found []Finding) {
 			found = append(found, x.password(f.of, f.file))
 		}
 	}
+	for _, f := range x.Config.Files() {
+		if strings.HasPrefix(f.Key, "spaces") && locked(f.Path) {
+			found = append(found, handedOver(x, f.Key, f.Path))
+		}
+	}
 	for _, u := range x.Config.Broker.Users {
 		if u.PasswordFile != "" && x.Config.Broker.Listen != "" {
 			found = append(found, x.password("broker user "+u.Name, u.PasswordFile))
@@ -44,6 +49,8 @@ func (x *examination) password(of, file string) Finding {
 	name := "password of " + of
 	info, err := os.Stat(file)
 	switch {
+	case locked(file):
+		return handedOver(x, name, file)
 	case absent(config.CredentialSource(file)):
 		return fail(name, config.CredentialSource(file)+" is not there", "write the password into that file as root, then systemctl restart roomgate")
 	case errors.Is(err, fs.ErrPermission) || config.IsCredential(file):
@@ -56,6 +63,19 @@ func (x *examination) password(of, file string) Finding {
 		return warn(name, file+" is open to everybody", "chmod 640 "+file)
 	}
 	return good(name, "%s", file)
+}
+
+// credentials is the folder that the service cannot enter, whoever owns the files in it:
+// systemd hands it copies.
+const credentials = "/etc/roomgate/credentials/"
+
+// locked says whether the service cannot read a file by the name that it has.
+func locked(file string) bool { return strings.HasPrefix(file, credentials) }
+
+// handedOver says how the service is given such a file.
+func handedOver(x *examination, name, file string) Finding {
+	return fail(name, file+" cannot be read by the service, which may not enter that folder",
+		"write ${CREDENTIALS_DIRECTORY}/secret_"+strings.TrimPrefix(file, credentials)+" in its place into "+x.ConfigFile+", then systemctl restart roomgate")
 }
 
 // absent says whether a file is known not to be there.
@@ -121,6 +141,9 @@ func (x *examination) certificate(key, file, keyFile string, serves bool) Findin
 
 // leaf reads the first certificate of a file, or says why there is none.
 func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
+	if locked(file) {
+		return nil, handedOver(x, name, file)
+	}
 	if info, err := os.Stat(file); err == nil && !x.user.may(info, mayRead) {
 		return nil, fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "chgrp "+serviceUser+" "+file+" and chmod 640 "+file)
 	}
@@ -148,6 +171,8 @@ func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) 
 	}
 	info, err := os.Stat(keyFile)
 	switch {
+	case locked(keyFile):
+		return handedOver(x, name, keyFile), true
 	case err != nil:
 		return fail(name, err.Error(), "put the key there, or correct its path"), true
 	case !x.user.may(info, mayRead):

@@ -72,7 +72,7 @@ func TestWritten(t *testing.T) {
 		state     State
 		words     string
 	}{{60, 1 << 30, OK, "too early"}, {3600, 1 << 20, OK, "24 MiB a day"}, {3600, 1 << 30, Warn, "24 GiB a day"}} {
-		x := &examination{Options: Options{Building: &Building{Report: health.Report{UptimeS: c.up, StoreWritten: c.bytes}}}}
+		x := &examination{Options: Options{Building: &Building{Report: health.Report{UptimeS: c.up, StoreState: health.StoreState{StoreWritten: c.bytes}}}}}
 		x.written().is(t, c.words, c.state, c.words)
 	}
 }
@@ -85,6 +85,9 @@ func TestClock(t *testing.T) {
 	x.time(time.Unix(100, 0), false).is(t, "1970", Fail, "is past")
 	x.Building = &Building{Report: health.Report{Clock: health.Clock{Now: now, Trusted: true}}}
 	x.time(now, false).is(t, "offline for a day", Warn, "still believed")
+	if seen := x.time(now, false).Seen; strings.Contains(seen, "hours") {
+		t.Errorf("nobody knows since when: %q", seen)
+	}
 	for jump, words := range map[int64]string{87600 * 3600: "87600 h ahead of", -48 * 3600: "48 h behind"} {
 		x.Building.Clock = health.Clock{Now: now, Reason: "jumped", JumpS: jump}
 		x.time(now, true).is(t, words, Fail, words)
@@ -122,10 +125,10 @@ func TestWhom(t *testing.T) {
 		files[name] = text
 	}
 	x := &examination{Options: Options{Root: tree(t, files), ProcessID: 77}}
-	x.user = x.whom()
+	x.user = x.findUser()
 	account(t.Context(), x)[0].is(t, "running", OK, "roomgate (998), groups gpio i2c roomgate: the running")
 	x.ProcessID = 0
-	x.user = x.whom()
+	x.user = x.findUser()
 	account(t.Context(), x)[0].is(t, "service", OK, "the service's user")
 	x.ProcessID, x.user.id = 77, 0
 	account(t.Context(), x)[0].is(t, "root", Warn, "root is not needed")
@@ -232,14 +235,21 @@ func TestCloudBroker(t *testing.T) {
 	if found := cloudBroker(t.Context(), x); found != nil {
 		t.Errorf("no cloud: %+v", found)
 	}
-	c.Cloud.URL = "mqtt://" + l.Addr().String()
+	c.Cloud.URL = config.Brokers("mqtt://" + l.Addr().String())
 	cloudBroker(t.Context(), x)[1].is(t, "plain", OK, "answers")
 	x.Building = running()
 	cloudBroker(t.Context(), x)[1].is(t, "not connected", Fail, "not connected")
-	c.Cloud.URL = "mqtts://" + l.Addr().String()
+	c.Cloud.URL = config.Brokers("mqtts://" + l.Addr().String())
 	cloudBroker(t.Context(), x)[1].is(t, "no TLS there", Fail, "certificate")
 	c.Cloud.URL = "mqtts://127.0.0.1:1"
 	cloudBroker(t.Context(), x)[1].is(t, "nobody", Fail, "refused")
+	c.Cloud.URL, c.Cloud.Acks = config.Brokers("mqtt://127.0.0.1:1, mqtt://"+l.Addr().String()), config.AcksBroker
+	x.Building.CloudConnected = true
+	found := cloudBroker(t.Context(), x)
+	found[1].is(t, "one of two", Warn, "refused")
+	found[3].is(t, "the other", OK, "the gateway is connected")
+	found[4].is(t, "the word of the broker", Warn, "one that the broker drops")
+	x.Building.CloudConnected, c.Cloud.Acks = false, config.AcksBackend
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c.Cloud.URL = "mqtts://cloud.example.invalid"

@@ -29,19 +29,19 @@ func doorOrders(_ context.Context, x *examination) []Finding {
 		return nil // there is no cloud
 	}
 	switch {
-	case b.Simulated:
-		return one(good(name, "door orders unsigned, as in every demo"))
+	case b.Simulated && b.DoorOrders == health.DoorsUnsigned:
+		return one(good(name, "the cloud opens doors without a signature (door orders unsigned, as in a demo); doors.unsigned: refuse in the configuration ends that"))
 	case b.DoorOrders == health.DoorsUnsigned && len(b.SigningKeys) > 0:
-		return one(warn(name, "door orders unsigned: the cloud may open doors without a signature, though this gateway holds a key of it",
-			"take doors.unsigned out of the configuration, or set it to refuse"))
+		return one(warn(name, "the cloud opens doors without a signature, though this gateway holds a key of it (door orders unsigned)",
+			"remove doors.unsigned from the configuration, or set it to refuse"))
 	case b.DoorOrders == health.DoorsUnsigned:
-		return one(warn(name, "door orders unsigned: whoever speaks for the cloud at its broker may open doors",
-			"claim the gateway with a signing key, as roomgate cloud claim --key; or set doors.unsigned to refuse, and the cloud opens none"))
+		return one(warn(name, "the cloud opens doors without a signature, and so does anybody who speaks for it at its broker (door orders unsigned)",
+			"claim the gateway with a signing key: roomgate cloud claim --key; or set doors.unsigned to refuse: then the cloud opens no door"))
 	case len(b.SigningKeys) == 0:
-		return one(warn(name, "the cloud can open no door: its commands have to be signed, and this gateway holds no key",
-			"claim the gateway with a signing key; if it has been claimed, release it first with roomgate claim --release"))
+		return one(warn(name, "the cloud can open no door: this gateway wants a signature and holds no key to verify it with",
+			"claim the gateway with a signing key: roomgate cloud claim --key; if it is claimed, release it first: roomgate claim --release"))
 	}
-	return one(good(name, "signed: the cloud opens doors by commands that are signed by %s: %s", count(len(b.SigningKeys), "key"), strings.Join(b.SigningKeys, " ")))
+	return one(good(name, "the cloud opens doors by signed commands, which this gateway verifies with %s (door orders signed): %s", count(len(b.SigningKeys), "key"), strings.Join(b.SigningKeys, " ")))
 }
 
 // claimed says who owns the gateway, if it is one that is claimed. Whether

@@ -49,6 +49,7 @@ func TestDoorOrders(t *testing.T) {
 		"though it holds": {examination{Options: Options{Config: cloudy, Building: &Building{Report: though, Devices: lock}}}, Warn, "door orders unsigned"},
 		"no key":          {examination{Options: Options{Config: cloudy, Building: &Building{Report: signed, Devices: lock}}}, Warn, "can open no door"},
 		"signed":          {examination{Options: Options{Config: cloudy, Building: &Building{Report: held, Devices: lock}}}, OK, "7177ac986170fa7a"},
+		"it refuses":      {examination{Options: Options{Building: &Building{Identity: health.Identity{Simulated: true}, Report: held, Devices: lock}}}, OK, "7177ac986170fa7a"},
 		"a demo":          {examination{Options: Options{Building: &Building{Identity: health.Identity{Simulated: true}, Report: unsigned, Devices: lock}}}, OK, "door orders unsigned"},
 	} {
 		found := doorOrders(t.Context(), &c.x)

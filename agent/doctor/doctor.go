@@ -66,6 +66,7 @@ type Building struct {
 	Claim   Claim
 	Devices []Device
 	Update  *update.Status  // nil: it takes none, as a demo
+	Pending *Pending        // nil: it does not say, or has no file
 	Log     *eventlog.Chain // how its log was found; nil: it does not say
 }
 
@@ -82,6 +83,10 @@ type Options struct {
 	// Building is nil if no gateway answers, and BuildingError says why.
 	Building      *Building
 	BuildingError error
+	// Service is what the service manager says, empty: nothing.
+	Service Service
+	// Quiet asks nobody outside this machine: what the running gateway says counts.
+	Quiet bool
 	// Schema is the version of the tables that this program writes.
 	Schema int
 	// ProcessID is the running gateway's, 0 if it is not known.
@@ -95,7 +100,7 @@ type examination struct {
 	Options
 	needs []need           // what the configured devices open
 	wrong map[string]error // why some cannot be opened, by id
-	user  user             // whom the gateway runs as
+	user  user             // that the gateway runs as
 }
 
 // check is one of the things to look at. It may find several.
@@ -110,6 +115,8 @@ func checks() []check {
 		{"configuration", configuration},
 		{"options", options},
 		{"shared", shared},
+		{"seed", seeds},
+		{"service", service},
 		{"gateway", gateway},
 		{"board", board},
 		{"kernel", kernel},
@@ -121,6 +128,7 @@ func checks() []check {
 		{"data folder", dataFolder},
 		{"database", database},
 		{"event log", wholeLog},
+		{"storage", storage},
 		{"backup", lastBackup},
 		{"update", updates},
 		{"disk", disk},
@@ -146,7 +154,7 @@ func checks() []check {
 func Examine(ctx context.Context, o Options) []Finding {
 	x := &examination{Options: o}
 	x.needs, x.wrong = survey(ctx, o.Config, o.Deadline)
-	x.user = x.whom()
+	x.user = x.findUser()
 	list := checks()
 	found := make([][]Finding, len(list))
 	var all sync.WaitGroup

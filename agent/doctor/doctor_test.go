@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,17 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/health"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
 )
-
-var again = flag.Bool("update", false, "write the golden files again")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -100,7 +98,7 @@ func running() *Building {
 		return device.Reading{Record: device.Record{Device: name, Value: value, Status: status}, Reason: reason}
 	}
 	return &Building{Identity: health.Identity{ID: "example"},
-		Report: health.Report{UptimeS: 86400, Version: "1.2.3", StoreWritten: 48 << 20},
+		Report: health.Report{UptimeS: 86400, Version: "1.2.3", StoreState: health.StoreState{StoreWritten: 48 << 20}},
 		Devices: []Device{
 			{"Atlas", drivers.TypeLock, true, []device.Reading{record("lock", "closed", device.Online, "")}},
 			{"Atlas", drivers.TypeCamera, true, []device.Reading{record("camera", "", device.Offline, "no route to host")}},
@@ -120,20 +118,8 @@ func golden(t *testing.T, name string, found []Finding) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = regexp.MustCompile(`(amd64|arm64|arm)\)`).ReplaceAll(append(got, '\n'), []byte("ARCH)"))
-	path := filepath.Join("testdata", name+".json")
-	if *again {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	got = regexp.MustCompile(`(amd64|386|arm64|arm)\)`).ReplaceAll(append(got, '\n'), []byte("ARCH)"))
+	goldentest.Compare(t, name+".json", got)
 }
 
 // A board with a running gateway, and everything on it that can be wrong.
@@ -223,6 +209,42 @@ func TestNotFitted(t *testing.T) {
 	d := Device{"Bora", drivers.TypeO3, true, []device.Reading{{Record: device.Record{Device: "buzzer", Status: device.Offline},
 		SubDevice: drivers.SubBuzzer, Reason: "buzzer: " + drivers.ErrUnsupported.Error()}}}
 	d.finding().is(t, "without", OK, "buzzer not fitted")
+}
+
+// A hub that refuses its user says so once, whatever parts it has, its cable is good, and
+// the file is named in which the password is.
+func TestRefusedPassword(t *testing.T) {
+	reading := func(name, reason string) device.Reading {
+		return device.Reading{Record: device.Record{Device: name, Status: device.Offline}, Reason: reason}
+	}
+	refused := fmt.Sprintf("hub at 10.0.0.7:1883 refuses user \"u\" %v", drivers.ErrPassword)
+	d := Device{"Bora", drivers.TypeO3, true, []device.Reading{reading("o3-sensor", refused), reading("buzzer", refused), reading("ring-light", "dark")}}
+	for said, want := range map[string]string{
+		"password_file: /etc/hub":                                "write the right password into /etc/hub, then systemctl restart roomgate",
+		"password_file: ${CREDENTIALS_DIRECTORY}/secret_bora-o3": "write the right password into /etc/roomgate/credentials/bora-o3, then systemctl restart roomgate",
+		"password: x": "correct username and password of bora-o3 in gateway.yaml, then systemctl restart roomgate",
+	} {
+		c, err := config.Parse("gateway.yaml", []byte("gateway: {id: a}\nspaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: Bora, devices: [{id: bora-o3, type: o3-sensor, driver: o3-mqtt, options: {address: \"10.0.0.7:1883\", "+strings.Replace(said, ": ", ": \"", 1)+"\"}}]}]\n"), all.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &examination{Options: Options{Config: c, ConfigFile: "gateway.yaml", Service: Service{Loaded: true}, Building: &Building{Devices: []Device{d}}}}
+		f := devices(t.Context(), x)[0]
+		if seen := "o3-sensor, buzzer offline: " + refused + "; ring-light offline: dark"; f.Seen != seen || f.Fix != want {
+			t.Errorf("it says %q, and to %s; want %q and to %s", f.Seen, f.Fix, seen, want)
+		}
+	}
+}
+
+// What there is one of is said so.
+func TestOneOfThem(t *testing.T) {
+	x := &examination{Options: Options{Root: t.TempDir(), Building: &Building{}}, needs: []need{{kind: kindLine, name: "GPIO71"}}}
+	x.Building.CloudConnected, x.Building.OutboxDepth = true, 1
+	x.unnamed()[0].is(t, "outbox", OK, "the gateway is connected, 1 message waits")
+	x.chips(nil, 1).is(t, "chips", Fail, "names 1 line of one")
+	if f := board(t.Context(), x)[0]; f.Fix != "run the gateway on the board to which GPIO71 of the configuration belongs" {
+		t.Errorf("of one line: %s", f.Fix)
+	}
 }
 
 func TestWorst(t *testing.T) {

@@ -28,8 +28,11 @@ func TestWholeLog(t *testing.T) {
 	}{
 		{eventlog.Chain{Rows: 9, First: 4, Last: 12, Whole: true}, OK, "9 events, from 4 on"},
 		{eventlog.Chain{Rows: 9, First: 4, Last: 12}, Warn, "only events up to 12"},
-		{eventlog.Chain{Rows: 9, First: 4, Last: 12, Bad: 13, Whole: true}, Fail, "event 13 does not follow"},
-		{eventlog.Chain{Rows: 9, First: 4, Last: 12, Bad: 13, Missing: true, Whole: true}, Fail, "event 13 has no sum"},
+		{eventlog.Chain{Rows: 9, First: 4, Last: 900, Branch: 900, From: 6, Whole: true}, Warn, "event 900 follows from event 6"},
+		{eventlog.Chain{Rows: 9, First: 4, Last: 900, Branch: 900, Whole: true}, Warn, "the log no longer has"},
+		{eventlog.Chain{Rows: 9, First: 4, Last: 950, Branch: 900, From: 6, Bad: 950, Whole: true}, Fail, "event 950 does not match"},
+		{eventlog.Chain{Rows: 9, First: 4, Last: 12, Bad: 13, Whole: true}, Fail, "event 13 does not match"},
+		{eventlog.Chain{Rows: 9, First: 4, Last: 12, Bad: 13, Missing: true, Whole: true}, Fail, "event 13 has no checksum"},
 	} {
 		x.Building.Log = &c.found
 		wholeLog(t.Context(), x)[0].is(t, c.seen, c.state, c.seen)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"roomgate/agent/setup"
 )
 
 // consumer is what our gateway calls itself where it holds a line.
@@ -52,7 +54,7 @@ next:
 func (x *examination) chips(chips []Chip, wanted int) Finding {
 	const name = "gpio chips"
 	if len(chips) == 0 && wanted > 0 {
-		return fail(name, fmt.Sprintf("no gpio chips: this is not a board, and the configuration names %d lines of one", wanted),
+		return fail(name, "no gpio chips: this is not a board, and the configuration names "+count(wanted, "line")+" of one",
 			"run on the board, or enable its GPIO in the device tree")
 	}
 	if len(chips) == 0 {
@@ -65,7 +67,7 @@ func (x *examination) chips(chips []Chip, wanted int) Finding {
 			closed = errors.Join(closed, c.Err)
 			continue
 		}
-		seen = append(seen, fmt.Sprintf("%s %s (%d lines)", filepath.Base(c.Path), c.Label, len(c.Lines)))
+		seen = append(seen, fmt.Sprintf("%s %s (%s)", filepath.Base(c.Path), c.Label, count(len(c.Lines), "line")))
 	}
 	if closed == nil {
 		return good(name, "%s", strings.Join(seen, ", "))
@@ -95,7 +97,11 @@ func (x *examination) line(chips []Chip, n need) Finding {
 	}
 	switch {
 	case len(on) == 0:
-		return fail(name, "no chip has it, "+n.device+" needs it", "see gpioinfo for the names that this board has")
+		todo := "write a name that this board has, which roomgate setup shows"
+		if why := setup.Misnamed(n.name); why != "" {
+			todo = "correct it: it " + why
+		}
+		return fail(name, "no chip has it, "+n.device+" needs it", todo)
 	case len(on) > 1:
 		return fail(name, fmt.Sprintf("both %s and %s have one, %s needs it", on[0].Path, on[1].Path, n.device),
 			"write the chip's label before the offset, as in pinctrl-rp1/17")
@@ -124,7 +130,7 @@ func (x *examination) held(name, where string, l Line) Finding {
 	case l.Used:
 		return fail(name, fmt.Sprintf("%s, held by %q", where, l.User), "stop that program, or remove the overlay that gives the line to the kernel")
 	case ours:
-		return warn(name, where+", not held by the running gateway", "start the gateway again, and see why its device is offline")
+		return warn(name, where+", not held by the running gateway", x.again()+", and see why its device is offline")
 	}
 	return good(name, "%s, free", where)
 }

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
+	"roomgate/cloud"
 )
 
 // network examines the addresses and the way out.
@@ -63,20 +66,100 @@ func (x *examination) route() Finding {
 
 // cloudBroker examines the way to the cloud: name, port, certificate.
 func cloudBroker(ctx context.Context, x *examination) []Finding {
-	const name = "cloud"
-	if x.Config == nil || x.Config.Cloud.URL == "" {
-		return nil
+	if x.simulated() || x.Quiet || x.Config == nil || x.Config.Cloud.URL == "" {
+		return append(x.contested(), x.unnamed()...)
 	}
-	u, err := url.Parse(x.Config.Cloud.URL)
+	found := append(x.contested(), x.troubled()...)
+	for _, one := range x.Config.Cloud.URL.All() {
+		found = append(found, x.broker(ctx, one)...)
+	}
+	return append(found, x.acked()...)
+}
+
+// broker examines the way to one broker.
+func (x *examination) broker(ctx context.Context, address string) []Finding {
+	u, err := url.Parse(address)
 	if err != nil {
-		return one(fail(name, "cloud.url is no address", "write it as mqtts://cloud.example.com"))
+		return one(fail("cloud", "cloud.url is no address", "write it as mqtts://cloud.example.com"))
 	}
 	ips, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
 	if err != nil {
 		return one(fail("cloud name", fmt.Sprintf("%s: %v", u.Hostname(), bare(err)), "see resolvectl query "+u.Hostname()+", and name a DNS server"))
 	}
-	resolved := good("cloud name", "%s is %s", u.Hostname(), strings.Join(ips, " "))
-	return append(x.contested(), resolved, x.reach(ctx, u))
+	way := x.reach(ctx, u)
+	if way.State == Fail && x.Building != nil && x.Building.CloudConnected {
+		way.State = Warn // it is at another one
+	}
+	return []Finding{good("cloud name", "%s is %s", u.Hostname(), strings.Join(ips, " ")), way}
+}
+
+// acked says what it means that the word of the broker is enough.
+func (x *examination) acked() []Finding {
+	if seen, fix := x.Config.Cloud.AcksAdvice(); seen != "" {
+		return one(warn("cloud acks", seen, fix))
+	}
+	return nil
+}
+
+// unnamed is the link of a running gateway whose broker no configuration here names,
+// as that of a demo, which has one of its own.
+func (x *examination) unnamed() []Finding {
+	switch found := x.troubled(); {
+	case found != nil || x.Building == nil || x.Building.CloudContested != 0:
+		return found
+	case x.Building.CloudConnected:
+		return one(good("cloud link", "the gateway is connected, %s", x.Building.backlog()))
+	}
+	return nil
+}
+
+// backlog words what waits for the cloud.
+func (b *Building) backlog() string { return wait(int(b.OutboxDepth), "message") } //nolint:gosec // as many as rows on a card
+
+// troubled is what the running gateway met at the broker, which knows more than who
+// looks for a moment.
+func (x *examination) troubled() []Finding {
+	const name = "cloud link"
+	if x.Building == nil || x.Building.CloudTrouble == nil || x.Building.CloudContested != 0 {
+		return nil
+	}
+	t := x.Building.CloudTrouble
+	why, todo := t.Seen+inARow(t.Times)+" ("+t.Error+")", t.Fix
+	if x.simulated() {
+		todo = "roomgate sim cloud mend, if it was cut"
+	}
+	lasts := length(x.Building.Clock.Now.Sub(t.Since))
+	switch {
+	case !x.Building.CloudConnected:
+		return one(fail(name, fmt.Sprintf("the gateway is not connected, and no connection has lasted a minute since %s (%s): %s",
+			t.Since.UTC().Format(time.RFC3339), lasts, why), todo))
+	case t.Cause == string(cloud.CauseUnacknowledged):
+		return one(fail(name, fmt.Sprintf("the gateway is connected, and for %s nothing was acknowledged: %s", lasts, t.Seen), todo))
+	case t.Times < 3: // it was once, and is over
+		return one(warn(name, fmt.Sprintf("the gateway is connected again; before, at %s, %s", t.At.UTC().Format(time.RFC3339), why), todo))
+	}
+	return one(fail(name, fmt.Sprintf("the gateway has lost its connection again and again for %s: %s", lasts, why), todo))
+}
+
+// inARow is how often something was, if that was more than once.
+func inARow(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", %d times in a row", n)
+}
+
+// length is how long something lasts, in the largest unit of which it has two.
+func length(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return count(max(0, int(d.Seconds())), "second")
+	case d < 2*time.Hour:
+		return count(int(d.Minutes()), "minute")
+	case d < 48*time.Hour:
+		return count(int(d.Hours()), "hour")
+	}
+	return count(int(d.Hours()/24), "day")
 }
 
 // contested says that another gateway seems to use the id of this one.
@@ -119,7 +202,7 @@ func (x *examination) reach(ctx context.Context, u *url.URL) Finding {
 		err = tls.Client(conn, t).HandshakeContext(ctx)
 	}
 	if err != nil && strings.Contains(err.Error(), "protocol version") {
-		return fail(name, address+" speaks no TLS 1.3", "ask whoever runs the broker for TLS 1.3, or set cloud.tls_min: 1.2 until then")
+		return fail(name, address+" speaks no TLS 1.3", "ask the people who run the broker for TLS 1.3, or set cloud.tls_min: 1.2 until then")
 	}
 	if err != nil {
 		return fail(name, fmt.Sprintf("%s: %v", address, err), "check the clock, cloud.ca_file and the client certificate")
@@ -132,10 +215,16 @@ func (x *examination) linked(f Finding) Finding {
 	switch {
 	case x.Building == nil:
 	case x.Building.CloudConnected:
-		f.Seen += fmt.Sprintf("; the gateway is connected, %d messages wait", x.Building.OutboxDepth)
+		f.Seen += "; the gateway is connected, " + x.Building.backlog()
+	case x.Building.pending().Changed:
+		f.State, f.Fix = Fail, x.again()
+		f.Seen += "; the gateway is not connected, for it runs with the configuration of before"
+	case x.Building.CloudTrouble != nil:
+		f.State, f.Fix = Fail, x.Building.CloudTrouble.Fix
+		f.Seen += "; the gateway is not connected, " + x.Building.backlog()
 	default:
 		f.State, f.Fix = Fail, "see the gateway's log for what the broker says, and check cloud.username and password_file"
-		f.Seen += fmt.Sprintf("; the gateway is not connected, %d messages wait", x.Building.OutboxDepth)
+		f.Seen += "; the gateway is not connected, " + x.Building.backlog()
 	}
 	return f
 }
@@ -193,9 +282,27 @@ func (x *examination) listener(ctx context.Context, name, listen string) Finding
 	case err == nil:
 		return fail(name, listen+" is taken by another program", "see ss -ltnp, stop it, or listen elsewhere")
 	case running:
-		return fail(name, listen+" does not answer though the gateway runs", "start the gateway again with this configuration, and see its log")
+		return fail(name, listen+" does not answer though the gateway runs", x.again()+", and see its log")
+	case tooLow(x, port):
+		return fail(name, fmt.Sprintf("%s: a port below %d takes a right that %s does not have", listen, firstFreePort(x), x.user.name),
+			"write one as :8080 into "+x.ConfigFile+", or give it CAP_NET_BIND_SERVICE by systemctl edit roomgate, as AmbientCapabilities and CapabilityBoundingSet")
 	}
 	return good(name, "%s is free", listen)
+}
+
+// tooLow says whether the service is not let have a port.
+func tooLow(x *examination, port string) bool {
+	n, err := strconv.Atoi(port)
+	return err == nil && n > 0 && n < firstFreePort(x) && x.Service.Loaded && !x.Service.MayListen()
+}
+
+// firstFreePort is the first port for which nobody needs a right (ip(7)).
+func firstFreePort(x *examination) int {
+	n, err := strconv.Atoi(x.read("proc/sys/net/ipv4/ip_unprivileged_port_start"))
+	if err != nil {
+		return 1024
+	}
+	return n
 }
 
 // dialed connects to a listener and hangs up. One on every address is tried by

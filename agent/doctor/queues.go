@@ -21,8 +21,13 @@ func mailRelay(ctx context.Context, x *examination) []Finding {
 	const name = "mail relay"
 	f := good(name, "there is one")
 	switch {
-	case x.Config != nil && x.Config.SMTP.URL != "":
+	case x.Config != nil && x.Config.SMTP.URL != "" && !x.Quiet:
 		f = relay(ctx, name, x.Config.SMTP)
+	case x.Config != nil && x.Config.SMTP.URL == "" && !x.simulated() && (x.Building == nil || !x.Building.Outward.Mail.Configured):
+		if seen, fix := x.Config.SignInAdvice(); seen != "" {
+			return one(warn(name, seen, fix))
+		}
+		return nil
 	case x.Building == nil || !x.Building.Outward.Mail.Configured:
 		return nil
 	}
@@ -41,7 +46,7 @@ func relay(ctx context.Context, name string, c config.SMTP) Finding {
 	r.Address, r.Implicit, r.Plain = c.Server()
 	unseen := ""
 	if r.Password, err = c.Password.Reveal(c.PasswordFile); errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-		r.Username, unseen = "", ", its password is not for us to see" // passwords says whether that is right
+		r.Username, unseen = "", ", its password cannot be read by this command" // passwords says whether that is right
 	} else if err != nil {
 		return fail(name, "smtp.password_file: "+err.Error(), "correct it")
 	}
@@ -60,7 +65,7 @@ func pushGateway(ctx context.Context, x *examination) []Finding {
 	const name = "push gateway"
 	f := good(name, "there is one")
 	switch {
-	case x.Config != nil && x.Config.Push.URL != "":
+	case x.Config != nil && x.Config.Push.URL != "" && !x.Quiet:
 		f = wellPush(ctx, name, x.Config.Push)
 	case x.Building == nil || !x.Building.Outward.Push.Configured:
 		return nil
@@ -83,7 +88,7 @@ func wellPush(ctx context.Context, name string, c config.Push) Finding {
 	case a.Status == 0:
 		return fail(name, c.URL+": "+a.Error, "check push.url, and that the building's firewall lets it pass")
 	case a.Kind != push.Taken:
-		return warn(name, c.URL+" has no health to tell: "+a.Error, "check that push.url is the root of a server that speaks ntfy's interface")
+		return warn(name, c.URL+" answers no question for its health: "+a.Error, "check that push.url is the root of a server that speaks ntfy's interface")
 	}
 	return good(name, "%s is well", c.URL)
 }
@@ -119,11 +124,15 @@ func waiting(n int, oldest float64, noun string) string {
 	if n == 0 {
 		return "nothing waits"
 	}
-	wait := "waits"
-	if n > 1 {
-		wait = "wait"
+	return fmt.Sprintf("%s, the oldest for %v", wait(n, noun), time.Duration(oldest)*time.Second)
+}
+
+// wait words how many of them wait.
+func wait(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " waits"
 	}
-	return fmt.Sprintf("%s %s, the oldest for %v", count(n, noun), wait, time.Duration(oldest)*time.Second)
+	return count(n, noun) + " wait"
 }
 
 // webhooks says which of them fail. Their receivers are others': nobody is
@@ -139,7 +148,7 @@ func webhooks(_ context.Context, x *examination) []Finding {
 	}
 	found := one(good(name, "%d active, %d failing, %d disabled; %s", w.Active, w.Failing, w.Disabled, waiting(w.Waiting, w.OldestS, "notification")))
 	for _, t := range w.Troubled {
-		found = append(found, warn("webhook at "+t.Host, "failing: "+t.Reason, "see roomgate webhook deliveries "+t.ID+", and ask who runs the receiver"))
+		found = append(found, warn("webhook at "+t.Host, "failing: "+t.Reason, "see roomgate webhook deliveries "+t.ID+", and ask the people who run the receiver"))
 	}
 	return found
 }

@@ -30,6 +30,11 @@ func TestMailRelay(t *testing.T) {
 	if found := mailRelay(t.Context(), x); found != nil {
 		t.Errorf("without one: %+v", found)
 	}
+	x.Config.Users = []config.Person{{ID: "ada", Email: "ada@example.com", Enabled: true}}
+	mailRelay(t.Context(), x)[0].is(t, "users and no relay", Warn, "nobody of users can sign in")
+	x.Building = &Building{}
+	mailRelay(t.Context(), x)[0].is(t, "users and no relay, running", Warn, "nobody of users can sign in")
+	x.Building = nil
 	x.Config.SMTP = config.SMTP{URL: "smtp://127.0.0.1:" + port, From: "Rooms <rooms@example.com>", Username: "gateway", PasswordFile: secret}
 	mailRelay(t.Context(), x)[0].is(t, "well", OK, "answers")
 	x.Building = &Building{Outward: health.Queues{Mail: health.Queue{Configured: true, Waiting: 2, OldestS: 61}}}

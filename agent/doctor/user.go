@@ -11,20 +11,22 @@ import (
 	"syscall"
 )
 
-// serviceUser is whom the packaged gateway runs as.
+// serviceUser is the user of the packaged gateway.
 const serviceUser = "roomgate"
 
-// user is whom the gateway runs as, or would.
+// user is the one that the gateway runs as, or would.
 type user struct {
 	name   string
 	id     int
+	group  int // its own, one of groups
 	groups []int
 	why    string // how that is known
+	self   bool   // it is who asks, for want of another
 }
 
-// whom finds the user: of the running gateway, else of the service, else the
+// findUser finds the user of the gateway: of the running gateway, else of the service, else the
 // one who asks.
-func (x *examination) whom() user {
+func (x *examination) findUser() user {
 	if x.ProcessID > 0 {
 		if u, ok := x.owner(x.ProcessID); ok {
 			return u
@@ -35,12 +37,12 @@ func (x *examination) whom() user {
 		return u
 	}
 	groups, _ := os.Getgroups()
-	return user{x.nameOf(os.Getuid()), os.Getuid(), append(groups, os.Getgid()), "who runs this command"}
+	return user{x.nameOf(os.Getuid()), os.Getuid(), os.Getgid(), append(groups, os.Getgid()), "who runs this command", true}
 }
 
 // owner is the user of a process (proc(5), status).
 func (x *examination) owner(process int) (user, bool) {
-	u := user{id: -1, why: "the running gateway's user"}
+	u := user{id: -1, group: -1, why: "the running gateway's user"}
 	for line := range strings.Lines(x.read(fmt.Sprintf("proc/%d/status", process))) {
 		key, rest, _ := strings.Cut(line, ":")
 		ids := numbers(rest)
@@ -48,6 +50,7 @@ func (x *examination) owner(process int) (user, bool) {
 		case key == "Uid" && len(ids) > 1:
 			u.id = ids[1] // the effective one
 		case key == "Gid" && len(ids) > 1:
+			u.group = ids[1]
 			u.groups = append(u.groups, ids[1])
 		case key == "Groups":
 			u.groups = append(u.groups, ids...)
@@ -76,7 +79,7 @@ func (x *examination) lookUp(wanted func(name, id string) bool) (user, bool) {
 		id, err1 := strconv.Atoi(f[2])
 		group, err2 := strconv.Atoi(f[3])
 		if err1 == nil && err2 == nil {
-			return user{name: f[0], id: id, groups: append(x.memberships(f[0]), group)}, true
+			return user{name: f[0], id: id, group: group, groups: append(x.memberships(f[0]), group)}, true
 		}
 	}
 	return user{}, false
@@ -117,6 +120,7 @@ func (x *examination) groupName(id int) string {
 const (
 	mayRead  fs.FileMode = 4
 	mayWrite fs.FileMode = 2
+	mayEnter fs.FileMode = 1 // a folder
 )
 
 // may says whether the user has all the rights wanted.
@@ -134,7 +138,7 @@ func (u user) may(info fs.FileInfo, want fs.FileMode) bool {
 	return mode&want == want
 }
 
-// account says whom the gateway runs as.
+// account says as which user the gateway runs.
 func account(_ context.Context, x *examination) []Finding {
 	var groups []string
 	for _, id := range x.user.groups {
@@ -144,7 +148,7 @@ func account(_ context.Context, x *examination) []Finding {
 	groups = slices.Compact(groups)
 	seen := fmt.Sprintf("%s (%d), groups %s: %s", x.user.name, x.user.id, strings.Join(groups, " "), x.user.why)
 	if x.user.id == 0 && x.ProcessID > 0 && !x.simulated() {
-		return one(warn("user", seen, "run the gateway as the user roomgate, as systemd/roomgate.service does: root is not needed"))
+		return one(warn("user", seen, "run the gateway as the user roomgate, as the packaged service does: root is not needed"))
 	}
 	return one(good("user", "%s", seen))
 }
@@ -153,7 +157,16 @@ func account(_ context.Context, x *examination) []Finding {
 func (x *examination) join(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || st.Gid == 0 || info.Mode().Perm()>>3&mayWrite == 0 {
-		return "install systemd/60-roomgate.rules into /usr/lib/udev/rules.d, then udevadm control --reload and udevadm trigger"
+		return udevRules(x)
 	}
 	return fmt.Sprintf("usermod -aG %s %s, then start the gateway again", x.groupName(int(st.Gid)), x.user.name)
+}
+
+// udevRules are the udev rules that give the gateway's groups their devices.
+func udevRules(x *examination) string {
+	const file = "usr/lib/udev/rules.d/60-roomgate.rules"
+	if _, ok := x.exists(file); ok {
+		return "udevadm control --reload && udevadm trigger, which lets /" + file + " take effect"
+	}
+	return "install the package roomgate, which brings udev rules for it"
 }

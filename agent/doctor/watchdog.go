@@ -19,7 +19,13 @@ const (
 	longWatch = 300
 )
 
-const armWatchdog = "install systemd/60-roomgate-watchdog.conf into /etc/systemd/system.conf.d, then systemctl daemon-reexec"
+// armWatchdog lets systemd feed the watchdog.
+func armWatchdog(x *examination) string {
+	if _, ok := x.exists("usr/lib/systemd/system.conf.d/60-roomgate-watchdog.conf"); ok {
+		return "systemctl daemon-reexec, or start this machine again"
+	}
+	return "write [Manager] and RuntimeWatchdogSec=15s as two lines into /etc/systemd/system.conf.d/watchdog.conf, then systemctl daemon-reexec"
+}
 
 // watchdog examines what restarts a machine that hangs: a device that resets it
 // unless it is fed, armed by the service manager. Which process has it open
@@ -28,8 +34,8 @@ func watchdog(_ context.Context, x *examination) []Finding {
 	const name = "watchdog"
 	all := x.below(watchdogClass, "watchdog*")
 	if len(all) == 0 {
-		return one(warn(name, "no watchdog: if this machine hangs it stays so until somebody switches it off and on",
-			"enable the board's, on a Raspberry Pi dtparam=watchdog=on in config.txt, or modprobe softdog; then "+armWatchdog))
+		return one(warn(name, "no watchdog: if this machine hangs, it hangs until somebody switches it off and on",
+			"enable the board's, on a Raspberry Pi dtparam=watchdog=on in config.txt, or modprobe softdog; then "+armWatchdog(x)))
 	}
 	chosen := all[0]
 	for _, w := range all { // the one that somebody feeds counts
@@ -51,7 +57,7 @@ func (x *examination) dog(name, device string) Finding {
 	case state == "" && timeout == 0:
 		return warn(name, seen+": the kernel does not tell whether it is armed", "see wdctl, and systemctl show -p RuntimeWatchdogUSec")
 	case state != "active":
-		return warn(name, seen+", not armed: nobody feeds it, so it restarts nothing", armWatchdog)
+		return warn(name, seen+", not armed: nobody feeds it, so it restarts nothing", armWatchdog(x))
 	}
 	seen += fmt.Sprintf(", armed, resets after %d s", timeout)
 	bits, _ := strconv.Atoi(says("bootstatus"))

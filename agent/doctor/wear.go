@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"roomgate/agent/health"
 )
 
 const (
@@ -76,6 +78,17 @@ func spare(n uint64) string {
 	return words[n]
 }
 
+// lasts is an estimate in years in words.
+func lasts(years float64) string {
+	switch {
+	case years < 1:
+		return "less than a year"
+	case years >= 100:
+		return "100 years or more"
+	}
+	return fmt.Sprintf("%.0f years", years)
+}
+
 // written is what the gateway itself writes.
 func (x *examination) written() Finding {
 	const name = "bytes written"
@@ -87,8 +100,15 @@ func (x *examination) written() Finding {
 	if up < tellsAfter {
 		return good(name, "%s in %v, too early for a rate", size(total), up)
 	}
-	day := uint64(float64(total) / up.Hours() * 24)
+	pace, _ := health.BytesPerDay(x.Building.UptimeS, x.Building.StoreWrittenDay)
+	if pace == 0 { // a gateway of an earlier version counts from its start only
+		pace = float64(total) / up.Hours() * 24
+	}
+	day := uint64(pace)
 	seen := fmt.Sprintf("%s a day by the gateway, %s since its start %v ago", size(day), size(total), up)
+	if c := x.Building.Card; c != nil {
+		seen += fmt.Sprintf("; so %s with %s would last %s, as an estimate for 1000 writes of each block", c.Name, size(uint64(c.Bytes)), lasts(health.Estimate(c.Bytes, pace)))
+	}
 	if day > writesPerDay {
 		return warn(name, seen, "raise store.flush, and see roomgate events for a device that never rests")
 	}

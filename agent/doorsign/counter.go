@@ -50,28 +50,35 @@ func (c *counted) use(n uint64) error {
 }
 
 // count uses a counter of a key.
-func (b *Signers) count(tx *store.Tx, key string, n uint64) error {
-	c, err := counters.Get(tx, key)
-	if errors.Is(err, store.ErrNotFound) {
-		err = b.makeRoom(tx)
-	}
+func (si *Signers) count(tx *store.Tx, key string, n uint64) error {
+	c, err := si.counted(tx, key)
 	if err != nil {
 		return err
 	}
 	if err := c.use(n); err != nil {
 		return err
 	}
-	c.At = b.o.Clock.Lived()
+	return si.put(tx, key, c)
+}
+
+// put stores what was counted for a key.
+func (si *Signers) put(tx *store.Tx, key string, c counted) error {
+	if _, err := counters.Get(tx, key); errors.Is(err, store.ErrNotFound) {
+		if err := si.makeRoom(tx); err != nil {
+			return err
+		}
+	}
+	c.At = si.o.Clock.Lived()
 	return counters.Put(tx, key, c)
 }
 
 // makeRoom forgets the counters of the key that was not used for longest and is
 // not held any more.
-func (b *Signers) makeRoom(tx *store.Tx) error {
+func (si *Signers) makeRoom(tx *store.Tx) error {
 	if counters.Len(tx) < mostCounters {
 		return nil
 	}
-	held, oldest := b.IDs(), ""
+	held, oldest := si.IDs(), ""
 	var at clock.Lived
 	for id, c := range counters.All(tx) {
 		if !slices.Contains(held, id) && (oldest == "" || c.At < at) {

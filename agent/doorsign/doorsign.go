@@ -56,6 +56,7 @@ type Signers struct {
 	turn sync.Mutex // of who changes the keys
 	keys atomic.Pointer[[]Key]
 	lost atomic.Bool
+	held held
 }
 
 // keys holds the keys in one row, current.
@@ -73,25 +74,25 @@ func Forget(tx *store.Tx) error { return keys.Delete(tx, current) }
 
 // Open reads the keys.
 func Open(_ context.Context, o Options) (*Signers, error) {
-	b := &Signers{o: o}
-	b.keys.Store(new([]Key))
-	return b, o.DB.View(func(tx *store.Tx) error {
+	si := &Signers{o: o, held: held{byKey: map[string]counted{}}}
+	si.keys.Store(new([]Key))
+	return si, o.DB.View(func(tx *store.Tx) error {
 		all, err := keys.Get(tx, current)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		b.keys.Store(&all)
+		si.keys.Store(&all)
 		return err
 	})
 }
 
 // Keys are those that the gateway holds, also while they are not valid.
-func (b *Signers) Keys() []Key { return slices.Clone(*b.keys.Load()) }
+func (si *Signers) Keys() []Key { return slices.Clone(*si.keys.Load()) }
 
 // IDs names the keys that the gateway holds.
-func (b *Signers) IDs() []string {
+func (si *Signers) IDs() []string {
 	ids := []string{}
-	for _, k := range *b.keys.Load() {
+	for _, k := range *si.keys.Load() {
 		ids = append(ids, k.ID)
 	}
 	return ids
@@ -99,31 +100,31 @@ func (b *Signers) IDs() []string {
 
 // Expect says that the gateway had a key. If it holds none a repair of the database
 // has lost them, and that must open no door.
-func (b *Signers) Expect() {
-	if len(*b.keys.Load()) == 0 && !b.lost.Swap(true) {
-		b.o.Log.Error("the keys of the cloud's door commands are lost, so it can open no door: release the gateway with roomgate claim --release, and claim it again")
+func (si *Signers) Expect() {
+	if len(*si.keys.Load()) == 0 && !si.lost.Swap(true) {
+		si.o.Log.Error("the keys of the cloud's door commands are lost, so it can open no door: release the gateway with roomgate claim --release, and claim it again")
 	}
 }
 
 // Unsigned says whether a door command of the cloud needs no signature.
-func (b *Signers) Unsigned() bool {
-	switch b.o.Unsigned {
+func (si *Signers) Unsigned() bool {
+	switch si.o.Unsigned {
 	case Refuse:
 		return false
 	case Allow:
 		return true
 	}
-	return len(*b.keys.Load()) == 0 && !b.lost.Load()
+	return len(*si.keys.Load()) == 0 && !si.lost.Load()
 }
 
 // Verify returns the id of the key that has signed a message of that level. It
 // refuses what is not signed by a key that the gateway holds, that is valid now
 // and may sign that level.
-func (b *Signers) Verify(level string, s cloud.Signed) (keyID string, err error) {
+func (si *Signers) Verify(level string, s cloud.Signed) (keyID string, err error) {
 	if s.Type != cloud.SignedType {
 		return "", problem.New(problem.Invalid, "payloadType", "is not known: want %s", cloud.SignedType)
 	}
-	held := *b.keys.Load()
+	held := *si.keys.Load()
 	i := slices.IndexFunc(held, func(k Key) bool { return k.ID == s.KeyID })
 	if i < 0 {
 		return "", problem.New(problem.Forbidden, "keyid", "is not that of a key that this gateway holds: sign with one of its own, or bring the key by a claim or by a signed configuration")
@@ -135,16 +136,16 @@ func (b *Signers) Verify(level string, s cloud.Signed) (keyID string, err error)
 	case !k.may(level):
 		return "", problem.New(problem.Forbidden, "keyid", "names a key that may not sign this: want one that may sign %s", level)
 	}
-	return k.ID, b.valid(k)
+	return k.ID, si.valid(k)
 }
 
 // valid refuses a key before and after its time.
-func (b *Signers) valid(k Key) error {
+func (si *Signers) valid(k Key) error {
 	now, limited := time.Now(), !k.NotBefore.IsZero() || !k.NotAfter.IsZero()
 	switch {
 	case !limited:
 		return nil
-	case b.o.Clock.Trust() != clock.Trusted:
+	case si.o.Clock.Trust() != clock.Trusted:
 		return problem.New(problem.NotNow, "", "the clock of the gateway is not trusted, so it cannot tell whether the key %s is valid: send it again once the clock is set", k.ID)
 	case now.Before(k.NotBefore):
 		return problem.New(problem.Forbidden, "keyid", "names a key that is not valid yet: sign with an earlier one")
@@ -155,13 +156,12 @@ func (b *Signers) valid(k Key) error {
 }
 
 // Judge refuses a command of the cloud that lets somebody in and does not carry
-// what it needs for that. count is to be stored together with the id of the
-// command, before it has an effect; it refuses a counter that is used. Nil: there
-// is nothing to count.
-func (b *Signers) Judge(e cloud.Envelope, c device.Command) (count func(*store.Tx) error, err error) {
+// what it needs for that. count is to be used together with the id of the
+// command, before it has an effect. Nil: there is nothing to count.
+func (si *Signers) Judge(e cloud.Envelope, c device.Command) (count *device.Count, err error) {
 	opens := device.Unlocks(c.DeviceType, c.Action)
 	switch {
-	case e.SignedBy == "" && opens && !b.Unsigned():
+	case e.SignedBy == "" && opens && !si.Unsigned():
 		return nil, unsigned("", "a command that unlocks")
 	case e.SignedBy == "":
 		return nil, nil
@@ -170,12 +170,12 @@ func (b *Signers) Judge(e cloud.Envelope, c device.Command) (count func(*store.T
 	case opens && c.ExpiresAt.IsZero():
 		return nil, problem.New(problem.Invalid, "expires_at", "is missing: a signed command that unlocks says until when it is wanted")
 	}
-	return func(tx *store.Tx) error { return b.count(tx, e.SignedBy, e.Counter) }, nil
+	return &device.Count{Key: e.SignedBy, N: e.Counter}, nil
 }
 
 // Part refuses a part of a configuration that may let somebody in and is not signed.
-func (b *Signers) Part(e cloud.Envelope, part string) error {
-	if part == "" || e.SignedBy != "" || b.Unsigned() {
+func (si *Signers) Part(e cloud.Envelope, part string) error {
+	if part == "" || e.SignedBy != "" || si.Unsigned() {
 		return nil
 	}
 	return unsigned(part, "what may let somebody in")

@@ -72,37 +72,37 @@ func (k *Key) complete(held []Key) error {
 // One of them has to be able to sign the next configuration, or no key could be
 // revoked any more. The field of a refusal begins with the place in want, as
 // [1].key. After a refusal nothing is to be released.
-func (b *Signers) Stage(want []Key) (eventlog.Stage, error) {
-	b.turn.Lock()
-	next, err := b.check(want)
+func (si *Signers) Stage(want []Key) (eventlog.Stage, error) {
+	si.turn.Lock()
+	next, err := si.check(want)
 	if err != nil {
-		b.turn.Unlock()
+		si.turn.Unlock()
 		return eventlog.Stage{}, err
 	}
 	return eventlog.Stage{
 		Write:   func(tx *store.Tx) error { return keys.Put(tx, current, next) },
-		Show:    func() { b.show(next) },
-		Release: b.turn.Unlock,
+		Show:    func() { si.show(next) },
+		Release: si.turn.Unlock,
 	}, nil
 }
 
 // StageNone takes all keys away, for a gateway that is nobody's any more.
-func (b *Signers) StageNone() eventlog.Stage {
-	b.turn.Lock()
-	return eventlog.Stage{Write: Forget, Show: func() { b.show(nil) }, Release: b.turn.Unlock}
+func (si *Signers) StageNone() eventlog.Stage {
+	si.turn.Lock()
+	return eventlog.Stage{Write: Forget, Show: func() { si.show(nil) }, Release: si.turn.Unlock}
 }
 
-func (b *Signers) show(next []Key) {
-	b.keys.Store(&next)
-	b.lost.Store(false)
-	b.o.Log.Info("the keys of the cloud's door commands are others", "keys", b.IDs())
+func (si *Signers) show(next []Key) {
+	si.keys.Store(&next)
+	si.lost.Store(false)
+	si.o.Log.Info("the keys of the cloud's door commands have changed", "keys", si.IDs())
 }
 
-func (b *Signers) check(want []Key) ([]Key, error) {
+func (si *Signers) check(want []Key) ([]Key, error) {
 	if len(want) == 0 || len(want) > MostKeys {
 		return nil, problem.New(problem.Invalid, "", "are %d: want 1 to %d keys", len(want), MostKeys)
 	}
-	next, held := slices.Clone(want), *b.keys.Load()
+	next, held := slices.Clone(want), *si.keys.Load()
 	for i := range next {
 		if err := next[i].complete(held); err != nil {
 			p := *problem.As(err)

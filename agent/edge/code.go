@@ -1,85 +1,99 @@
 package edge
 
 import (
-	"crypto/rand"
 	"slices"
-	"strings"
 	"time"
 
 	"roomgate/agent/auth"
 )
 
-const (
-	// codeLife is how long a claim code can be used.
-	codeLife = 15 * time.Minute
-	// codeSize is its length: 40 random bits, which somebody types once.
-	codeSize = 8
-	// codeLetters has 32 that are not taken for each other.
-	codeLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	// maxCodes is how many may be open; the oldest go first.
-	maxCodes = 100
-)
+// codeLife is how long a pairing code can be used.
+const codeLife = 15 * time.Minute
 
-// wrongCodes is how many wrong claim codes a network address may send.
+// wrongCodes is how many wrong pairing codes a network address may send before it
+// is told to wait. A right one counts also then, see guest.Codes.
 var wrongCodes = auth.Rate{Burst: 10, Every: time.Minute}
 
-// openCode is a claim code that was not used yet. It is kept in memory only, with
+// openCode is a pairing code that was not used yet. It is kept in memory only, with
 // its hash: it is good for minutes, and a restart ends it.
 type openCode struct {
 	hash    string
 	spaceID string
-	until   time.Time // by the monotonic clock
+	until   time.Time // by the monotonic clock; zero: as long as the gateway runs
+	phone   bool      // it is for somebody's phone, see NewPhoneCode
+	by      string    // the display that shows it, if it is for a phone
 }
+
+// over says whether a code is too old.
+func (c openCode) over(now time.Time) bool { return !c.until.IsZero() && !now.Before(c.until) }
 
 // NewCode makes a code by which one edge device may register for a space, once
 // and within the time that is returned. An older code of the space ends. It
 // refuses a space that there is not.
-func (b *Devices) NewCode(spaceID string) (code string, life time.Duration, err error) {
-	if err := b.o.Space(spaceID); err != nil {
-		return "", 0, err
-	}
-	random := make([]byte, codeSize)
-	_, _ = rand.Read(random) // never fails (crypto/rand)
-	for i, r := range random {
-		random[i] = codeLetters[r%32]
-	}
-	code = string(random)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.prune(func(c openCode) bool { return c.spaceID == spaceID })
-	if len(b.codes) >= maxCodes {
-		b.codes = b.codes[1:]
-	}
-	b.codes = append(b.codes, openCode{b.hash(code), spaceID, time.Now().Add(codeLife)})
-	return code[:codeSize/2] + "-" + code[codeSize/2:], codeLife, nil
+func (e *Devices) NewCode(spaceID string) (code string, life time.Duration, err error) {
+	code, err = e.newCode(openCode{spaceID: spaceID, until: time.Now().Add(codeLife)}, func(c openCode) bool {
+		return c.spaceID == spaceID && !c.phone && !c.until.IsZero()
+	})
+	return code, codeLife, err
 }
 
-func (b *Devices) hash(code string) string { return string(b.o.Keys.Hash("edge claim", code)) }
+// LastingCode makes a code that is good for any number of edge devices until the
+// gateway ends, as the links of a demo hold. No other code ends it.
+func (e *Devices) LastingCode(spaceID string) (code string, err error) {
+	return e.newCode(openCode{spaceID: spaceID}, func(openCode) bool { return false })
+}
+
+// newCode makes a code, and drops others. A space has a share of its own of codes for
+// phones, one pairing code, and those that last.
+func (e *Devices) newCode(c openCode, dropped func(openCode) bool) (code string, err error) {
+	if err := e.o.Space(c.spaceID); err != nil {
+		return "", err
+	}
+	code = auth.NewTyped()
+	c.hash = e.hash(code)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.prune(dropped)
+	if c.phone {
+		e.codes = dropOldest(e.codes, maxPhoneCodes, func(x openCode) bool { return x.phone && x.spaceID == c.spaceID })
+	}
+	e.codes = append(e.codes, c)
+	return code, nil
+}
+
+func (e *Devices) hash(code string) string {
+	return string(e.o.Keys.Hash("edge claim", auth.TypedText(code)))
+}
 
 // prune drops codes that are too old, and others. The caller has the lock.
-func (b *Devices) prune(also func(openCode) bool) {
+func (e *Devices) prune(also func(openCode) bool) {
 	now := time.Now()
-	b.codes = slices.DeleteFunc(b.codes, func(c openCode) bool { return !now.Before(c.until) || also(c) })
+	e.codes = slices.DeleteFunc(e.codes, func(c openCode) bool { return c.over(now) || also(c) })
 }
 
-// use takes a code out, which nobody else can use then.
-func (b *Devices) use(hash string) (c openCode, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.prune(func(x openCode) bool {
+// use takes a code out, which nobody else can use then, unless it lasts.
+func (e *Devices) use(hash string) (c openCode, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.prune(func(x openCode) bool {
 		if x.hash == hash {
 			c, ok = x, true
 		}
-		return x.hash == hash
+		return x.hash == hash && !x.until.IsZero()
 	})
-	return c, ok && time.Now().Before(c.until)
+	if ok && c.phone {
+		_, ok = e.letsIn(c.spaceID, c.by)
+	}
+	return c, ok && !c.over(time.Now())
 }
 
-// codeText is a claim code as it was made: what is typed wrongly but cannot be
-// mistaken is taken as it is meant.
-func codeText(typed string) string {
-	if len(typed) > 4*codeSize {
-		return ""
+// putBack makes a code good again of which nothing has come. One that lasts was not
+// taken out.
+func (e *Devices) putBack(c openCode) {
+	if c.until.IsZero() {
+		return
 	}
-	return strings.NewReplacer(" ", "", "-", "", "O", "0", "I", "1", "L", "1", "U", "V").Replace(strings.ToUpper(typed))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.codes = append(e.codes, c)
 }

@@ -1,5 +1,5 @@
-// Package edge keeps the boards and displays in the rooms: each is registered for
-// one meeting space with a claim code, has a key of its own from then on, and
+// Package edge keeps the displays, boards and phones of the rooms: each is registered for
+// one meeting space with a pairing code, has a key of its own from then on, and
 // says that it is alive.
 package edge
 
@@ -14,26 +14,31 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/cloud/guest"
 	"roomgate/store"
 )
 
-// maxDevices is how many edge devices a building has at most.
-const maxDevices = 500
+const (
+	// maxDevices is how many edge devices a building has at most.
+	maxDevices = 500
+	// maxOfOrg is how many of them are in the spaces of one organization, so that one
+	// tenant does not take the places of the others.
+	maxOfOrg = 250
+)
 
 // The kinds of edge devices.
 const (
 	Display = "display" // shows the page of the meeting space
 	Board   = "board"
+	Phone   = "phone" // somebody's, which shows that page for a while
 )
 
 // Options are what the edge devices stand on, and what they ask the building.
@@ -41,25 +46,29 @@ type Options struct {
 	DB     *store.DB
 	Events *eventlog.Log
 	Clock  *clock.Clock
-	Keys   *auth.Keys // by which claim codes are hashed
+	Keys   *auth.Keys // by which pairing codes are hashed
 	Log    *slog.Logger
 
 	// Space refuses the id of a meeting space that there is not.
 	Space func(id string) error
+	// Owner is the organization of a meeting space, empty: nobody's. It refuses the id
+	// of one that there is not.
+	Owner func(spaceID string) (organizationID string, err error)
 }
 
-// Device is a board or a display in a room that is registered for its meeting
+// Device is a display, a board or a phone that is registered for a meeting
 // space.
 type Device struct {
 	ID         string    `json:"device_id"`
 	SpaceID    string    `json:"meeting_space_id"`
-	Kind       string    `json:"kind"` // Display or Board
+	Kind       string    `json:"kind"` // Display, Board or Phone
 	Name       string    `json:"name"`
 	Serial     string    `json:"serial,omitempty"` // its maker's, by which it is known again
 	Registered time.Time `json:"registered_at"`
 
 	// What it said of itself since the start.
 	LastSeen time.Time `json:"-"` // zero: nothing
+	Address  string    `json:"-"` // that it was last heard from; empty: nothing
 	UptimeS  int64     `json:"-"`
 	Version  string    `json:"-"`
 }
@@ -78,25 +87,28 @@ func Words(tx *store.Tx) (words []string) {
 	return words
 }
 
-// Devices are the edge devices and the claim codes that are open. It may be used by
+// Devices are the edge devices and the pairing codes that are open. It may be used by
 // many.
 type Devices struct {
-	o     Options
-	wrong guest.Tries[netip.Prefix]
+	o        Options
+	wrong    *guest.Codes
+	reported guest.Tries[string] // by meeting space
+	phones   phones
 
 	mu    sync.Mutex
 	known map[string]storedDevice // by id
 	codes []openCode              // oldest first
 
-	byKey atomic.Pointer[map[keyHash]Device] // as known, but for what they said
+	now atomic.Pointer[inForce]
 }
 
 // Open reads the edge devices. Those of a space that is gone stay, and reach
 // nothing.
 func Open(_ context.Context, o Options) (*Devices, error) {
-	b := &Devices{o: o, wrong: guest.Tries[netip.Prefix]{Burst: wrongCodes.Burst, Every: wrongCodes.Every}}
-	return b, o.DB.View(func(tx *store.Tx) error {
-		b.become(maps.Collect(table.All(tx)))
+	e := &Devices{o: o, wrong: guest.NewCodes(wrongCodes.Burst, wrongCodes.Every, codeLife),
+		reported: guest.Tries[string]{Burst: reports.Burst, Every: reports.Every}}
+	return e, o.DB.View(func(tx *store.Tx) error {
+		e.become(maps.Collect(table.All(tx)))
 		if err := tx.Err(); err != nil {
 			o.Log.Error("an edge device cannot be read: register it again", "error", err)
 		}
@@ -104,33 +116,51 @@ func Open(_ context.Context, o Options) (*Devices, error) {
 	})
 }
 
-// Register gives an edge device the space of its claim code. One that is known by
-// its serial number is registered again, and its former id and key end. The
+// Register gives an edge device the space of its pairing code. One that is known by
+// its serial number within the organization of that space is registered again, and
+// its former id and key end: a number says nothing of a device of another tenant. The
 // secret of its key is returned once and stored hashed only. It refuses a code
 // that is wrong, used or too old, a device too many, and what is no device.
-func (b *Devices) Register(ctx context.Context, typed string, d Device, from netip.Prefix) (_ Device, secret string, _ error) {
+func (e *Devices) Register(ctx context.Context, typed string, d Device, from netip.Prefix) (_ Device, secret string, _ error) {
 	if err := d.check(); err != nil {
 		return d, "", err
 	}
 	now := time.Now()
-	if wait, ok := b.wrong.Take(from, now); !ok {
-		return d, "", problem.TooOften("too many wrong claim codes came from this network address", wait)
+	wait, look := e.wrong.Take(from, now)
+	var code openCode
+	if look {
+		code, look = e.use(e.hash(typed))
 	}
-	code, ok := b.use(b.hash(codeText(typed)))
-	if !ok {
-		return d, "", problem.New(problem.Forbidden, "claim_code", "is wrong, used or too old: have a new one made for the meeting space")
+	if !look && wait > 0 {
+		return d, "", problem.TooOften("too many wrong pairing codes came from this network address", wait)
 	}
-	b.wrong.Return(from, now)
+	if !look {
+		return d, "", errWrongCode()
+	}
+	e.wrong.Return(from, now)
+	if d.SpaceID != "" && d.SpaceID != code.spaceID {
+		e.putBack(code)
+		return d, "", problem.New(problem.Conflict, "meeting_space_id", "is not the meeting space that the pairing code was made for: leave it out, or have a code made for it")
+	}
+	if code.phone {
+		p, secret, err := e.letIn(ctx, code, now)
+		if err != nil {
+			e.putBack(code)
+		}
+		return p, secret, err
+	}
 	d.ID, d.SpaceID = ulid.Make().String(), code.spaceID
-	d.Registered, d.LastSeen = b.o.Clock.Now().UTC().Truncate(time.Millisecond), time.Now()
+	d.Registered, d.LastSeen = e.o.Clock.Now().UTC().Truncate(time.Millisecond), time.Now()
 	secret = auth.NewAPISecret(auth.EdgePrefix)
-	if err := b.add(ctx, newStoredDevice(d, secret)); err != nil {
-		b.mu.Lock() // nothing was done, so the code is not used up
-		b.codes = append(b.codes, code)
-		b.mu.Unlock()
+	if err := e.add(ctx, newStoredDevice(d, secret)); err != nil {
+		e.putBack(code)
 		return d, "", err
 	}
 	return d, secret, nil
+}
+
+func errWrongCode() error {
+	return problem.New(problem.Forbidden, "claim_code", "is wrong, used or too old: have a new one made for the meeting space")
 }
 
 func (d *Device) check() error {
@@ -140,8 +170,8 @@ func (d *Device) check() error {
 		return problem.New(problem.Invalid, "kind", "is not known: want %s or %s", Display, Board)
 	}
 	for _, f := range []struct{ field, text string }{{"name", d.Name}, {"serial", d.Serial}, {"version", d.Version}} {
-		if len(f.text) > 100 || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
-			return problem.New(problem.Invalid, f.field, "is out of range: want at most 100 bytes of text")
+		if len(f.text) > 100 || !printable.Line(f.text) {
+			return problem.New(problem.Invalid, f.field, "is out of range: want at most 100 bytes of text, without control characters")
 		}
 	}
 	d.Name = cmp.Or(d.Name, d.Serial, d.Kind)
@@ -149,17 +179,22 @@ func (d *Device) check() error {
 }
 
 // add stores a new edge device in the place of the one that it was.
-func (b *Devices) add(ctx context.Context, d storedDevice) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	next := maps.Clone(b.known)
-	maps.DeleteFunc(next, func(_ string, old storedDevice) bool { return d.Serial != "" && old.Serial == d.Serial })
+func (e *Devices) add(ctx context.Context, d storedDevice) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	next := maps.Clone(e.known)
+	maps.DeleteFunc(next, func(_ string, old storedDevice) bool {
+		return d.Serial != "" && old.Serial == d.Serial && e.sameOwner(old, d)
+	})
 	if len(next) >= maxDevices {
 		return problem.New(problem.Full, "", "there are %d edge devices, the most that a gateway keeps: delete some", maxDevices)
 	}
+	if e.ofOwner(next, d) >= maxOfOrg {
+		return problem.New(problem.Full, "meeting_space_id", "is of an organization with %d edge devices, the most that one has: delete some", maxOfOrg)
+	}
 	next[d.ID] = d
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
-		for id := range b.known {
+	return e.o.Events.Update(ctx, func(tx *store.Tx) error {
+		for id := range e.known {
 			if _, stays := next[id]; stays {
 				continue
 			}
@@ -170,23 +205,44 @@ func (b *Devices) add(ctx context.Context, d storedDevice) error {
 		if err := table.Put(tx, d.ID, d); err != nil {
 			return err
 		}
-		return b.tell(tx, "edgeRegistered", d.Device, nil)
-	}, func() { b.become(next) })
+		return e.tell(tx, eventRegistered, d.Device, nil)
+	}, func() { e.become(next) })
+}
+
+// sameOwner says whether two edge devices are of the same organization. One of a space
+// that is gone is of nobody that is known, and stays.
+func (e *Devices) sameOwner(x, y storedDevice) bool {
+	one, err := e.o.Owner(x.SpaceID)
+	other, otherErr := e.o.Owner(y.SpaceID)
+	return x.SpaceID == y.SpaceID || err == nil && otherErr == nil && one == other
+}
+
+// ofOwner is how many edge devices are of the organization of one; of nobody's: 0.
+func (e *Devices) ofOwner(all map[string]storedDevice, d storedDevice) (n int) {
+	if owner, err := e.o.Owner(d.SpaceID); err != nil || owner == "" {
+		return 0
+	}
+	for _, other := range all {
+		if e.sameOwner(other, d) {
+			n++
+		}
+	}
+	return n
 }
 
 // tell writes down what happened to an edge device.
-func (b *Devices) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
+func (e *Devices) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
 	details := map[string]any{"edge_device_id": d.ID, "name": d.Name, "kind": d.Kind}
 	maps.Copy(details, more)
-	return b.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: eventlog.SpaceDevice, Details: details})
+	return e.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: eventlog.SpaceDevice, Details: details})
 }
 
 // List returns every edge device, oldest first.
-func (b *Devices) List() []Device {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := make([]Device, 0, len(b.known))
-	for _, d := range b.known {
+func (e *Devices) List() []Device {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make([]Device, 0, len(e.known))
+	for _, d := range e.known {
 		all = append(all, d.Device)
 	}
 	slices.SortFunc(all, func(x, y Device) int { return cmp.Compare(x.ID, y.ID) })
@@ -194,25 +250,25 @@ func (b *Devices) List() []Device {
 }
 
 // Get returns one edge device, or a refusal.
-func (b *Devices) Get(id string) (Device, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	d, err := b.get(id)
+func (e *Devices) Get(id string) (Device, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d, err := e.get(id)
 	return d.Device, err
 }
 
 // get is Get for who has the lock.
-func (b *Devices) get(id string) (storedDevice, error) {
-	d, ok := b.known[id]
+func (e *Devices) get(id string) (storedDevice, error) {
+	d, ok := e.known[id]
 	if !ok {
-		return d, problem.New(problem.NotFound, "device_id", "is not a registered edge device: register it with a claim code")
+		return d, problem.New(problem.NotFound, "device_id", "is not a registered edge device: register it with a pairing code")
 	}
 	return d, nil
 }
 
-// Beat notes that an edge device is alive and what it says of itself: for how
-// many seconds it has been up, and its version.
-func (b *Devices) Beat(id string, uptimeS int64, version string) (Device, error) {
+// Beat notes that an edge device is alive, at which address, and what it says of itself:
+// for how many seconds it has been up, and its version.
+func (e *Devices) Beat(id, address string, uptimeS int64, version string) (Device, error) {
 	probe := Device{Version: version}
 	if err := probe.check(); err != nil {
 		return probe, err
@@ -220,31 +276,31 @@ func (b *Devices) Beat(id string, uptimeS int64, version string) (Device, error)
 	if uptimeS < 0 {
 		return probe, problem.New(problem.Invalid, "uptime_s", "is out of range: want 0 or more")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	d, err := b.get(id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d, err := e.get(id)
 	if err != nil {
 		return probe, err
 	}
-	d.LastSeen, d.UptimeS, d.Version = time.Now(), uptimeS, version
-	b.known[id] = d
+	d.LastSeen, d.Address, d.UptimeS, d.Version = time.Now(), address, uptimeS, version
+	e.known[id] = d
 	return d.Device, nil
 }
 
 // Delete forgets an edge device and its key. by is who wanted it.
-func (b *Devices) Delete(ctx context.Context, id, by string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	d, ok := b.known[id]
+func (e *Devices) Delete(ctx context.Context, id, by string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d, ok := e.known[id]
 	if !ok {
 		return problem.New(problem.NotFound, "edge_id", "is not a registered edge device")
 	}
-	next := maps.Clone(b.known)
+	next := maps.Clone(e.known)
 	delete(next, id)
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	return e.o.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := table.Delete(tx, id); err != nil {
 			return err
 		}
-		return b.tell(tx, "edgeDeleted", d.Device, map[string]any{"by": by})
-	}, func() { b.become(next) })
+		return e.tell(tx, eventDeleted, d.Device, map[string]any{"by": by})
+	}, func() { e.become(next) })
 }

@@ -6,9 +6,18 @@ import (
 	"roomgate/agent/auth"
 )
 
-// Permissions are what an edge device may in its meeting space, as far as there
-// is an operation for edge devices.
-const Permissions = auth.DevicesRead | auth.DevicesWrite | auth.SpacesRead
+// Permissions are what an edge device of a kind may in its meeting space, as far as
+// there is an operation for edge devices. A display and a phone book for whoever
+// stands there; a phone switches nothing.
+func Permissions(kind string) auth.Set {
+	switch kind {
+	case Display:
+		return auth.DevicesRead | auth.DevicesWrite | auth.SpacesRead | auth.BookingsRead | auth.BookingsWrite
+	case Phone:
+		return auth.SpacesRead | auth.BookingsRead | auth.BookingsWrite
+	}
+	return auth.DevicesRead | auth.DevicesWrite | auth.SpacesRead
+}
 
 // keyHash is that of a secret with 256 random bits, which tells nothing about it.
 type keyHash [sha256.Size]byte
@@ -24,21 +33,36 @@ func newStoredDevice(d Device, secret string) storedDevice {
 	return storedDevice{d, hash[:]}
 }
 
-// become replaces the edge devices, and with them the keys that are good.
-func (b *Devices) become(known map[string]storedDevice) {
-	byKey := map[keyHash]Device{}
-	for _, d := range known {
+// inForce is the edge devices as requests ask for them, without what they said of
+// themselves. It is replaced whole, never changed, so that nobody waits for a disk.
+type inForce struct {
+	byKey map[keyHash]Device
+	byID  map[string]Device
+}
+
+// become replaces the edge devices, and with them the keys that are good. The phones
+// of a display that is gone end with it, and so do its codes.
+func (e *Devices) become(known map[string]storedDevice) {
+	next := inForce{byKey: map[keyHash]Device{}, byID: map[string]Device{}}
+	for id, d := range known {
+		next.byID[id] = d.Device
 		if len(d.Key) == sha256.Size {
-			byKey[keyHash(d.Key)] = d.Device
+			next.byKey[keyHash(d.Key)] = d.Device
 		}
 	}
-	b.known = known
-	b.byKey.Store(&byKey)
+	e.known = known
+	e.now.Store(&next)
+	gone := func(spaceID, displayID string) bool { return next.byID[displayID].SpaceID != spaceID }
+	e.prune(func(c openCode) bool { return c.phone && gone(c.spaceID, c.by) })
+	e.phones.end(func(p phone) bool { return gone(p.SpaceID, p.by) })
 }
 
 // ByKey says which edge device has that secret, without what it said of itself.
 // It takes the same time for a wrong secret as for a right one.
-func (b *Devices) ByKey(secret string) (Device, bool) {
-	d, ok := (*b.byKey.Load())[sha256.Sum256([]byte(secret))]
-	return d, ok
+func (e *Devices) ByKey(secret string) (Device, bool) {
+	hash := keyHash(sha256.Sum256([]byte(secret)))
+	if d, ok := e.now.Load().byKey[hash]; ok {
+		return d, true
+	}
+	return e.phone(func(p phone) bool { return p.key == hash })
 }

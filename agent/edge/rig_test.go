@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const room, otherRoom = "aurora-1", "borealis-1"
 
-var here, elsewhere = netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("192.0.2.8/32")
+var here = netip.MustParsePrefix("192.0.2.7/32")
 
 // rig is the edge devices on a real store and log, in a building of two spaces.
 type rig struct {
@@ -30,6 +30,9 @@ type rig struct {
 	db   *store.DB
 	path string
 	keys *auth.Keys
+	gone string // a space that there is not any more
+
+	owners map[string]string // organizations by space
 }
 
 // inTime runs a test on a rig in virtual time.
@@ -61,10 +64,16 @@ func (r *rig) open() {
 	r.Devices, err = Open(r.Context(), Options{DB: r.db, Clock: now, Keys: r.keys, Log: log,
 		Events: eventlog.New(eventlog.Options{DB: r.db, Clock: now, Rows: 1000, Flush: time.Second, Log: log}),
 		Space: func(id string) error {
-			if id != room && id != otherRoom {
+			if id != room && id != otherRoom || id == r.gone {
 				return problem.New(problem.NotFound, "meeting_space_id", "is none")
 			}
 			return nil
+		},
+		Owner: func(id string) (string, error) {
+			if id == r.gone {
+				return "", problem.New(problem.NotFound, "meeting_space_id", "is none")
+			}
+			return r.owners[id], nil
 		},
 	})
 	if err != nil {
@@ -72,7 +81,7 @@ func (r *rig) open() {
 	}
 }
 
-// code makes a claim code.
+// code makes a pairing code.
 func (r *rig) code(space string) string {
 	r.Helper()
 	code, _, err := r.NewCode(space)

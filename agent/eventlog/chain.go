@@ -79,16 +79,25 @@ type Chain struct {
 	// it, 0 if each does, and Missing says that it has no sum at all.
 	Bad     uint64 `json:"bad,omitempty"`
 	Missing bool   `json:"missing,omitempty"`
-	Whole   bool   `json:"whole"` // all rows were looked at, or a bad one was found
+	// Branch is the place of the first row that follows from an older one than the one before it, while every row
+	// follows from some: an earlier version has gone on without the youngest rows, as it does not see them after a
+	// power cut. From is the place of the row it follows from, 0 if the log has dropped it. Branch is 0 if there is none.
+	Branch uint64 `json:"branch,omitempty"`
+	From   uint64 `json:"from,omitempty"`
+	Whole  bool   `json:"whole"` // all rows were looked at, or a bad one was found
 }
 
 // chainPage is how many rows are read at once, so that nobody waits for it.
 const chainPage = 500
 
+// unseen is more rows than an earlier version may not see, and less numbers than
+// it then leaves out.
+const unseen = 250
+
 // Verify follows the chain from the oldest row on until ctx ends. What the log
 // drops meanwhile is not missed.
 func (l *Log) Verify(ctx context.Context) (c Chain, err error) {
-	var before []byte
+	var newest trail
 	for ctx.Err() == nil {
 		page, oldest, err := l.pageFrom(c.Last)
 		if err != nil || len(page) == 0 {
@@ -98,11 +107,12 @@ func (l *Log) Verify(ctx context.Context) (c Chain, err error) {
 		for _, item := range page {
 			// What the log has dropped since it was looked at nobody knows any more.
 			known := c.Last != 0 && (oldest <= c.Last || item.Seq == c.Last+1)
-			if c.Bad, err = c.follow(item, before, known); err != nil || c.Bad != 0 {
+			if c.Bad, err = c.follow(item, &newest, known); err != nil || c.Bad != 0 {
 				c.Whole = err == nil
 				return c, err
 			}
-			before, c.Rows, c.Last = item.Value.Sum, c.Rows+1, item.Seq
+			newest.add(item)
+			c.Rows, c.Last = c.Rows+1, item.Seq
 		}
 	}
 	return c, nil
@@ -120,7 +130,7 @@ func (l *Log) pageFrom(after uint64) (page []store.Item[Row], oldest uint64, err
 
 // follow looks at one row, and returns its place if it is bad. Its sum can be
 // told if the row before it is known.
-func (c *Chain) follow(item store.Item[Row], before []byte, known bool) (bad uint64, err error) {
+func (c *Chain) follow(item store.Item[Row], newest *trail, known bool) (bad uint64, err error) {
 	r := item.Value
 	if len(r.Sum) == 0 {
 		if c.First != 0 {
@@ -130,8 +140,11 @@ func (c *Chain) follow(item store.Item[Row], before []byte, known bool) (bad uin
 		return 0, nil
 	}
 	if known {
-		want, err := r.sum(before)
-		if err != nil || !bytes.Equal(r.Sum, want) {
+		fits, err := r.follows(newest.last())
+		if err == nil && !fits {
+			fits, err = c.branches(item, newest)
+		}
+		if err != nil || !fits {
 			return item.Seq, err
 		}
 	}
@@ -139,4 +152,63 @@ func (c *Chain) follow(item store.Item[Row], before []byte, known bool) (bad uin
 		c.First = item.Seq
 	}
 	return 0, nil
+}
+
+// follows says whether a row was written after the one with the sum before.
+func (r Row) follows(before []byte) (bool, error) {
+	want, err := r.sum(before)
+	return bytes.Equal(r.Sum, want), err
+}
+
+// branches says whether a row with a new number was written after one of those
+// before the last, and notes the first such row. It may follow from one that the
+// log has dropped.
+func (c *Chain) branches(item store.Item[Row], newest *trail) (bool, error) {
+	if item.Seq-c.Last <= unseen {
+		return false, nil
+	}
+	from := uint64(0)
+	fits, err := item.Value.follows(nil) // it saw no row
+	fits = c.Rows < unseen && (fits || newest.first > 1)
+	for i := 1; err == nil && i < len(newest.rows); i++ {
+		before := newest.rows[len(newest.rows)-1-i]
+		var follows bool
+		if follows, err = item.Value.follows(before.sum); follows {
+			from, fits = before.seq, true
+			break
+		}
+	}
+	if fits && c.Branch == 0 {
+		c.Branch, c.From = item.Seq, from
+	}
+	return fits, err
+}
+
+// trail is what is known of the rows that were looked at last, oldest first.
+type trail struct {
+	first uint64 // the place of the first row of all
+	rows  []seen
+}
+
+type seen struct {
+	seq uint64
+	sum []byte
+}
+
+func (t *trail) add(item store.Item[Row]) {
+	if t.first == 0 {
+		t.first = item.Seq
+	}
+	if len(t.rows) == 2*unseen {
+		t.rows = append(t.rows[:0], t.rows[unseen:]...)
+	}
+	t.rows = append(t.rows, seen{item.Seq, item.Value.Sum})
+}
+
+// last is the sum of the row before.
+func (t *trail) last() []byte {
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return t.rows[len(t.rows)-1].sum
 }

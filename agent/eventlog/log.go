@@ -40,7 +40,9 @@ type Log struct {
 }
 
 // rowsOf is the log in the store. The oldest row goes when it is full.
-func rowsOf(most int) store.Queue[Row] { return store.NewQueue[Row]("log", most, store.DropOldest) }
+func rowsOf(most int) store.Queue[Row] {
+	return store.NewQueue[Row]("log", most, store.DropOldest).Tailed()
+}
 
 // New prepares the log; Run moves it.
 func New(o Options) *Log {
@@ -143,7 +145,7 @@ func (l *Log) before(seq uint64, limit int) (page []store.Item[Row], err error) 
 // before reading, or a row may be missed.
 func (l *Log) Changed() <-chan struct{} { return l.grown.Wait() }
 
-// Grow tells those who follow the log to look at it. Whoever commits through
+// Grow tells those who follow the log to look at it. Anybody who commits through
 // the log needs not call it.
 func (l *Log) Grow() {
 	l.grown.Wake()

@@ -31,6 +31,7 @@ type Event struct {
 // Filter selects events; a zero field selects all.
 type Filter struct {
 	SpaceID, DeviceType, SubDevice, Type string
+	Types                                []string  // any of these; nil: all
 	Since, Until                         time.Time // Since inclusive, Until exclusive
 	After                                uint64    // only later ones than this cursor
 	Limit                                int       // 0 means 50
@@ -106,6 +107,7 @@ func (f Filter) matches(r Row) bool {
 		(f.DeviceType == "" || f.DeviceType == r.Device) &&
 		(f.SubDevice == "" || f.SubDevice == r.Sub) &&
 		(f.Type == "" || EventType(f.Type) == r.Type) &&
+		(f.Types == nil || slices.Contains(f.Types, r.Kind())) &&
 		(f.Since.IsZero() || !r.Time().Before(f.Since)) &&
 		(f.Until.IsZero() || r.Time().Before(f.Until))
 }

@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ type Change struct {
 	// last of each Key counts.
 	Key    string
 	Latest func(*store.Tx) error
+	Done   func() // after the commit; nil: nothing
 }
 
 // Any says whether there is anything to write.
@@ -81,15 +81,12 @@ func (l *Log) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			last, cancel := loop.Last(ctx)
 			defer cancel()
-			return l.Flush(last)
+			return l.Finish(last)
 		case <-l.woken:
 		}
 		err := l.Flush(ctx)
-		if errors.Is(err, store.ErrFailed) {
-			return err // only a new start can mend the store
-		}
 		if err != nil && ctx.Err() == nil {
-			l.log.Error("cannot store changes, keeping them in memory: free space on the disk", "error", err)
+			l.log.Error("changes cannot be stored, they wait in memory: see roomgate doctor", "error", err)
 			pause = min(2*max(pause, time.Second), time.Minute)
 			l.woken.Wake()
 		} else {
@@ -97,6 +94,16 @@ func (l *Log) Run(ctx context.Context) error {
 		}
 		loop.Sleep(ctx, pause)
 	}
+}
+
+// Finish is Flush at the end of the building. What a disk does not take is lost, and the log says so.
+func (l *Log) Finish(ctx context.Context) error {
+	err := l.Flush(ctx)
+	if store.Unstored(err) {
+		l.log.Error("changes are lost, as the disk takes none", "error", err)
+		return nil
+	}
+	return err
 }
 
 // Flush writes all that is pending in one transaction.
@@ -124,6 +131,11 @@ func (l *Log) Flush(ctx context.Context) error {
 	}
 	if lost > 0 {
 		l.log.Error("changes were lost while the disk took none", "changes", lost)
+	}
+	for _, c := range batch {
+		if c.Done != nil {
+			c.Done()
+		}
 	}
 	l.Grow()
 	return nil

@@ -80,6 +80,10 @@ func (r Row) Kind() string {
 // as its device.
 const SpaceDevice = "meeting-space"
 
+// GatewayDevice is what an event of the gateway itself, and of no meeting space, names
+// as its device.
+const GatewayDevice = "gateway"
+
 // TimeLayout is how the platform writes times, in UTC.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 

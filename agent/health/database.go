@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"roomgate/store"
+	disks "roomgate/store/disk"
 )
 
 // Database is what others may know of the building's database, and do about it.
@@ -17,7 +18,8 @@ type Database struct{ db *store.DB }
 // that hangs in a damaged page is ended by the watchdog.
 const provedFor = 20 * time.Second
 
-// Sound is nil unless the database may be damaged.
+// Sound is nil unless the database may be damaged. A disk that says of itself that it fails is no reason: the building goes on
+// with what can be read, see Degraded.
 func (d Database) Sound() error {
 	s := d.db.Suspect()
 	switch {
@@ -25,6 +27,8 @@ func (d Database) Sound() error {
 		return nil
 	case s.Proved:
 		return fmt.Errorf("the database is damaged, the gateway starts again and repairs it: %w", s.Cause)
+	case disks.Blamed(s.Cause):
+		return nil
 	}
 	return fmt.Errorf("the database may be damaged and is checked: %w", s.Cause)
 }

@@ -9,7 +9,7 @@ import (
 // one's id.
 const duplicateEvery = time.Hour
 
-// TellContested tells that another gateway seems to use the id of this one: two
+// TellContested tells that another gateway uses the id of this one: two
 // that were given one seed, or a copied card. times is how many connections in a
 // row the cloud's broker has closed soon. The event goes up with whichever
 // connection lives long enough. Only the link, which notices that, may call it.
@@ -20,7 +20,7 @@ func (m *Monitor) TellContested(ctx context.Context, times int) {
 	id, log := m.o.Config.Gateway.ID, m.o.Log
 	log.Error("another gateway probably uses the id of this one: the cloud's broker closes connection after connection; give one of the two another gateway.id",
 		"gateway", id, "connections", times)
-	if err := m.NoteGateway(ctx, "gatewayContested", map[string]any{"gateway_id": id, "count": times}); err != nil {
+	if err := m.NoteGateway(ctx, eventContested, map[string]any{"gateway_id": id, "count": times}); err != nil {
 		log.Warn("cannot store yet the event of a duplicate id", "error", err)
 		return
 	}

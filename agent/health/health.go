@@ -53,12 +53,14 @@ type Space struct {
 // Cloud is how the link to the cloud is.
 type Cloud struct {
 	Connected bool
-	Contested int    // connections in a row that the broker closed soon
-	Acked     uint64 // how far the cloud has acknowledged the log
+	Contested int      // connections in a row that the broker closed soon, as another gateway has this id
+	Acked     uint64   // how far the cloud has acknowledged the log
+	Trouble   *Trouble // nil: none
 	// DoorsUnsigned says that a command to a door needs no signature; SigningKeys are
 	// the ids of the keys that signatures are verified by.
 	DoorsUnsigned bool
 	SigningKeys   []string
+	Revision      uint64 // of the configuration that the cloud manages; 0: none came
 }
 
 // Monitor knows how the gateway is. It may be used by many.
@@ -67,6 +69,7 @@ type Monitor struct {
 	o        Options
 	began    uint64    // where the log ended at the start
 	told     time.Time // when a duplicate id was last told; zero: never. It belongs to the link
+	card     *Card     // of the data folder; nil: not known. What it says of itself changes by the month
 }
 
 // Open looks where the log ends. It asks none of the functions.
@@ -75,7 +78,7 @@ func Open(_ context.Context, o Options) (*Monitor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the log: %w", err)
 	}
-	return &Monitor{Database: Database{o.DB}, o: o, began: last}, nil
+	return &Monitor{Database: Database{o.DB}, o: o, began: last, card: cardBelow("/", o.DataDir)}, nil
 }
 
 // Uptime is how long this run has lasted.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/clock"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/webhook"
 	"roomgate/store"
 )
@@ -40,11 +41,15 @@ func TestOutboxOfTheReport(t *testing.T) {
 // What the report says of the clock, the link and this gateway.
 func TestReport(t *testing.T) {
 	inRig(t, func(t *testing.T, r *rig) {
-		r.cloud = Cloud{Connected: true, Contested: 7}
+		trouble := &Trouble{Cause: "contested", Times: 7}
+		r.cloud = Cloud{Connected: true, Contested: 7, Trouble: trouble}
 		h := r.Report()
-		if h.Version != "1.2.3" || !h.CloudConnected || h.CloudContested != 7 || h.StoreBytes == 0 || h.DiskFreeBytes == 0 || h.StoreRepair != nil {
-			t.Errorf("%+v", h)
+		if h.CloudTrouble != trouble {
+			t.Errorf("the trouble is %+v", h.CloudTrouble)
 		}
+		goldentest.Values(t, "the report", goldentest.Pairs{"Version": {h.Version, "1.2.3"}, "CloudConnected": {h.CloudConnected, true},
+			"CloudContested": {h.CloudContested, 7}, "StoreBytes == 0": {h.StoreBytes == 0, false},
+			"DiskFreeBytes == 0": {h.DiskFreeBytes == 0, false}, "StoreRepair": {h.StoreRepair, nil}})
 		if !h.Clock.Trusted || h.Clock.Reason != "" || h.Clock.JumpS != 0 {
 			t.Errorf("the clock: %+v", h.Clock)
 		}
@@ -92,9 +97,12 @@ func TestRepairIsTold(t *testing.T) {
 			{Name: "table:bookings", Kept: 60, Found: 2, Earlier: 3, Lost: 4, Holes: 1}, {Name: "table:rules", Kept: 5}}}
 		r.must(r.db.Update(t.Context(), func(tx *store.Tx) error { return store.PutRepair(tx, note) }))
 		h := r.Report().StoreRepair
-		if h == nil || h.Rows != 67 || h.Older != 3 || h.Lost != 4 || h.Unknown != 1 || !h.Headless || !slices.Contains(h.Tables, "bookings") {
-			t.Errorf("%+v", h)
+		if h == nil {
+			t.Fatalf("%+v", h)
 		}
+		goldentest.Values(t, "the report", goldentest.Pairs{"Rows": {h.Rows, 67}, "Older": {h.Older, 3}, "Lost": {h.Lost, 4},
+			"Unknown": {h.Unknown, 1}, "Headless": {h.Headless, true},
+			`Contains(h.Tables, "bookings")`: {slices.Contains(h.Tables, "bookings"), true}})
 		r.must(r.Database.Confirm(t.Context()))
 		if r.Report().StoreRepair != nil || r.Database.Sound() != nil {
 			t.Error("told after somebody has looked")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+
+	disks "roomgate/store/disk"
 )
 
 // WriteMetrics writes the building's figures in the Prometheus text format
@@ -21,12 +23,17 @@ func (m *Monitor) WriteMetrics(w io.Writer) {
 	gauge("uptime_seconds", "Time since the start.", h.UptimeS)
 	gauge("outbox_messages", "Messages that the cloud has not acknowledged.", h.OutboxDepth)
 	gauge("cloud_connected", "1 while the link to the cloud is open.", number(h.CloudConnected))
-	gauge("cloud_contested", "Connections in a row that the broker closed soon, as when another gateway has this id; 0: it is not so.", h.CloudContested)
+	gauge("cloud_contested", "Connections in a row that the broker closed soon, as another gateway has this id; 0: it is not so.", h.CloudContested)
 	gauge("door_orders_unsigned", "1 while a command of the cloud to a door needs no signature.", number(h.DoorOrders == DoorsUnsigned))
 	gauge("clock_trusted", "1 while the wall clock is trusted.", number(h.Clock.Trusted))
 	gauge("store_size_bytes", "Size of the database file.", h.StoreBytes)
 	gauge("disk_free_bytes", "Free space on the disk of the data folder.", h.DiskFreeBytes)
+	fmt.Fprintf(w, "# HELP roomgate_storage_degraded 1 while the disk does not take what is to be stored, by how it is.\n# TYPE roomgate_storage_degraded gauge\n")
+	for _, state := range []disks.State{disks.Full, disks.Failing, disks.ReadOnly} {
+		fmt.Fprintf(w, "roomgate_storage_degraded{storage=%q} %d\n", state, number(h.Degraded != nil && h.Degraded.Storage == state))
+	}
 	counter("store_written_bytes_total", "Bytes written to the database.", stats.BytesWritten)
+	gauge("store_written_day_bytes", "Bytes written in the last 24 hours, with those of snapshots.", h.StoreWrittenDay)
 	counter("store_commits_total", "Durable transactions.", stats.Commits)
 	m.Queues().write(w)
 	gauge("go_goroutines", "Goroutines that exist.", runtime.NumGoroutine())

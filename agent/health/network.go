@@ -1,10 +1,13 @@
 package health
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"roomgate/agent/config"
 )
 
 // Endpoint is where something of the gateway is reached.
@@ -23,8 +26,11 @@ type Network struct {
 }
 
 // Network returns where the gateway is reached.
-func (m *Monitor) Network() Network {
-	c, own := m.o.Config, interfaceAddresses()
+func (m *Monitor) Network() Network { return NetworkOf(m.o.Config) }
+
+// NetworkOf is where a gateway with a configuration is reached on this machine.
+func NetworkOf(c *config.Config) Network {
+	own := interfaceAddresses()
 	n := Network{HTTP: endpoint(c.HTTP.Listen, own)}
 	n.HTTP.TLS = !c.HTTP.TLS.Plain()
 	if b := endpoint(c.Broker.Listen, own); c.Broker.Listen != "" && len(b.Addresses) > 0 {
@@ -78,7 +84,27 @@ func (n Network) Page(path string) string {
 	if at.TLS {
 		scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(nearestAddress(at.Addresses), strconv.Itoa(at.Port)) + path
+	return scheme + "://" + at.Nearest() + path
+}
+
+// Nearest is host:port by which the building most likely reaches it; it has addresses.
+func (e Endpoint) Nearest() string {
+	return net.JoinHostPort(nearestAddress(e.Addresses), strconv.Itoa(e.Port))
+}
+
+// Base is where pages of the gateway are found: on the building's network, or if no other
+// machine reaches it on this one. Empty: it serves no HTTP.
+func (n Network) Base() string {
+	base := n.Page("")
+	switch {
+	case n.HTTP.Port == 0:
+		return ""
+	case base == "" && n.HTTP.TLS:
+		return fmt.Sprintf("https://127.0.0.1:%d", n.HTTP.Port)
+	case base == "":
+		return fmt.Sprintf("http://127.0.0.1:%d", n.HTTP.Port)
+	}
+	return base
 }
 
 // nearestAddress is the address that the building most likely reaches: the one

@@ -7,9 +7,6 @@ import (
 	"roomgate/store"
 )
 
-// gatewayDevice is what events about the gateway itself name as the device.
-const gatewayDevice = "gateway"
-
 // NoteGateway stores an event about the gateway itself.
 func (m *Monitor) NoteGateway(ctx context.Context, event string, details map[string]any) error {
 	return m.o.Events.Update(ctx, func(tx *store.Tx) error { return m.Tell(tx, event, details) })
@@ -18,5 +15,5 @@ func (m *Monitor) NoteGateway(ctx context.Context, event string, details map[str
 // Tell writes down what happened to the gateway itself, in the transaction that
 // makes it true.
 func (m *Monitor) Tell(tx *store.Tx, event string, details map[string]any) error {
-	return m.o.Events.Tell(tx, eventlog.Record{Type: event, Time: m.o.Clock.Now(), Device: gatewayDevice, Details: details})
+	return m.o.Events.Tell(tx, eventlog.Record{Type: event, Time: m.o.Clock.Now(), Device: eventlog.GatewayDevice, Details: details})
 }

@@ -17,28 +17,47 @@ import (
 
 // Report is what a heartbeat says.
 type Report struct {
-	UptimeS        int64    `json:"uptime_s"`
-	Version        string   `json:"version"`
-	DevicesOnline  int      `json:"devices_online"`
-	DevicesOffline int      `json:"devices_offline"`
-	OutboxDepth    uint64   `json:"outbox_depth"`    // messages that the cloud has not acknowledged
-	OutboxHours    float64  `json:"outbox_hours"`    // hours that the log can still hold at the pace since the start; -1: more than a year
-	LogOldest      uint64   `json:"log_oldest"`      // the oldest sequence that replay can give
-	LogNewest      uint64   `json:"log_newest"`      // the newest sequence of the log
-	LogHead        string   `json:"log_head"`        // its sum, which stands for all of the log before it: see eventlog.Log.Head; empty: none yet
-	StoreBytes     int64    `json:"store_bytes"`     // of the database file
-	StoreWritten   int64    `json:"store_written"`   // bytes written to it since the start
-	DiskFreeBytes  uint64   `json:"disk_free_bytes"` // of the data folder's disk
-	TemperatureC   *float64 `json:"temperature_c"`   // of the processor; null: the board does not say
-	Clock          Clock    `json:"clock"`
-	CloudConnected bool     `json:"cloud_connected"`
+	UptimeS        int64   `json:"uptime_s"`
+	Version        string  `json:"version"`
+	DevicesOnline  int     `json:"devices_online"`
+	DevicesOffline int     `json:"devices_offline"`
+	OutboxDepth    uint64  `json:"outbox_depth"` // messages that the cloud has not acknowledged
+	OutboxHours    float64 `json:"outbox_hours"` // hours that the log can still hold at the pace since the start; -1: more than a year
+	LogOldest      uint64  `json:"log_oldest"`   // the oldest sequence that replay can give
+	LogNewest      uint64  `json:"log_newest"`   // the newest sequence of the log
+	LogHead        string  `json:"log_head"`     // its sum, which stands for all of the log before it: see eventlog.Log.Head; empty: none yet
+	StoreState
+	TemperatureC *float64 `json:"temperature_c"` // of the processor; null: the board does not say
+	Clock        Clock    `json:"clock"`
+	CloudState
 	DoorOrders     string   `json:"door_orders"`     // of the cloud: DoorsSigned, or DoorsUnsigned while they may be
 	SigningKeys    []string `json:"signing_keys"`    // the ids of the keys that the cloud's signatures are verified by
-	CloudContested int      `json:"cloud_contested"` // connections in a row that the broker closed soon, as when another gateway has this id; 0: it is not so
+	ConfigRevision uint64   `json:"config_revision"` // of the configuration of the cloud that is in force; 0: none is
 	// NotStarted are installed releases that the last start passed over, as they
 	// could not be verified.
 	NotStarted  []update.NotStarted `json:"releases_not_started,omitempty"`
 	StoreRepair *Repair             `json:"store_repair"` // what the last repair of the database has found, until somebody has looked; null: nothing
+	// Degraded is what the gateway lacks, as its disk does not take what is to be stored; absent: nothing.
+	Degraded *Degraded `json:"degraded,omitempty"`
+}
+
+// StoreState is how large the database is, how much it writes, and what it lies on.
+type StoreState struct {
+	StoreBytes   int64 `json:"store_bytes"`   // of the database file
+	StoreWritten int64 `json:"store_written"` // bytes written to it since the start
+	// StoreWrittenDay is what was written in the last 24 hours, or since the start,
+	// with what the snapshots of the database have written.
+	StoreWrittenDay int64  `json:"store_written_day"`
+	Card            *Card  `json:"card"`            // the disk of the data folder; null: not known
+	DiskFreeBytes   uint64 `json:"disk_free_bytes"` // of the data folder's disk
+}
+
+// CloudState is how the link to the cloud is.
+type CloudState struct {
+	CloudConnected bool `json:"cloud_connected"`
+	CloudContested int  `json:"cloud_contested"` // connections in a row that the broker closed soon, as another gateway has this id; 0: it is not so
+	// CloudTrouble is why the link is down, or was a minute ago at most; nil: it is well.
+	CloudTrouble *Trouble `json:"cloud_trouble,omitempty"`
 }
 
 // What a heartbeat says of the cloud's commands to doors.
@@ -70,11 +89,11 @@ func (m *Monitor) Identity() Identity {
 // Report returns how the gateway is now.
 func (m *Monitor) Report() Report {
 	stats, cloud := m.o.DB.Stats(), m.o.Cloud()
-	r := Report{DoorOrders: DoorsSigned, SigningKeys: cloud.SigningKeys, UptimeS: int64(m.Uptime().Seconds()), Version: m.o.Version, NotStarted: m.o.NotStarted,
-		StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten,
-		DiskFreeBytes: diskFree(m.o.DataDir), TemperatureC: processorTemperature(),
-		Clock:          m.Clock(),
-		CloudConnected: cloud.Connected, CloudContested: cloud.Contested, StoreRepair: RepairOf(m.Database.Repair())}
+	r := Report{DoorOrders: DoorsSigned, SigningKeys: cloud.SigningKeys, ConfigRevision: cloud.Revision, UptimeS: int64(m.Uptime().Seconds()), Version: m.o.Version, NotStarted: m.o.NotStarted,
+		StoreState:   StoreState{StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten, StoreWrittenDay: stats.BytesDay, DiskFreeBytes: diskFree(m.o.DataDir)},
+		TemperatureC: processorTemperature(),
+		Clock:        m.Clock(),
+		CloudState:   CloudState{cloud.Connected, cloud.Contested, cloud.Trouble}, StoreRepair: RepairOf(m.Database.Repair()), Degraded: m.Database.Degraded()}
 	if cloud.DoorsUnsigned {
 		r.DoorOrders = DoorsUnsigned
 	}
@@ -86,6 +105,9 @@ func (m *Monitor) Report() Report {
 				r.DevicesOnline++
 			}
 		}
+	}
+	if m.card != nil {
+		r.Card = m.card.at(r.UptimeS, r.StoreWrittenDay)
 	}
 	m.outbox(&r, cloud.Acked)
 	return r

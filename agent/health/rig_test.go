@@ -75,7 +75,7 @@ func (r *rig) fill(n int) {
 	r.t.Helper()
 	r.must(r.events.Update(r.t.Context(), func(tx *store.Tx) (err error) {
 		for range n {
-			err = errors.Join(err, r.events.Tell(tx, eventlog.Record{Type: "test", Time: r.clock.Now(), Device: gatewayDevice}))
+			err = errors.Join(err, r.events.Tell(tx, eventlog.Record{Type: "test", Time: r.clock.Now(), Device: eventlog.GatewayDevice}))
 		}
 		return err
 	}))

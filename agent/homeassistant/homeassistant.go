@@ -23,7 +23,7 @@ import (
 )
 
 // CommandLife is how late a command of the room broker may be carried out:
-// whoever gave it stands there and waits.
+// the one who gave it stands there and waits.
 const CommandLife = 10 * time.Second
 
 // lookEvery is how often readings are compared with what was published; events

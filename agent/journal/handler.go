@@ -7,10 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"roomgate/agent/printable"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // socket is where journald takes native messages
@@ -158,7 +158,7 @@ func appendEntry(b []byte, name, value string) []byte {
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if r > unicode.MaxASCII && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if printable.Misleads(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 			continue
 		}

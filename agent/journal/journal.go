@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Stderr io.Writer // takes the lines, and what the journal does not take
 	People bool      // people read Stderr: plain text, whatever the process's own standard error is
+	Quiet  bool      // people read only what is wrong: warnings and errors
 }
 
 // New returns a log. It opens no connection before the first line. Call Flush
@@ -23,7 +24,11 @@ func New(o Options) *slog.Logger {
 	var to slog.Handler = slog.NewJSONHandler(o.Stderr, &slog.HandlerOptions{ReplaceAttr: visibleAttr})
 	switch isJournal, err := stream.StderrIsJournalStream(); {
 	case o.People:
-		to = slog.NewTextHandler(o.Stderr, nil)
+		least := slog.LevelInfo
+		if o.Quiet {
+			least = slog.LevelWarn
+		}
+		to = slog.NewTextHandler(o.Stderr, &slog.HandlerOptions{Level: least})
 	case err == nil && isJournal:
 		to = newHandler(socket, o.Stderr)
 	}

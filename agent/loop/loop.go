@@ -19,6 +19,22 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
+// Earlier is the first of two times to wait for.
+func Earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Later is the second of them.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // lastTimeout bounds what is done after the end: the building waits for it.
 const lastTimeout = 5 * time.Second
 
@@ -43,7 +59,7 @@ func (s Signal) Wake() {
 	}
 }
 
-// Turn is a mutex that whoever waits for it can leave.
+// Turn is a mutex that anybody who waits for it can leave.
 type Turn chan struct{}
 
 // NewTurn makes a Turn that nobody has.

@@ -59,7 +59,7 @@ type Settings struct {
 	Username string // empty: nobody signs in
 	// Password is asked for before each letter, so that a new one counts.
 	Password func() (string, error)
-	CAFile   string // whom to trust, in PEM; empty: whom the system trusts
+	CAFile   string // certificates to trust, in PEM; empty: those of the system
 }
 
 // Options are what a queue is opened with.
@@ -95,7 +95,7 @@ func New(o Options) *Queue {
 // Configured says whether there is a relay.
 func (q *Queue) Configured() bool { return q.settings.Address != "" }
 
-// Wake has the queue looked at. Whoever has committed what Put and PutCode
+// Wake has the queue looked at. Anybody who has committed what Put and PutCode
 // wrote calls it.
 func (q *Queue) Wake() { q.posted.Wake() }
 

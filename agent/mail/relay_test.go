@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/mail"
 	"roomgate/agent/mail/mailtest"
 )
@@ -127,14 +128,20 @@ func TestAnswersAreSorted(t *testing.T) {
 	for _, permanent := range []bool{false, true} {
 		var e *mail.Error
 		err := client.Send(t.Context(), letter)
-		if !errors.As(err, &e) || e.Permanent != permanent || e.Relay || strings.Contains(strings.ToLower(err.Error()), letter.To) || !strings.Contains(err.Error(), "the recipient") {
-			t.Errorf("%v: permanent %v, want %v", err, e.Permanent, permanent)
+		if !errors.As(err, &e) {
+			t.Fatalf("%v: permanent %v, want %v", err, e.Permanent, permanent)
 		}
+		goldentest.Values(t, "the refusal", goldentest.Pairs{"Permanent": {e.Permanent, permanent}, "Relay": {e.Relay, false},
+			"letter.To":     {strings.Contains(strings.ToLower(err.Error()), letter.To), false},
+			"the recipient": {strings.Contains(err.Error(), "the recipient"), true}})
 	}
 	client.Password = "wrong"
 	var e *mail.Error
-	if err := client.Send(t.Context(), letter); !errors.As(err, &e) || e.Permanent || !e.Relay || e.Code != 535 || strings.Contains(err.Error(), "wrong") {
+	if err := client.Send(t.Context(), letter); !errors.As(err, &e) {
 		t.Errorf("a wrong password: %v", err)
+	} else {
+		goldentest.Values(t, "a wrong password", goldentest.Pairs{"Permanent": {e.Permanent, false}, "Relay": {e.Relay, true},
+			"Code": {e.Code, 535}, "wrong": {strings.Contains(err.Error(), "wrong"), false}})
 	}
 	relay2 := startRelay(t, mailtest.Options{Password: "x", Login: true})
 	client = to(relay2)

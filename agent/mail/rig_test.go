@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/journal/journaltest"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/store"
 )
@@ -22,26 +22,8 @@ type rig struct {
 	*Queue
 	t     *testing.T
 	relay *mailtest.Relay
-	text  *logText
+	text  *journaltest.Log
 	stop  func()
-}
-
-// logText is what was logged.
-type logText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // bubble runs a test in virtual time.
@@ -75,7 +57,7 @@ func openRig(t *testing.T, dir string, o mailtest.Options) *rig {
 	if o.Password != "" {
 		settings.Username = "gateway"
 	}
-	text, started, boot := &logText{}, time.Now(), t.Name()+time.Now().String()
+	text, started, boot := &journaltest.Log{}, time.Now(), t.Name()+time.Now().String()
 	q := New(Options{DB: db, Keys: keys, Settings: settings, Dial: relay.Dial, Log: slog.New(slog.NewTextHandler(text, nil)),
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: boot, Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: true}

@@ -65,11 +65,11 @@ func (s *sender) turn(ctx context.Context) time.Duration {
 	for _, place := range order {
 		w := s.known[place]
 		if w.due.After(time.Now()) {
-			next = earlier(next, w.due)
+			next = loop.Earlier(next, w.due)
 			continue
 		}
 		if ctx.Err() != nil || !s.deal(ctx, place, w) {
-			next = earlier(next, later(w.due, s.due))
+			next = loop.Earlier(next, loop.Later(w.due, s.due))
 		}
 	}
 	return time.Until(next)
@@ -203,18 +203,4 @@ func (q *Queue) relay() (*Relay, error) {
 		return nil, fmt.Errorf("smtp.ca_file %s holds no certificate", c.CAFile)
 	}
 	return r, nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

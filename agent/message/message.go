@@ -1,5 +1,5 @@
 // Package message is what people are told on their mobile devices: what a
-// message may be, to whom it goes, and how it fares on each of its two ways,
+// message may be, who gets it, and how it fares on each of its two ways,
 // the cloud and a push gateway. It keeps nothing and starts nothing;
 // package book stores and moves what is here.
 package message
@@ -9,10 +9,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"regexp"
+	"roomgate/agent/printable"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 const (
@@ -48,7 +47,7 @@ const (
 	FromRule    Source = "rule"
 )
 
-// To is to whom a message goes. Of a request exactly one of Email, UserID,
+// To is the recipient of a message. Of a request exactly one of Email, UserID,
 // BookingID and Topic is there; what is found by it is filled in.
 type To struct {
 	Email     string `json:"email,omitempty"`
@@ -74,7 +73,7 @@ type Message struct {
 
 // Request is what is asked for.
 type Request struct {
-	OrganizationID string // whose it is; empty: that of whom or what it is about
+	OrganizationID string // that the message belongs to; empty: that of its recipient, booking or space
 	SpaceID        string
 	To             To
 	Title, Body    string
@@ -103,11 +102,11 @@ func (r *Request) Check() error {
 	switch {
 	case r.Title == "" || len(r.Title) > longestTitle:
 		return wrong("title", "must have 1 to %d bytes", longestTitle)
-	case !printable(r.Title, ""):
+	case !printable.Line(r.Title):
 		return wrong("title", "has characters that cannot be shown: want one line of text")
 	case r.Body == "" || len(r.Body) > longestBody:
 		return wrong("body", "must have 1 to %d bytes", longestBody)
-	case !printable(r.Body, "\n\t"):
+	case !printable.Lines(r.Body):
 		return wrong("body", "has characters that cannot be shown: want text")
 	}
 	switch r.Priority {
@@ -170,13 +169,6 @@ func (r *Request) Print() string {
 	text, _ := json.Marshal(r) // texts and times only
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
-}
-
-// printable says whether a text has no control characters but those allowed.
-func printable(s, but string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) && !strings.ContainsRune(but, r)
-	})
 }
 
 // Clip keeps what somebody has named short enough to be shown: at most so many

@@ -1,7 +1,7 @@
 // Package outgoing is the one way out of the gateway by HTTP: webhooks,
 // calendars, push messages and updates use its client.
 //
-// Whoever may name a target is told as little as needed. A target that a
+// Anybody who may name a target is told as little as needed. A target that a
 // tenant names (an API key, the cloud) is judged by the address that is about to be
 // connected, after DNS and on every redirect, and a failure of one that is not
 // in the internet is Hidden: one sentence, whatever it was. A target of the
@@ -37,7 +37,7 @@ type Options struct {
 	// MaxBody is how much of an answer can be read, in bytes on the wire; more
 	// is ErrTooLarge.
 	MaxBody int64
-	// Authorities are whom certificates are believed from; nil: the system's.
+	// Authorities are the certificate authorities to trust; nil: the system's.
 	Authorities *x509.CertPool
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/goldentest"
 )
 
 // TestInsideIsOneSentence asks a neighbour on ports that are closed, speak TLS,
@@ -56,9 +58,11 @@ func TestInsideIsOneSentence(t *testing.T) {
 		}
 		var hidden *Hidden
 		var whole *url.Error
-		if !errors.As(err, &hidden) || hidden.Error() != Unreachable || !errors.As(err, &whole) || whole.Err.Error() != Unreachable || hidden.Err == nil {
-			t.Errorf("%s: %v", c.what, err)
+		if !errors.As(err, &hidden) || !errors.As(err, &whole) {
+			t.Fatalf("%s: %v", c.what, err)
 		}
+		goldentest.Values(t, c.what, goldentest.Pairs{"Error": {hidden.Error(), Unreachable},
+			"Err.Error": {whole.Err.Error(), Unreachable}, "no Err": {hidden.Err == nil, false}})
 	}
 
 	resp, err := open(t, private, "127.0.0.2").Get("http://printer.example:" + plain)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Hidden is a failure of which whoever named the target learns no more than
+// Hidden is a failure of which the one who named the target learns no more than
 // that it failed: the rest would tell the names, addresses and ports of a
 // network that he is not in. Err is for the gateway's log and holds nothing of
 // the request but its host.
@@ -31,7 +31,7 @@ func Reason(err error) string {
 	return ""
 }
 
-// Inside says whether an answer came from a network that whoever named the
+// Inside says whether an answer came from a network that anybody who named the
 // target is not in, so that he learns no more of it than of a Hidden failure.
 func Inside(resp *http.Response) bool {
 	if resp.Request == nil {

@@ -26,11 +26,15 @@ const (
 	Unavailable  Code = "unavailable"       // the device does not answer, or is busy
 	NotFollowed  Code = "not_followed"      // the command was given, the read-back did not follow
 	Full         Code = "storage_full"      // the disk or a budget is full
+	Unwritable   Code = "storage_failed"    // the disk takes nothing
 	Stale        Code = "revision_mismatch" // it has changed since the caller saw it
 	NotNow       Code = "not_now"           // its state or the time does not allow it
 	Busy         Code = "busy"              // there are too many of them: commands to remember, streams
 	Internal     Code = "internal"
 )
+
+// Unstored says that it would be another outcome later, as nothing could be stored.
+func (c Code) Unstored() bool { return c == Full || c == Unwritable || c == Internal }
 
 // Error is a refusal or a failure, in words that may be shown to the caller.
 type Error struct {

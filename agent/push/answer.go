@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"roomgate/agent/outgoing"
+	"roomgate/agent/printable"
 )
 
 // Kind is what an answer means for what waits.
@@ -73,7 +73,7 @@ func said(body []byte) string {
 		return ""
 	}
 	words := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if printable.Hidden(r) {
 			return ' '
 		}
 		return r

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/push/pushtest"
 )
 
@@ -31,9 +32,11 @@ func TestNoteIsPublished(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	got := s.Taken()
-	if len(got) != 1 || got[0].Topic != n.Topic || got[0].Title != n.Title || got[0].Message != n.Body || got[0].Priority != 4 || got[0].Sequence != n.ID {
-		t.Errorf("%+v", got)
+	if len(got) != 1 {
+		t.Fatalf("%+v", got)
 	}
+	goldentest.Values(t, "pushed", goldentest.Pairs{"Topic": {got[0].Topic, n.Topic}, "Title": {got[0].Title, n.Title},
+		"Message": {got[0].Message, n.Body}, "Priority": {got[0].Priority, 4}, "Sequence": {got[0].Sequence, n.ID}})
 	if a := g.Look(t.Context()); a.Kind != Taken {
 		t.Errorf("its health: %+v", a)
 	}

@@ -2,8 +2,8 @@
 //
 // # Why
 //
-// Whoever may publish in a device's name makes its state, and whoever may publish
-// its orders gives them. So a user of the room broker has lists of topics, and
+// Anybody who may publish in a device's name makes its state, and anybody who may publish
+// its commands gives them. So a user of the room broker has lists of topics, and
 // without lists it has its own name, what is below, and what the devices need that
 // it speaks for:
 //
@@ -15,7 +15,7 @@
 //     speaks for no device by its name.
 //
 // This keeps a configuration from before there were lists at work, and is a guess:
-// Access.Guessed names those users, for check-config and doctor.
+// [Access.Advice] names those users, for check-config and doctor.
 //
 // No list reaches a door: what may open one is sent by the gateway alone, and so is
 // what the gateway says of itself.

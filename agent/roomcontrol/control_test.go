@@ -75,7 +75,7 @@ func TestChangeIsFollowedAtOnce(t *testing.T) {
 // is back.
 func TestLooseContactIsNotShowered(t *testing.T) {
 	now := time.Now()
-	v := view{now: now, state: booking.Sign{Status: booking.Available}}
+	v := view{now: now, state: booking.SpaceState{Status: booking.Available}}
 	a := &actuator{behavior: &ring{}, goal: schedule.RingGreen}
 	for after, want := range map[time.Duration]string{time.Second: "", comebackPause - time.Second: "", comebackPause: drivers.ActColor} {
 		a.last, a.next = now, time.Time{}

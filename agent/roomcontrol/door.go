@@ -34,7 +34,7 @@ const (
 // What "open" does is the lock's own: one that pulses locks by itself and gets
 // its one pulse, one that holds stays open.
 //
-// It locks an open door when the meeting is over, whoever opened it meanwhile; when
+// It locks an open door when the meeting is over, no matter who opened it meanwhile; when
 // the room is seen empty for closeAfter during it; when the space is disabled,
 // and when the clock is not trusted any more. It is not opened again for that
 // meeting: a sensor lets nobody in, a code or the phone does. It also locks what

@@ -16,7 +16,7 @@ func seen(b booking.Booking, age time.Duration) view {
 	b.State, b.CheckedInAt = booking.CheckedIn, now.Add(-age)
 	b.Start, b.End = now.Add(-20*time.Minute), now.Add(20*time.Minute)
 	return view{now: now, trusted: true, presence: schedule.Unknown, since: now, rules: booking.Default(),
-		state: booking.Sign{Status: booking.Occupied, Current: &b}}
+		state: booking.SpaceState{Status: booking.Occupied, Current: &b}}
 }
 
 func lockIs(value string) device.Reading {

@@ -19,15 +19,15 @@ import (
 // Off: never while a meeting is checked in, for people sit still and sensors
 // miss them. Else
 //
-//   - in a room that is seen empty for offAfter, whoever switched it on: nobody
-//     is there whom it serves, and that is what people expect of a room that
+//   - in a room that is seen empty for offAfter, no matter who switched it on: nobody
+//     is there to need it, and that is what people expect of a room that
 //     watches. The time starts again when it is switched on or somebody gives it
-//     a command, so that neither a cloud that prepares a room nor a person whom
+//     a command, so that neither a cloud that prepares a room nor a person that
 //     the sensor misses has to fight;
 //   - in a room of which nothing is known, without a sensor or with one that is
 //     silent, offAfter the end, and only if the schedule switched it on and
 //     nobody has commanded it since: without a witness nobody is left in the dark
-//     whom the schedule has not lit.
+//     but by the schedule that has lit the room.
 type light struct {
 	device   *device.Device
 	offAfter time.Duration

@@ -14,7 +14,7 @@ type view struct {
 	first   bool // of this run of the process: what came before is not known
 	trusted bool // the clock is
 	rules   booking.Rules
-	state   booking.Sign
+	state   booking.SpaceState
 	// presence is schedule.Occupied, Vacant or, also for what nobody has seen lately,
 	// Unknown; since is when it became so, or when we started.
 	presence string

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -256,9 +257,12 @@ func TestExplanationNamesValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := c.Explain(room())
-	if x.Held || x.Operator != "and" || len(x.Operands) != 3 || !x.Operands[0].Held || x.Operands[1].Held || x.Operands[2].Held {
-		t.Errorf("it is %+v", x)
+	if len(x.Operands) != 3 {
+		t.Fatalf("it is %+v", x)
 	}
+	goldentest.Values(t, "it is", goldentest.Pairs{"Held": {x.Held, false}, "Operator": {x.Operator, "and"},
+		"Operands[0].Held": {x.Operands[0].Held, true}, "Operands[1].Held": {x.Operands[1].Held, false},
+		"Operands[2].Held": {x.Operands[2].Held, false}})
 	if v := x.Operands[0].Values["light.value"]; v != "on" {
 		t.Errorf("the light is %v", v)
 	}

@@ -109,7 +109,7 @@ func LocalAt(t time.Time) Local {
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// Clip bounds the texts of the event, whoever wrote them.
+// Clip bounds the texts of the event, no matter who wrote them.
 func (e *Event) Clip() {
 	for _, s := range []*string{&e.Value, &e.Previous, &e.Reason} {
 		*s = clip(*s)

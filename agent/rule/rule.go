@@ -3,10 +3,10 @@ package rule
 import (
 	"encoding/json"
 	"regexp"
+	"roomgate/agent/printable"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -74,14 +74,14 @@ type Action struct {
 	SubDevice  string          `json:"sub_device,omitempty"`
 	Action     string          `json:"action,omitempty"`
 	Value      json.RawMessage `json:"value,omitempty"`
-	Message    string          `json:"message,omitempty"` // to the room's display, or to whom To names
+	Message    string          `json:"message,omitempty"` // to the room's display, or to the recipient in To
 	To         To              `json:"to,omitzero"`
 	Title      string          `json:"title,omitempty"`    // of a message to somebody; empty: the rule's name
 	Priority   string          `json:"priority,omitempty"` // the same: low, normal, high or urgent; empty: normal
 	Event      string          `json:"event,omitempty"`    // raised as "rule." and this
 }
 
-// To is whom a message goes to, on his mobile device: exactly one of them.
+// To is the recipient of a message, on a mobile device: exactly one field is set.
 type To struct {
 	Email     string `json:"email,omitempty"`
 	UserID    string `json:"user_id,omitempty"`
@@ -92,12 +92,15 @@ type To struct {
 // Nobody says that it names nobody: the message is for a display.
 func (t To) Nobody() bool { return t == To{} }
 
-// String is who is meant.
+// String is who is meant. It tells no topic: whoever knows one reads all that goes there.
 func (t To) String() string {
-	if t.Organizer {
+	switch {
+	case t.Organizer:
 		return "the organizer"
+	case t.Topic != "":
+		return "a phone"
 	}
-	return t.Email + t.UserID + t.Topic
+	return t.Email + t.UserID
 }
 
 // Limits bound how often a rule runs in one space.
@@ -146,8 +149,8 @@ const (
 // there are. Whether its spaces and devices exist is for the caller to know.
 func (r *Rule) Check(events []string) error {
 	r.Name = strings.TrimSpace(r.Name)
-	if n := utf8.RuneCountInString(r.Name); n == 0 || n > longestName || !printable(r.Name) {
-		return wrong("name", "must have 1 to %d characters", longestName)
+	if n := utf8.RuneCountInString(r.Name); n == 0 || n > longestName || !printable.Line(r.Name) {
+		return wrong("name", "must have 1 to %d characters on one line, without control characters", longestName)
 	}
 	if err := r.Trigger.check(events); err != nil {
 		return err
@@ -171,10 +174,6 @@ func (r *Rule) Check(events []string) error {
 
 // fieldOf names an action.
 func fieldOf(i int) string { return "actions[" + string(rune('0'+i)) + "]" }
-
-func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) })
-}
 
 func (l *Limits) check() error {
 	if l.PerMinute == 0 {

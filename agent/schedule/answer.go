@@ -5,10 +5,10 @@ import "roomgate/agent/booking"
 // answer is what the cloud said of a booking, and what it was told instead.
 type answer struct{ said, told booking.Booking }
 
-// untold are those of the bookings that the cloud is to hear of which it was not
-// told in answer to the same before. A cloud that merges by rules of its own, or
-// of an earlier version, would be answered for ever. A snapshot is answered in
-// any case. The caller has the turn.
+// untold leaves out of tell the bookings with which the cloud was already answered
+// when it said the same. Else a cloud that merges by rules of its own, or of an
+// earlier version, would be answered for ever. A snapshot is answered in any case.
+// The caller has the turn.
 func (r *Room) untold(kind string, said, tell []booking.Booking) (news []booking.Booking) {
 	if kind == kindSnapshot || r.answers == nil {
 		r.answers = map[string]answer{}

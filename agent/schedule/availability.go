@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/patch"
 	"roomgate/agent/problem"
 )
 
@@ -32,34 +33,22 @@ type Availability struct {
 
 // over lays what was set over the configuration.
 func (v Availability) over(c config.Space) config.Space {
-	lay(&c.Enabled, v.Enabled)
-	lay(&c.SlotSize, v.SlotSize)
-	lay(&c.AllowCurrentTimeBooking, v.AllowCurrentTimeBooking)
-	lay(&c.AroundTheClock, v.AroundTheClock)
-	lay(&c.Booking.Hours, v.Hours)
+	patch.Set(&c.Enabled, v.Enabled)
+	patch.Set(&c.SlotSize, v.SlotSize)
+	patch.Set(&c.AllowCurrentTimeBooking, v.AllowCurrentTimeBooking)
+	patch.Set(&c.AroundTheClock, v.AroundTheClock)
+	patch.Set(&c.Booking.Hours, v.Hours)
 	return c
-}
-
-func lay[T any](field, set *T) {
-	if set != nil {
-		*field = *set
-	}
 }
 
 // and is v with what w sets.
 func (v Availability) and(w Availability) Availability {
-	keep(&v.Enabled, w.Enabled)
-	keep(&v.SlotSize, w.SlotSize)
-	keep(&v.AllowCurrentTimeBooking, w.AllowCurrentTimeBooking)
-	keep(&v.AroundTheClock, w.AroundTheClock)
-	keep(&v.Hours, w.Hours)
+	patch.Keep(&v.Enabled, w.Enabled)
+	patch.Keep(&v.SlotSize, w.SlotSize)
+	patch.Keep(&v.AllowCurrentTimeBooking, w.AllowCurrentTimeBooking)
+	patch.Keep(&v.AroundTheClock, w.AroundTheClock)
+	patch.Keep(&v.Hours, w.Hours)
 	return v
-}
-
-func keep[T any](field **T, set *T) {
-	if set != nil {
-		*field = set
-	}
 }
 
 // SetAvailability stores what the caller sets over the configuration, and

@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/goldentest"
 )
 
 func TestSetAvailability(t *testing.T) {
@@ -44,15 +45,15 @@ func TestSetAvailability(t *testing.T) {
 			r.wait(time.Minute)
 		}
 		now := r.Room(room).availability()
-		if *now.SlotSize != 10 || *now.AroundTheClock || *now.AllowCurrentTimeBooking || *now.Hours != weekend || !*now.Enabled {
-			t.Errorf("in force: %+v", now)
-		}
+		goldentest.Values(t, "in force", goldentest.Pairs{"SlotSize": {*now.SlotSize, 10},
+			"AroundTheClock": {*now.AroundTheClock, false}, "AllowCurrentTimeBooking": {*now.AllowCurrentTimeBooking, false},
+			"Hours": {*now.Hours, weekend}, "Enabled": {*now.Enabled, true}})
 		m, at := r.Room(room).Config(), r.Room(room).At(r.clock.Now())
 		_, updated := r.Room(room).Noted()
-		if m.SlotSize != 10 || m.AroundTheClock || m.AllowCurrentTimeBooking || !updated.Equal(on(0, 9)) || at.Status != booking.Disabled ||
-			!at.NextAvailable.Equal(on(8, 0)) {
-			t.Errorf("the room says %+v, %+v", m, at)
-		}
+		goldentest.Values(t, "the room says", goldentest.Pairs{"SlotSize": {m.SlotSize, 10},
+			"AroundTheClock": {m.AroundTheClock, false}, "AllowCurrentTimeBooking": {m.AllowCurrentTimeBooking, false},
+			"updated": {updated.Equal(on(0, 9)), true}, "Status": {at.Status, booking.Disabled},
+			"NextAvailable": {at.NextAvailable.Equal(on(8, 0)), true}})
 		for what, c := range map[string]struct {
 			from, to time.Time
 			want     string

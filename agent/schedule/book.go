@@ -34,17 +34,19 @@ type Options struct {
 	Calendars *http.Client
 	Policy    outgoing.Policy
 
-	// Presence is what is known of people in a meeting space. It is blind while
-	// the sensor has not answered since the start: then nobody can tell yet.
+	// Presence says whether people are in a meeting space. It is blind while the sensor
+	// has not answered since the start.
 	Presence func(spaceID string) (seen Presence, blind bool)
 	// Owner is the organization of a meeting space, empty if it has none. It refuses
-	// a space that there is not.
+	// an unknown space.
 	Owner func(spaceID string) (organization string, err error)
 	// Notices tells the organizers of bookings that the room released or lost,
 	// unless the cloud has decided that and tells them itself.
 	Notices func(r *Room, gone []booking.Booking) eventlog.Stage
-	// Changed hears that the state of a meeting space is another. It must not wait.
+	// Changed is called when the state of a meeting space changes. It must not wait.
 	Changed func(spaceID string)
+	// Asked hears that the state of a meeting space is to be sent. It must not wait.
+	Asked func(spaceID string)
 }
 
 // Book has the schedules of all meeting spaces.
@@ -52,10 +54,8 @@ type Book struct {
 	o         Options
 	started   time.Time
 	rooms     atomic.Pointer[rooms]
-	swapped   loop.Broadcast // the rooms are others
-	states    loop.Broadcast // the state of a room is another
+	swapped   loop.Broadcast // the rooms were replaced
 	woken     loop.Signal    // holds a token when a room has changed
-	ids       ids
 	calendars calendarClients
 }
 
@@ -105,6 +105,12 @@ func (bk *Book) room(spaceID string) (*Room, error) {
 	return nil, problem.New(problem.NotFound, "meeting_space_id", "is not a meeting space of this building")
 }
 
+// Missing is the refusal of a space that the building does not have; nil: it has it.
+func (bk *Book) Missing(spaceID string) *problem.Error {
+	_, err := bk.room(spaceID)
+	return problem.As(err)
+}
+
 // Run takes the steps of bookings and follows calendars until ctx ends.
 func (bk *Book) Run(ctx context.Context) error {
 	loops, ctx := errgroup.WithContext(ctx)
@@ -135,7 +141,7 @@ func (bk *Book) ClockMoved() {
 	}
 }
 
-// changed wakes whoever follows a room.
+// changed wakes anybody who follows a room.
 func (r *Room) changed() {
 	r.book.o.Changed(r.ID)
 	r.link.roomChanged.Wake()
@@ -170,6 +176,19 @@ func (bk *Book) find(id string) (booking.Booking, *Room, error) {
 		}
 	}
 	return booking.Booking{}, nil, problem.New(problem.NotFound, "booking_id", "is not a booking of this building")
+}
+
+// elsewhere returns the booking of that id in another room than r.
+func (bk *Book) elsewhere(r *Room, id string) (booking.Booking, *Room) {
+	for _, other := range bk.rooms.Load().order {
+		if other == r {
+			continue
+		}
+		if b, ok := other.bookings.Get(id); ok {
+			return b, other
+		}
+	}
+	return booking.Booking{}, nil
 }
 
 // List returns the bookings of a meeting space, or of all if spaceID is empty,

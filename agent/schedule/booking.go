@@ -12,17 +12,22 @@ import (
 	"roomgate/agent/problem"
 )
 
-// walkUpLength is how long a walk-up is that says nothing of its end.
-const walkUpLength = 30 * time.Minute
-
 // Caller says who asks, and what he has seen.
 type Caller struct {
 	Revision uint64 // the revision that the caller saw; 0: any
 	Key      string // makes a repeated request the same one; unique per caller; empty: none
 	By       string // the credential's name
+	// Length is that of a walk-up that names no times; 0: as long as the space has time.
+	Length time.Duration
 	// Organizer is the e-mail address of a person, who makes and changes no bookings but
 	// his own; empty: anybody's.
 	Organizer string
+	// AtDoor says that whoever stands there asks, whom nobody knows: he books and
+	// extends as booking.Rules.AtDoor and ExtendAtDoor let him.
+	AtDoor bool
+	// Hidden says that who asks sees of a booking, as it is, only that the space is taken:
+	// he changes nothing of it that he does not see. nil: he sees all.
+	Hidden func(b *booking.Booking) bool
 }
 
 // Create books a space. With the key of an earlier request it returns
@@ -47,17 +52,26 @@ func (bk *Book) Create(ctx context.Context, asked booking.Booking, o Caller) (b 
 		asked.ID = ulid.Make().String()
 	}
 	if other, _, err := bk.find(asked.ID); err == nil {
-		if o.Key != "" && repeats(asked, other) {
+		if o.Key != "" && other.Answers(asked, o.Length) {
 			return other, false, nil
 		}
 		return b, false, problem.New(problem.Conflict, "id", "was used before for another booking: choose a new one")
 	}
-	if asked.OrganizationID == "" { // whoever books, it is somebody's
+	if asked.OrganizationID == "" { // no matter who books, it is somebody's
 		if asked.OrganizationID, err = bk.o.Owner(r.ID); err != nil {
 			return b, false, err
 		}
 	}
-	b, err = r.accept(asked, bk.o.Clock.Now())
+	now := bk.o.Clock.Now()
+	if asked.Source == booking.WalkUp && asked.Start.IsZero() {
+		asked.Start = now.UTC().Truncate(time.Second)
+	}
+	if o.Length != 0 {
+		asked.End = asked.Start.Add(o.Length)
+	}
+	space := r.space()
+	space.AtDoor = o.AtDoor
+	b, err = space.Book(asked, now)
 	if err != nil {
 		return b, false, err
 	}
@@ -81,103 +95,11 @@ func keyedID(key string) string {
 	return "k" + hex.EncodeToString(sum[:12])
 }
 
-// repeats says whether what is asked for is what was booked. A walk-up that
-// names no times is what it was.
-func repeats(asked, b booking.Booking) bool {
-	if asked.Source == "" {
-		asked.Source = booking.Local
-	}
-	return asked.SpaceID == b.SpaceID && asked.Title == b.Title && asked.Organizer == b.Organizer &&
-		asked.Private == b.Private && (asked.OrganizationID == "" || asked.OrganizationID == b.OrganizationID) && asked.ExternalID == b.ExternalID &&
-		asked.Source == b.Source &&
-		(asked.Start.IsZero() || asked.Start.Equal(b.Start)) &&
-		(asked.End.IsZero() || asked.End.Equal(b.End) || asked.End.Equal(b.PlannedEnd))
-}
-
 func by(o Caller) map[string]any {
 	if o.By == "" {
 		return nil
 	}
 	return map[string]any{"by": o.By}
-}
-
-// accept judges a new booking. The caller has the turn.
-func (r *Room) accept(asked booking.Booking, now time.Time) (booking.Booking, error) {
-	t := r.terms.Load()
-	switch asked.Source {
-	case "":
-		asked.Source = booking.Local
-	case booking.WalkUp:
-		r.walkUp(&asked, now)
-	case booking.Local:
-	default:
-		return asked, problem.New(problem.Invalid, "source", "is %q: want local or walk_up", asked.Source)
-	}
-	b, err := booking.New(fresh(asked), t.rules, now)
-	if err != nil {
-		return b, err
-	}
-	return b, r.free(b.Start, b.End, b.ID)
-}
-
-// fresh is what of a booking may be asked for; the rest is its life, and ours.
-func fresh(b booking.Booking) booking.Booking {
-	return booking.Booking{ID: b.ID, SpaceID: b.SpaceID, OrganizationID: b.OrganizationID, Title: b.Title, Private: b.Private,
-		Organizer: b.Organizer, Start: b.Start.UTC().Truncate(time.Millisecond), End: b.End.UTC().Truncate(time.Millisecond),
-		Source: b.Source, ExternalID: b.ExternalID}
-}
-
-// walkUp fills in what somebody who stands in the room need not say. What ends
-// the free time ends the walk-up, unless nothing worth while is left: then the
-// refusal says what is in the way.
-func (r *Room) walkUp(b *booking.Booking, now time.Time) {
-	if b.Start.IsZero() {
-		b.Start = now.UTC().Truncate(time.Second)
-	}
-	if !b.End.IsZero() {
-		return
-	}
-	rules := r.terms.Load().rules
-	b.End = b.Start.Add(min(walkUpLength, rules.WalkUp))
-	g := r.At(b.Start)
-	ends := []time.Time{g.AvailableUntil}
-	if g.Next != nil {
-		ends = append(ends, g.Next.Start)
-	}
-	for _, at := range ends {
-		if !at.Before(b.Start.Add(rules.Minimum)) && at.Before(b.End) {
-			b.End = at
-		}
-	}
-}
-
-// free refuses a time at which the space cannot be had for the booking of that
-// id.
-func (r *Room) free(start, end time.Time, id string) error {
-	t := r.terms.Load()
-	if !t.enabled {
-		return problem.New(problem.Conflict, "meeting_space_id", "is out of use")
-	}
-	for _, h := range t.Holds {
-		if h.Status != booking.Available && h.Overlaps(start, end) {
-			e := problem.New(problem.Conflict, "start_time", "is not free: the space is set to %s then", h.Status)
-			e.Busy = &problem.Interval{Start: h.From, End: h.Until} // zero: it has no end
-			return e
-		}
-	}
-	return r.bookings.Free(start, end, id)
-}
-
-// freeFor refuses times that a booking did not have before, if the space cannot
-// be had then.
-func (r *Room) freeFor(b, was booking.Booking) error {
-	switch {
-	case !b.Start.Before(was.Start) && !b.End.After(was.End):
-		return nil
-	case b.Start.Equal(was.Start):
-		return r.free(was.End, b.End, b.ID)
-	}
-	return r.free(b.Start, b.End, b.ID)
 }
 
 // decision makes of a booking what it shall be, and names the event.
@@ -206,6 +128,9 @@ func (bk *Book) decide(ctx context.Context, id string, o Caller, f decision) (bo
 	if err != nil || after == b {
 		return b, err
 	}
+	if !o.AtDoor && !(after.Start.Equal(b.Start) && after.End.Equal(b.End)) {
+		after.Unsigned, after.Vouched = false, booking.Interval{} // the building says when it is
+	}
 	if err := o.owns(after, "organizer"); err != nil {
 		return b, err
 	}
@@ -219,15 +144,36 @@ func (bk *Book) decide(ctx context.Context, id string, o Caller, f decision) (bo
 // Change changes what the edit names.
 func (bk *Book) Change(ctx context.Context, id string, e booking.Edit, o Caller) (booking.Booking, error) {
 	return bk.decide(ctx, id, o, func(r *Room, b booking.Booking, now time.Time) (booking.Booking, string, error) {
+		if o.Hidden != nil && o.Hidden(&b) {
+			if field := hiddenIn(e); field != "" {
+				return b, "", problem.New(problem.Forbidden, field, "is hidden, the booking is private: only its organizer, an admin or a key changes it")
+			}
+		}
 		after, err := b.Change(e, r.terms.Load().rules, now)
 		if err == nil {
-			err = r.freeFor(after, b)
+			err = r.space().FreeFor(after, b)
 		}
 		if after.Start.Equal(b.Start) {
 			err = endField(err)
 		}
 		return after, Updated, err
 	})
+}
+
+// hiddenIn is the first field of an edit that a booking hides from others while it is
+// private; empty: none.
+func hiddenIn(e booking.Edit) string {
+	switch {
+	case e.Private != nil:
+		return "private"
+	case e.Title != nil:
+		return "title"
+	case e.Organizer != nil:
+		return "organizer"
+	case e.ExternalID != nil:
+		return "external_id"
+	}
+	return ""
 }
 
 // Cancel takes a booking back; one that is under way is ended.
@@ -256,10 +202,9 @@ func (bk *Book) Extend(ctx context.Context, id string, until time.Time, by time.
 		if until.IsZero() {
 			until = b.End.Add(by)
 		}
-		after, err := b.Extend(until.Truncate(time.Millisecond), r.terms.Load().rules, now)
-		if err == nil {
-			err = r.freeFor(after, b)
-		}
+		space := r.space()
+		space.AtDoor = o.AtDoor
+		after, err := space.Extend(b, until.Truncate(time.Millisecond), now)
 		return after, Updated, endField(err)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -99,10 +100,13 @@ func TestCreateBookingTakesWhatMayBeAskedFor(t *testing.T) {
 			t.Errorf("made %+v, %v\nwant %+v", b, err, want)
 		}
 		told := r.happenings()
-		if len(told) != 1 || told[0].event != Created || told[0].details["by"] != "lobby" || told[0].details["device"] != eventlog.SpaceDevice ||
-			told[0].details["start_time"] != "2000-01-01T09:00:00.000Z" || told[0].details["meeting_space_id"] != room {
-			t.Errorf("told %+v", told)
+		if len(told) != 1 {
+			t.Fatalf("told %+v", told)
 		}
+		goldentest.Values(t, "told", goldentest.Pairs{"event": {told[0].event, Created}, "by": {told[0].details["by"], "lobby"},
+			"device":           {told[0].details["device"], eventlog.SpaceDevice},
+			"start_time":       {told[0].details["start_time"], "2000-01-01T09:00:00.000Z"},
+			"meeting_space_id": {told[0].details["meeting_space_id"], room}})
 	})
 }
 
@@ -349,5 +353,29 @@ func TestThousandWantOneSlot(t *testing.T) {
 		if winner := <-winners; len(stored) != 1 || stored[0] != winner {
 			t.Errorf("stored %+v, won %+v", stored, winner)
 		}
+	})
+}
+
+// One of two who give an id in the same instant, each in another room, has it.
+func TestOneIDIsInOneRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{yaml: planned})
+		for i := range 20 {
+			var both sync.WaitGroup
+			refusals := make(chan string, 2)
+			for _, space := range []string{room, otherRoom} {
+				both.Go(func() {
+					b := meeting(fmt.Sprint("m", i), on(9+i/2, i%2*30), on(9+i/2, i%2*30+30))
+					b.SpaceID = space
+					_, _, err := r.Create(t.Context(), b, Caller{})
+					refusals <- refusal(err)
+				})
+			}
+			both.Wait()
+			if first, second := <-refusals, <-refusals; first+second != "conflict id" {
+				t.Errorf("%q and %q", first, second)
+			}
+		}
+		r.wantStored()
 	})
 }

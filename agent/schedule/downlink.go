@@ -60,8 +60,8 @@ func (bk *Book) Take(ctx context.Context, e cloud.Envelope, done func(spaceID st
 	have := r.terms.Load().Revision
 	switch {
 	case d.Kind == kindDelta && d.Revision <= have: // it came twice
-		return nil, bk.o.Events.Commit(ctx, done(r.ID))
-	case d.Kind == kindDelta && d.Revision > have+1:
+		return nil, unlessFull(bk.o.Events.Commit(ctx, done(r.ID)))
+	case d.Kind == kindDelta && d.Revision > have+1, d.Revision > furthest(have):
 		return bk.wantSnapshot(ctx, r, d.Revision)
 	case d.Revision < have:
 		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a later one", d.Revision, have), nil
@@ -71,6 +71,15 @@ func (bk *Book) Take(ctx context.Context, e cloud.Envelope, done func(spaceID st
 		return refusal, nil
 	}
 	return nil, err
+}
+
+// unlessFull is the error of answering a message again that was applied before: where
+// there is no room for another receipt the first one has to do.
+func unlessFull(err error) error {
+	if errors.Is(err, store.ErrFull) {
+		return nil
+	}
+	return err
 }
 
 // asProblem is what is wrong with a message, for who has sent it.
@@ -219,7 +228,7 @@ func checkTimes(b *booking.Booking) error {
 // the answer in one transaction. The caller has the turn.
 func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlog.Stage) error {
 	now := bk.o.Clock.Now()
-	said, err := bk.settled(r, d.Bookings)
+	said, err := bk.ownSaid(r, d.Bookings)
 	if err != nil {
 		return err
 	}
@@ -227,14 +236,14 @@ func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlo
 	changed, tell := booking.Merge(r.bookings.Get, r.bookings.Live(), said)
 	changed, tell = r.decided(asked, changed, tell, now)
 	changed, tell = bk.onward(r, changed, tell)
-	edits := r.edits(changed, r.untold(d.Kind, said, tell))
+	edits := r.edits(changed, r.untold(d.Kind, said, tell), true)
 	ruled(edits, said)
 	if d.Kind == kindSnapshot {
 		edits = append(edits, r.unheard(said, edits)...)
 	}
 	kept := r.terms.Load().storedPlan
 	kept.Revision = d.Revision
-	if err := r.commit(ctx, edits, r.stageTerms(kept), done); err != nil {
+	if err := r.commit(ctx, edits, r.stageTerms(ctx, kept), done); err != nil {
 		return err
 	}
 	bk.o.Log.Info("a schedule was applied", "meeting_space", r.Name(), "kind", d.Kind, "revision", d.Revision,
@@ -242,10 +251,10 @@ func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlo
 	return nil
 }
 
-// settled are the bookings that are this space's: one that lives elsewhere is
+// ownSaid are the bookings that are this space's: one that lives elsewhere is
 // refused by its field, and of one that was moved to another space the old
 // record is left out.
-func (bk *Book) settled(r *Room, said []booking.Booking) ([]booking.Booking, error) {
+func (bk *Book) ownSaid(r *Room, said []booking.Booking) ([]booking.Booking, error) {
 	mine := make([]booking.Booking, 0, len(said))
 	for i, b := range said {
 		old, from := bk.elsewhere(r, b.ID)
@@ -309,8 +318,8 @@ func (r *Room) removed(d downSchedule, now time.Time) (said []booking.Booking) {
 	return said
 }
 
-// edits are what a merge has to store and to tell.
-func (r *Room) edits(stored, tell []booking.Booking) []edit {
+// edits are what a merge has to store and to tell. unsigned says that it is by a word that opens no door.
+func (r *Room) edits(stored, tell []booking.Booking, unsigned bool) []edit {
 	untold := map[string]booking.Booking{}
 	for _, b := range tell {
 		untold[b.ID] = b
@@ -320,6 +329,10 @@ func (r *Room) edits(stored, tell []booking.Booking) []edit {
 		was, known := r.bookings.Get(b.ID)
 		_, open := untold[b.ID]
 		delete(untold, b.ID)
+		b.Unsigned, b.Vouched = was.Unsigned, was.Vouched
+		if unsigned && !(known && onlyHeardOf(was, b)) {
+			b.Doubt(was, known)
+		}
 		e := edit{Booking: b, marks: r.marks[b.ID], known: !open}
 		if known && onlyHeardOf(was, b) {
 			edits = append(edits, e)
@@ -331,6 +344,8 @@ func (r *Room) edits(stored, tell []booking.Booking) []edit {
 		edits = append(edits, e)
 	}
 	for _, b := range untold {
+		was, _ := r.bookings.Get(b.ID)
+		b.Unsigned, b.Vouched = was.Unsigned, was.Vouched
 		edits = append(edits, edit{Booking: b, marks: r.marks[b.ID]})
 	}
 	return edits
@@ -352,35 +367,4 @@ func ruled(edits []edit, said []booking.Booking) {
 func onlyHeardOf(was, is booking.Booking) bool {
 	was.CloudRevision, was.CreatedAt, was.UpdatedAt = is.CloudRevision, is.CreatedAt, is.UpdatedAt
 	return booking.Same(was, is)
-}
-
-// wantSnapshot asks for what a lost message has said.
-func (bk *Book) wantSnapshot(ctx context.Context, r *Room, revision uint64) (refusal *problem.Error, err error) {
-	have := r.terms.Load().Revision
-	err = bk.o.Events.Update(ctx, func(tx *store.Tx) error { return bk.tellSnapshotWanted(tx, r, have, revision) })
-	if err != nil {
-		return nil, err
-	}
-	return problem.New(problem.Conflict, "revision", "%d leaves a gap after %d: send a snapshot", revision, have), nil
-}
-
-// Mend asks the cloud for all bookings of the building, if a repair of the
-// database may have lost some.
-func (bk *Book) Mend(tx *store.Tx, repair store.Repair) error {
-	if !slices.ContainsFunc(Buckets(), repair.Doubtful) {
-		return nil
-	}
-	for _, r := range bk.rooms.Load().order {
-		have := r.terms.Load().Revision
-		if err := bk.tellSnapshotWanted(tx, r, have, have); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tellSnapshotWanted asks the cloud for all bookings of a space.
-func (bk *Book) tellSnapshotWanted(tx *store.Tx, r *Room, have, revision uint64) error {
-	return bk.o.Events.Tell(tx, eventlog.Record{Type: "snapshotWanted", Time: bk.o.Clock.Now(), Space: r.ID, Device: eventlog.SpaceDevice,
-		Details: map[string]any{"have": have, "revision": revision}})
 }

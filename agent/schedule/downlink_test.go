@@ -18,7 +18,7 @@ import (
 )
 
 // said is a schedule message, as a backend writes it by hand.
-func said(id, kind string, revision int, bookings string, removed ...string) cloud.Envelope {
+func said[N int | int64](id, kind string, revision N, bookings string, removed ...string) cloud.Envelope {
 	gone, _ := json.Marshal(removed)
 	data := fmt.Sprintf(`{"meeting_space_id":%q,"kind":%q,"revision":%d,"bookings":[%s],"removed":%s}`, room, kind, revision, bookings, gone)
 	return cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.schedule", Time: time.Now(), Data: json.RawMessage(data)}

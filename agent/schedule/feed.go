@@ -42,8 +42,8 @@ func (bk *Book) setFeed(ctx context.Context, spaceID string, hash []byte) error 
 	return r.setTerms(ctx, kept)
 }
 
-// Feed is the calendar of a space as iCalendar, for who has its token. Whoever
-// has not learns nothing, not even whether there is such a space.
+// Feed is the calendar of a space as iCalendar, for a client with its token. Without
+// the token a client learns nothing, not even whether the space exists.
 func (bk *Book) Feed(spaceID, token string) ([]byte, error) {
 	sum := sha256.Sum256([]byte(token))
 	r := bk.Room(spaceID)

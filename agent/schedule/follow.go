@@ -166,21 +166,6 @@ func (f *follower) take(ctx context.Context, p calendarlink.Page, good bool) (do
 	return doubts, f.commitParts(ctx, f.calendarEdits(o, o.Placed))
 }
 
-// maxTaken is how many bookings of a calendar are stored at once: a transaction
-// is in memory until it is on disk.
-const maxTaken = 500
-
-// commitParts stores any number of edits. What makes room comes first.
-func (f *follower) commitParts(ctx context.Context, edits []edit) error {
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(liveness(a), liveness(b)) })
-	for part := range slices.Chunk(edits, maxTaken) {
-		if err := f.commit(ctx, part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // liveness puts bookings that are over before those that are to be.
 func liveness(e edit) int {
 	if e.Live() {

@@ -33,7 +33,7 @@ func (r *Room) heard(said []booking.Booking) (taken []booking.Booking, asked map
 	return taken, asked
 }
 
-// decided answers what the cloud asks for: whoever keeps his room by what a merge
+// decided answers what the cloud asks for: anybody who keeps his room by what a merge
 // changes is checked in, if it is time. The cloud is told in any case, with a later
 // revision. The caller has the turn.
 func (r *Room) decided(asked map[string]request, changed, tell []booking.Booking, now time.Time) (store, told []booking.Booking) {
@@ -69,8 +69,8 @@ func (r *Room) decided(asked map[string]request, changed, tell []booking.Booking
 	return changed, tell
 }
 
-// onward gives bookings that come from another room the revision after the one that
-// they had there, for a revision never goes back, and tells the cloud of it.
+// onward gives bookings that come from another room a later revision than they had
+// there, as a revision never goes back, and adds them to what the cloud is told.
 func (bk *Book) onward(r *Room, changed, tell []booking.Booking) (store, told []booking.Booking) {
 	for i, b := range changed {
 		old, from := bk.elsewhere(r, b.ID)

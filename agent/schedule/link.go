@@ -1,8 +1,10 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -10,11 +12,14 @@ import (
 	"roomgate/agent/calendar"
 	"roomgate/agent/calendarlink"
 	"roomgate/agent/loop"
+	"roomgate/agent/printable"
+	"roomgate/agent/problem"
 )
 
 // Link is how a space stands with its external calendar.
 type Link struct {
-	URL       string   `json:"url"`        // as it may be shown; empty: none
+	URL       string   `json:"url"` // as it may be shown; empty: none
+	External  string   `json:"external_cal_id"`
 	FetchedAt *string  `json:"fetched_at"` // the last time that it could be read
 	Error     string   `json:"error,omitempty"`
 	Problems  []string `json:"problems"` // what in it could not be understood
@@ -30,12 +35,18 @@ type calendarLink struct {
 	doubt       calendarlink.Doubt // belongs to who has the turn of the room
 }
 
-// calendarURL is the one that was set, or else the one of the configuration.
+// calendarURL is the URL that was set at run time, else that of the configuration.
 func (r *Room) calendarURL() string {
 	if set := r.terms.Load().calendar; set != nil {
 		return *set
 	}
 	return r.config.Load().Calendar.URL
+}
+
+// ExternalCalendar is what the calendar of the room is called elsewhere: as it was
+// linked, else as configured.
+func (r *Room) ExternalCalendar() string {
+	return cmp.Or(r.terms.Load().External, r.config.Load().ExternalCalendarID)
 }
 
 // layCalendar finds out what a page changes. The caller has the turn.
@@ -51,7 +62,7 @@ func (r *Room) calendarEdits(o calendarlink.Outcome, said []booking.Booking) []e
 		return other != nil
 	})
 	changed, _ := booking.Merge(r.bookings.Get, r.bookings.Live(), said)
-	edits := r.edits(changed, changed)
+	edits := r.edits(changed, changed, strings.HasPrefix(strings.ToLower(r.calendarURL()), "http://"))
 	for i := range edits {
 		e := &edits[i]
 		if was, _ := r.bookings.Get(e.ID); e.Live() && !was.Live() {
@@ -61,13 +72,38 @@ func (r *Room) calendarEdits(o calendarlink.Outcome, said []booking.Booking) []e
 			e.marks.Calendar = at
 		}
 	}
+	return append(edits, r.notes(o, edits)...)
+}
+
+// notes are what has to be stored of what the calendar says by now of bookings
+// that it does not change: people had moved them there before, or are in the
+// room. Once such a meeting is settled, what the calendar said then is no news.
+func (r *Room) notes(o calendarlink.Outcome, others []edit) (edits []edit) {
+	changed := map[string]bool{}
+	for _, e := range others {
+		changed[e.ID] = true
+	}
+	r.bookings.Walk(func(b *booking.Booking) bool {
+		at, said := o.Said[b.ID]
+		marks := r.marks[b.ID]
+		was := cmp.Or(marks.Calendar, booking.Interval{Start: b.Start, End: b.End})
+		if said && !changed[b.ID] && was != at {
+			marks.Calendar = at
+			edits = append(edits, edit{Booking: *b, marks: marks, known: true})
+		}
+		return true
+	})
 	return edits
 }
 
+// maxExternal bounds what a calendar is called elsewhere, in bytes.
+const maxExternal = 200
+
 // LinkCalendar makes a space follow an external calendar; an empty URL ends
 // that and takes its bookings back. Those of the one before are taken back when
-// another one is read.
-func (bk *Book) LinkCalendar(ctx context.Context, spaceID, url string) (Link, error) {
+// another one is read. external is its name elsewhere, which the space shows while
+// the link holds; empty: what the configuration says.
+func (bk *Book) LinkCalendar(ctx context.Context, spaceID, url, external string) (Link, error) {
 	r, err := bk.room(spaceID)
 	if err != nil {
 		return Link{}, err
@@ -77,13 +113,16 @@ func (bk *Book) LinkCalendar(ctx context.Context, spaceID, url string) (Link, er
 			return Link{}, err
 		}
 	}
-	if err := bk.relink(ctx, r, url); err != nil {
+	if len(external) > maxExternal || !printable.Line(external) {
+		return Link{}, problem.New(problem.Invalid, "external_cal_id", "is out of range: want at most %d bytes of text", maxExternal)
+	}
+	if err := bk.relink(ctx, r, url, external); err != nil {
 		return Link{}, err
 	}
 	return bk.CalendarLink(spaceID)
 }
 
-func (bk *Book) relink(ctx context.Context, r *Room, url string) error {
+func (bk *Book) relink(ctx context.Context, r *Room, url, external string) error {
 	if err := r.enter(ctx); err != nil {
 		return err
 	}
@@ -98,12 +137,12 @@ func (bk *Book) relink(ctx context.Context, r *Room, url string) error {
 		edits = r.calendarEdits(o, o.Missing)
 	}
 	kept := r.terms.Load().link(bk.o.Keys, r.ID, url)
+	kept.External = external
 	kept.UpdatedAt = bk.o.Clock.Now().UTC().Truncate(time.Millisecond)
-	if err := r.commit(ctx, edits, r.stageTerms(kept)); err != nil {
-		return err
-	}
-	r.link.relinked.Wake()
-	return nil
+	// The link goes with the last: until then the calendar is followed, and what
+	// has left it comes back after a power cut.
+	defer r.link.relinked.Wake() // also after half of it
+	return r.commitParts(ctx, edits, r.stageTerms(ctx, kept))
 }
 
 // CalendarLink says how a space stands with its external calendar.
@@ -113,7 +152,7 @@ func (bk *Book) CalendarLink(spaceID string) (Link, error) {
 		return Link{}, err
 	}
 	url, t := r.calendarURL(), r.terms.Load()
-	link := Link{Problems: []string{}, Feed: len(t.FeedHash) > 0}
+	link := Link{External: r.ExternalCalendar(), Problems: []string{}, Feed: len(t.FeedHash) > 0}
 	if t.lost {
 		link.Error = lostLink
 	}

@@ -73,7 +73,7 @@ func TestSpaceFollowsACalendar(t *testing.T) {
 		r := openRig(t, rigOptions{})
 		r.calendars.linked = &http.Client{Transport: site}
 		r.run()
-		link, err := r.LinkCalendar(t.Context(), room, "https://user:secret@calendar.example/hidden/path.ics")
+		link, err := r.LinkCalendar(t.Context(), room, "https://user:secret@calendar.example/hidden/path.ics", "")
 		if err != nil || strings.Contains(fmt.Sprint(link), "secret") || strings.Contains(fmt.Sprint(link), "hidden") {
 			t.Fatalf("linked: %+v, %v", link, err)
 		}
@@ -108,7 +108,7 @@ func TestSpaceFollowsACalendar(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("free again", "early 10 booked", "late 11 cancelled", "mine 14 cancelled", "third 14 booked")
-		if _, err := r.LinkCalendar(t.Context(), room, ""); err != nil {
+		if _, err := r.LinkCalendar(t.Context(), room, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		want("unlinked", "early 10 cancelled", "late 11 cancelled", "mine 14 cancelled", "third 14 cancelled")

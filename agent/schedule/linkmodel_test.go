@@ -105,7 +105,7 @@ func (m *model) person() {
 	ctx, none := m.guided.t.Context(), Caller{}
 	start := m.day.Add(time.Duration(rapid.IntRange(0, 11).Draw(m.t, "to")) * 2 * time.Hour)
 	end := start.Add(time.Hour)
-	switch rapid.IntRange(0, 6).Draw(m.t, "does") {
+	switch rapid.IntRange(0, 7).Draw(m.t, "does") {
 	case 0:
 		b, err = m.Cancel(ctx, b.ID, none)
 	case 1:
@@ -124,10 +124,28 @@ func (m *model) person() {
 		m.schedule++
 		m.take(said(fmt.Sprint("s", m.schedule), kindDelta, m.schedule, "", b.ID))
 		b = m.booking(b.ID)
+	case 7: // they have it now instead
+		start = time.Now().UTC().Truncate(15 * time.Minute).Add(15 * time.Minute)
+		end = start.Add(15 * time.Minute)
+		if _, err = m.Change(ctx, b.ID, booking.Edit{Start: &start, End: &end}, none); err == nil {
+			m.wait(time.Until(start))
+			b, err = m.CheckIn(ctx, b.ID, none)
+		}
 	}
-	if err == nil && b.Source == booking.Calendar && !b.Live() && b.State != booking.Displaced {
+	if err == nil && b.Source == booking.Calendar && !b.Live() && b.State != booking.Displaced && m.decides(b) {
 		m.settled[key(b.ExternalID, m.said[b.ExternalID])] = true
 	}
+}
+
+// decides says that what people did to a booking is about the time at which the
+// calendar has it. The end of a meeting is about the time that it had: if that is
+// another one the calendar's stays, see TestWhoIsInTheRoomKeepsIt.
+func (m *model) decides(b booking.Booking) bool {
+	if b.State != booking.Ended {
+		return true
+	}
+	at := m.said[b.ExternalID]
+	return b.Overlaps(at.Start, at.End) || b.PlannedEnd.After(at.Start) && b.Start.Before(at.End)
 }
 
 func (m *model) step() {

@@ -46,7 +46,7 @@ func (f *guided) restart() {
 
 func (f *guided) link(url string) {
 	f.t.Helper()
-	if _, err := f.LinkCalendar(f.t.Context(), room, url); err != nil {
+	if _, err := f.LinkCalendar(f.t.Context(), room, url, ""); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -39,8 +39,8 @@ func (p storedPlan) linked(keys *auth.Keys, spaceID string) (*string, error) {
 }
 
 // SealLinks seals the addresses of calendars that an earlier version has stored
-// as they are, also of spaces that are gone. On a full disk the next start does
-// it. Older snapshots have them, and pages of the file that are not used again
+// as they are, also of spaces that are gone. On a disk that does not take them the next start
+// does it. Older snapshots have them, and pages of the file that are not used again
 // yet: who may have read those is kept out by another address of the calendar.
 func (bk *Book) SealLinks(ctx context.Context) error {
 	plain := map[string]storedPlan{}
@@ -61,8 +61,8 @@ func (bk *Book) SealLinks(ctx context.Context) error {
 		}
 		return err
 	})
-	if errors.Is(err, store.ErrFull) {
-		bk.o.Log.Error("cannot seal the addresses of calendars, the next start tries again: free space on the disk", "error", err)
+	if store.Unstored(err) {
+		bk.o.Log.Error("cannot seal the addresses of calendars, the next start tries again: see roomgate doctor", "error", err)
 		return nil
 	}
 	return err

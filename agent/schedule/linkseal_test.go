@@ -28,7 +28,7 @@ func TestLinksAreSealed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir, site := t.TempDir(), &website{status: http.StatusOK, body: ics("early 9 60")}
 		r := startRig(t, rigOptions{dir: dir, calendars: site})
-		if _, err := r.LinkCalendar(t.Context(), room, secretLink); err != nil {
+		if _, err := r.LinkCalendar(t.Context(), room, secretLink, ""); err != nil {
 			t.Fatal(err)
 		}
 		r.stop()
@@ -90,7 +90,7 @@ func TestLinksOfAnotherDevice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir, site := t.TempDir(), &website{status: http.StatusOK, body: ics("early 9 60")}
 		r := startRig(t, rigOptions{dir: dir, calendars: site})
-		if _, err := r.LinkCalendar(t.Context(), room, secretLink); err != nil {
+		if _, err := r.LinkCalendar(t.Context(), room, secretLink, ""); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(16 * time.Minute)
@@ -118,7 +118,7 @@ func TestLinksOfAnotherDevice(t *testing.T) {
 		}
 		r.stop()
 		r = startRig(t, rigOptions{dir: dir, calendars: site, secret: "another"})
-		if link, err = r.LinkCalendar(t.Context(), room, ""); err != nil || link.Error != "" || link.Bookings != 0 {
+		if link, err = r.LinkCalendar(t.Context(), room, "", ""); err != nil || link.Error != "" || link.Bookings != 0 {
 			t.Errorf("unlinked: %+v, %v", link, err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
+	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
 	"roomgate/store"
 )
@@ -28,8 +30,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	room      = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01"
-	otherRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02"
+	room      = devicetest.Room
+	otherRoom = devicetest.OtherRoom
 	thirdRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a03"
 	owner     = "5b0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a0a"
 )
@@ -71,6 +73,7 @@ type rig struct {
 
 	mu      sync.Mutex
 	changes map[string]int        // how often a room was said to be another
+	asked   atomic.Int64          // how often a state was asked for
 	gone    []booking.Booking     // whose organizers were to be told
 	notices func() eventlog.Stage // what tells them; nil: nothing
 }
@@ -113,7 +116,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	}
 	r.Book = New(Options{DB: db, Events: r.events, Clock: r.clock, Keys: keys, Log: silent, Calendars: &http.Client{Transport: o.calendars},
 		Policy: c.Calendars.Policy(false), Presence: o.sensor.presence, Owner: func(string) (string, error) { return owner, nil },
-		Notices: r.notice, Changed: r.count})
+		Notices: r.notice, Changed: r.count, Asked: func(string) { r.asked.Add(1) }})
 	if err := db.View(func(tx *store.Tx) error { return r.Load(tx, c.Spaces) }); err != nil {
 		t.Fatal(err)
 	}

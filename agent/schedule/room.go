@@ -62,7 +62,7 @@ func newRoom(bk *Book, c config.Space, kept storedPlan) *Room {
 	return r
 }
 
-// configure makes a configuration the one that the room goes by.
+// configure replaces the configuration of the room.
 func (r *Room) configure(c config.Space, kept storedPlan) {
 	r.config.Store(&c)
 	r.keep(kept)
@@ -80,7 +80,8 @@ func (r *Room) load(stored []storedBooking) {
 	all := make([]booking.Booking, len(stored))
 	for i, s := range stored {
 		all[i] = s.Booking
-		r.mark(s.ID, s.Marks)
+		all[i].Unsigned, all[i].Vouched = s.Unsigned, s.Vouched
+		setMarks(r.marks, s.ID, s.Marks)
 	}
 	r.bookings = booking.NewSchedule(all)
 }
@@ -98,7 +99,7 @@ func (r *Room) enter(ctx context.Context) error {
 	return nil
 }
 
-// removed says that enter has refused a room that is no more.
+// removed says that enter has refused a room because it was removed.
 func removed(err error) bool {
 	p := problem.As(err)
 	return p != nil && p.Code == problem.NotFound
@@ -114,6 +115,12 @@ func (r *Room) Config() config.Space { return r.terms.Load().Availability.over(*
 // Rules are those that bookings of the room follow now.
 func (r *Room) Rules() booking.Rules { return r.terms.Load().rules }
 
+// space is what decides whether the room can be had.
+func (r *Room) space() booking.Space {
+	t := r.terms.Load()
+	return booking.Space{Rules: t.rules, Enabled: t.enabled, Holds: t.Holds, Bookings: r.bookings}
+}
+
 // Noted is when the meeting space was first seen, and when something was last
 // set over its configuration.
 func (r *Room) Noted() (created, updated time.Time) {
@@ -128,123 +135,11 @@ func (r *Room) Bookings() *booking.Schedule { return r.bookings }
 // it will be released unless somebody checks in; nil: there was none.
 func (r *Room) Warned() *booking.Booking { return r.warned.Load() }
 
-// mark remembers the steps that were taken. Those of a booking that is not
-// live stay: the cloud may give its time back to it.
-func (r *Room) mark(id string, m booking.Marks) {
-	if m == (booking.Marks{}) {
-		delete(r.marks, id)
-		return
-	}
-	r.marks[id] = m
-}
-
-// edit is one booking as it shall be from now on.
-type edit struct {
-	booking.Booking
-	marks booking.Marks
-	event string         // what has happened, as Created; empty: nothing to tell here
-	more  map[string]any // details of the event
-	known bool           // the cloud has it like that
-	ruled bool           // the cloud has brought it into this state itself
-}
-
-// commit stores edits, and what also does, with their events in one
-// transaction, and only then shows them. The caller has the turn.
-func (r *Room) commit(ctx context.Context, edits []edit, also ...eventlog.Stage) error {
-	if err := r.fits(edits); err != nil {
-		return err
-	}
-	moved, err := r.book.own(r, edits)
-	if err != nil {
-		return err
-	}
-	defer r.book.ids.release(edits)
-	now := r.book.o.Clock.Now()
-	own := eventlog.Stage{Write: func(tx *store.Tx) error {
-		for _, e := range edits {
-			if err := r.storeEdit(tx, e, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, Show: func() {
-		for id, from := range moved {
-			from.bookings.Forget(id)
-		}
-		r.show(edits)
-	}}
-	stages := append([]eventlog.Stage{own, r.book.o.Notices(r, gone(edits))}, also...)
-	return r.book.o.Events.Commit(ctx, append(stages, eventlog.Stage{Show: func() { r.changed() }})...)
-}
-
-// gone are the bookings that the room has released or lost, without those of
-// which the cloud has decided that.
-func gone(edits []edit) (all []booking.Booking) {
-	for _, e := range edits {
-		if (e.event == Released || e.event == Displaced) && !e.ruled {
-			all = append(all, e.Booking)
-		}
-	}
-	return all
-}
-
-// fits refuses more bookings than a room keeps.
-func (r *Room) fits(edits []edit) error {
-	more := 0
-	for _, e := range edits {
-		if _, known := r.bookings.Get(e.ID); !known {
-			more++
-		}
-	}
-	if more > 0 && r.bookings.Len()+more > maxBookings {
-		return problem.New(problem.Full, "", "the space would have more than %d bookings, past ones among them: send fewer, or wait until old ones are forgotten", maxBookings)
-	}
-	return nil
-}
-
-// show takes over what was stored.
-func (r *Room) show(edits []edit) {
-	shown := make([]booking.Booking, len(edits))
-	for i, e := range edits {
-		shown[i] = e.Booking
-		delete(r.spared, e.ID)
-		r.mark(e.ID, e.marks)
-	}
-	r.bookings.Put(shown...)
-}
-
-func (r *Room) storeEdit(tx *store.Tx, e edit, now time.Time) error {
-	kept := storedBooking{Booking: e.Booking, Marks: e.marks}
-	if !e.Live() {
-		kept.Over = r.book.o.Clock.Lived()
-	}
-	if err := bookings.Put(tx, e.ID, kept); err != nil {
-		return err
-	}
-	if e.event != "" {
-		line, err := r.bookingEvent(e, now)
-		if err != nil {
-			return err
-		}
-		if err := r.book.o.Events.Push(tx, line); err != nil {
-			return err
-		}
-	}
-	if e.known {
-		return nil
-	}
-	line, err := r.bookingRow(e.Booking, now)
-	if err != nil {
-		return err
-	}
-	return r.book.o.Events.Push(tx, line)
-}
-
 // setTerms stores what is set over a space's configuration, and shows it. The
 // caller has the turn.
 func (r *Room) setTerms(ctx context.Context, kept storedPlan) error {
 	kept.UpdatedAt = r.book.o.Clock.Now().UTC().Truncate(time.Millisecond)
-	return r.book.o.Events.Commit(ctx, r.stageTerms(kept), eventlog.Stage{Show: func() { r.changed() }})
+	return r.book.o.Events.Commit(ctx, r.stageTerms(ctx, kept), eventlog.Stage{Show: func() { r.changed() }})
 }
 
 func (r *Room) noteNewSpace(ctx context.Context) error {
@@ -255,7 +150,7 @@ func (r *Room) noteNewSpace(ctx context.Context) error {
 	kept := r.terms.Load().storedPlan
 	kept.CreatedAt = r.book.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	err := r.setTerms(ctx, kept)
-	if errors.Is(err, store.ErrFull) {
+	if store.Unstored(err) {
 		r.book.o.Log.Error("cannot store when the space was first seen: free space on the disk", "meeting_space", r.Name())
 		r.keep(kept)
 		return nil
@@ -265,6 +160,11 @@ func (r *Room) noteNewSpace(ctx context.Context) error {
 
 // stageTerms is the change of what is set over a space's configuration. The
 // caller has the turn.
-func (r *Room) stageTerms(kept storedPlan) eventlog.Stage {
-	return eventlog.Stage{Write: func(tx *store.Tx) error { return plans.Put(tx, r.ID, kept) }, Show: func() { r.keep(kept) }}
+func (r *Room) stageTerms(ctx context.Context, kept storedPlan) eventlog.Stage {
+	return eventlog.Stage{
+		Write: func(tx *store.Tx) error {
+			return errors.Join(plans.Put(tx, r.ID, kept), eventlog.Audit(ctx, tx, nil))
+		},
+		Show: func() { r.keep(kept) },
+	}
 }

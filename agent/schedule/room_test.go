@@ -13,19 +13,14 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
 // planned has two rooms without devices, so that a day passes quickly.
-const planned = `
-gateway: {id: test}
-clock: {trust: always}
-spaces:
-  - {id: ` + room + `, name: Aurora}
-  - {id: ` + otherRoom + `, name: Borealis}
-`
+const planned = devicetest.Planned
 
 // watched has a room with a sensor, whose empty meetings are given back.
 const watched = `

@@ -109,9 +109,9 @@ func (r *Room) hold(now time.Time) *booking.Hold {
 }
 
 // At is what the room is like at a moment: whose it is, and until when.
-func (r *Room) At(now time.Time) booking.Sign {
+func (r *Room) At(now time.Time) booking.SpaceState {
 	t := r.terms.Load()
-	g := t.rules.SignAt(now, r.bookings, t.Holds)
+	g := t.rules.StateAt(now, r.bookings, t.Holds)
 	if !t.enabled {
 		g.Status, g.AvailableUntil, g.NextAvailable = booking.Disabled, time.Time{}, time.Time{}
 	}
@@ -161,18 +161,31 @@ func (r *Room) meeting(b *booking.Booking, awake time.Time) *Meeting {
 	return m
 }
 
-// StateChanged returns a channel that is closed when the state of a space
-// has changed. Take it before asking for a state, or a change may be missed.
-func (bk *Book) StateChanged() <-chan struct{} { return bk.states.Wait() }
-
-// SendState sends the state of a space to the cloud and wakes its displays,
-// changed or not.
+// SendState asks for the state of a space to be sent to the cloud, changed or not.
 func (bk *Book) SendState(spaceID string) error {
 	r, err := bk.room(spaceID)
 	if err != nil {
 		return err
 	}
-	bk.o.Changed(r.ID)
-	bk.states.Wake()
+	bk.o.Asked(r.ID)
 	return nil
+}
+
+// Terms are the rules of the room, with since when people can check in: what a page
+// needs to say when a booking is given back.
+func (r *Room) Terms() booking.Rules {
+	rules := r.Rules()
+	rules.Awake = r.book.o.Clock.Steady()
+	return rules
+}
+
+// Would says why a booking would be refused now; nil: it can be made. Somebody
+// else may be faster.
+func (r *Room) Would(asked booking.Booking) error {
+	asked.SpaceID = r.ID
+	if asked.ID == "" {
+		asked.ID = "asked" // it is never stored
+	}
+	_, err := r.space().Book(asked, r.book.o.Clock.Now())
+	return err
 }

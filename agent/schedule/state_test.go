@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -114,9 +115,10 @@ func TestMeetingAtTheDoor(t *testing.T) {
 				t.Fatal(s, err)
 			}
 			title := map[bool]string{true: "plans"}[shows]
-			if c := s.Current; c.Title != title || c.Organizer != "A. Person" || c.Private || c.CheckedInAt != nil || *c.CheckInUntil != eventlog.Stamp(start.Add(10*time.Minute)) {
-				t.Errorf("shows titles %v: %+v", shows, c)
-			}
+			c := s.Current
+			goldentest.Values(t, "shows titles", goldentest.Pairs{"Title": {c.Title, title}, "Organizer": {c.Organizer, "A. Person"},
+				"Private": {c.Private, false}, "CheckedInAt": {c.CheckedInAt, nil},
+				"CheckInUntil": {*c.CheckInUntil, eventlog.Stamp(start.Add(10 * time.Minute))}})
 			if n := s.Next; n.Title != "" || n.Organizer != "" || !n.Private {
 				t.Errorf("private: %+v", n)
 			}
@@ -163,18 +165,12 @@ func TestSignTellsItsChanges(t *testing.T) {
 			{"its end", func() error { r.until(on(9, 30)); return nil }, true},
 			{"being sent", func() error { return r.SendState(room) }, true},
 		} {
-			changed := r.StateChanged()
+			before, asked := *r.Room(room).shown.Load(), r.asked.Load()
 			if err := c.do(); err != nil {
 				t.Fatalf("%s: %v", c.what, err)
 			}
 			synctest.Wait()
-			got := false
-			select {
-			case <-changed:
-				got = true
-			default:
-			}
-			if got != c.want {
+			if got := *r.Room(room).shown.Load() != before || r.asked.Load() > asked; got != c.want {
 				t.Errorf("%s: told %v, want %v", c.what, got, c.want)
 			}
 		}

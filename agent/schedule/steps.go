@@ -238,17 +238,13 @@ func (r *Room) pastBookings(before time.Time) (old []string, err error) {
 	return old, err
 }
 
-// showStates tells whoever follows the state of a room that it has changed.
+// showStates tells anybody who follows the state of a room that it has changed.
 func (bk *Book) showStates() {
-	now, trust, changed := bk.o.Clock.Now(), bk.o.Clock.Trust(), false
+	now, trust := bk.o.Clock.Now(), bk.o.Clock.Trust()
 	for _, r := range bk.rooms.Load().order {
 		shows := r.shows(now, trust)
 		if old := r.shown.Swap(&shows); old == nil || *old != shows {
 			bk.o.Changed(r.ID)
-			changed = true
 		}
-	}
-	if changed {
-		bk.states.Wake()
 	}
 }

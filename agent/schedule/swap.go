@@ -129,7 +129,6 @@ func (w *Swap) Announce() {
 	for _, r := range w.changed {
 		r.changed()
 	}
-	w.book.states.Wake()
 }
 
 // Release lets others change the rooms again.

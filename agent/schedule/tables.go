@@ -27,7 +27,9 @@ type storedBooking struct {
 	booking.Booking
 	Marks booking.Marks `json:"marks"`
 	// Over is when it was last stored as over; 0: it is not, or an earlier version did.
-	Over clock.Lived `json:"over,omitempty"`
+	Over     clock.Lived      `json:"over,omitempty"`
+	Unsigned bool             `json:"unsigned,omitempty"`
+	Vouched  booking.Interval `json:"vouched,omitzero"`
 }
 
 // storedPlan is what is set for a space over its configuration.
@@ -39,6 +41,7 @@ type storedPlan struct {
 	// Calendar is empty for none; nil: as configured, or else Sealed has the URL.
 	Calendar  *string   `json:"calendar,omitempty"` // an earlier version has stored the URL here
 	Sealed    []byte    `json:"calendar_sealed,omitempty"`
+	External  string    `json:"external_cal_id,omitempty"` // as it was linked; empty: as configured
 	FeedHash  []byte    `json:"feed_hash,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`

@@ -24,6 +24,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"roomgate/agent/atomicfile"
@@ -43,11 +44,32 @@ const maxSeed = 1 << 20
 // header begins a seed that was taken and scrubbed.
 const header = "# roomgate: this seed was taken; passwords and comments are removed\n"
 
-// Find is the boot partition below root: that of Raspberry Pi OS since
-// Bookworm, or the older one. Empty: neither has a seed.
+// Folders are where the boot partition is below the root: of Raspberry Pi OS since
+// Bookworm, and before.
+func Folders() []string { return []string{"boot/firmware", "boot"} }
+
+var nearlySeed = regexp.MustCompile(`(?i)^roomgate[-_ ]?seed.*\.(ya?ml|txt)$`)
+
+// Misnamed is a file of a folder that somebody meant as a seed, as an editor has named
+// it that adds .txt to a text; empty: there is none.
+func Misnamed(folder string) string {
+	all, _ := os.ReadDir(folder) // a machine without one has no seed
+	for _, entry := range all {
+		if nearlySeed.MatchString(entry.Name()) && entry.Name() != Name {
+			return filepath.Join(folder, entry.Name())
+		}
+	}
+	return ""
+}
+
+// Find is the boot partition below root. Empty: there is none with a seed, or with
+// what somebody meant as one.
 func Find(root string) string {
-	for _, folder := range []string{"boot/firmware", "boot"} {
+	for _, folder := range Folders() {
 		folder = filepath.Join(root, folder)
+		if Misnamed(folder) != "" {
+			return folder
+		}
 		for _, name := range []string{Name, Done} {
 			if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
 				return folder
@@ -66,13 +88,16 @@ func Take(folder string, o setup.Options, group int) (*setup.Plan, error) {
 		return nil, err
 	}
 	data, err := read(path)
+	if other := Misnamed(folder); errors.Is(err, fs.ErrNotExist) && other != "" {
+		return nil, fmt.Errorf("%s is no name of a seed: name it %s on the card, and switch on again", other, Name)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read seed: %w", err)
 	}
-	o.Anew = true
+	o.FromScratch = true
 	plan, err := setup.Prepare(path, data, o)
 	if err != nil {
 		return nil, err

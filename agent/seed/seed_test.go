@@ -34,7 +34,7 @@ type card struct {
 	o    setup.Options
 }
 
-func newCard(t *testing.T, seed string) card {
+func newCard(t testing.TB, seed string) card {
 	t.Helper()
 	dir := t.TempDir()
 	fresh, err := setup.Fresh(configs.Gateway)
@@ -50,7 +50,7 @@ func newCard(t *testing.T, seed string) card {
 	return c
 }
 
-func (c card) write(t *testing.T, name, text string) {
+func (c card) write(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(c.boot, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestPowerCut(t *testing.T) {
 	}
 	plan := func(c card) *setup.Plan {
 		o := c.o
-		o.Anew = true
+		o.FromScratch = true
 		p, err := setup.Prepare(Name, []byte(good), o)
 		if err != nil {
 			t.Fatal(err)

@@ -39,14 +39,32 @@ func (a *Answers) Set(key, value string) { a.SetCell(key, Cell{Text: value}) }
 
 // SetCell is Set for a value of a table.
 func (a *Answers) SetCell(key string, value Cell) {
-	if value.Text == "" {
-		return
+	if value.Text != "" {
+		a.put(key, value.node())
 	}
-	n, parts := a.root, strings.Split(key, ".")
+}
+
+// Empty gives a key an empty value, which what is laid over a file takes away.
+func (a *Answers) Empty(key string) { a.put(key, scalar("")) }
+
+func (a *Answers) put(key string, value *yaml.Node) { deep(a.root, key, value) }
+
+// deep sets a key with dots below a mapping.
+func deep(n *yaml.Node, key string, value *yaml.Node) {
+	parts := strings.Split(key, ".")
 	for _, name := range parts[:len(parts)-1] {
 		n = within(n, name)
 	}
-	put(n, parts[len(parts)-1], value.node())
+	put(n, parts[len(parts)-1], value)
+}
+
+// BrokerUser adds a user of the room broker. Its topics come by Prepare, from the
+// devices that are called like it.
+func (a *Answers) BrokerUser(name, password string) {
+	u := mapping()
+	put(u, "name", scalar(name))
+	put(u, "password", scalar(password))
+	add(within(a.root, "broker"), "users", u)
 }
 
 // From begins the answers again with what a text says; what was set is laid
@@ -99,7 +117,7 @@ type Option struct {
 }
 
 // Device adds a device with the options that are not empty, given as key and
-// value in turn.
+// value in turn; one within another is "temperature.topic".
 func (s *Space) Device(driver string, options ...string) {
 	var all []Option
 	for i := 0; i+1 < len(options); i += 2 {
@@ -119,7 +137,7 @@ func (s *Space) DeviceOf(driver string, options ...Option) {
 		if d.Line == 0 {
 			d.Line, d.Column = o.Value.Line, o.Value.Column
 		}
-		put(within(d, "options"), o.Key, o.Value.node())
+		deep(within(d, "options"), o.Key, o.Value.node())
 	}
 	add(s.node, "devices", d)
 }

@@ -15,7 +15,7 @@ import (
 	"roomgate/drivers"
 )
 
-// Line is a GPIO line as the kernel names it; Used is by whom, empty: nobody.
+// Line is a GPIO line as the kernel names it; Used is the program that uses it, empty: none.
 type Line struct{ Name, Chip, Used string }
 
 // Model is an I2C chip that a driver knows, and where it answers.
@@ -48,7 +48,7 @@ type Video struct {
 type Board struct {
 	Model    string   `json:"model,omitempty"` // empty: this is not a board
 	Lines    []string `json:"lines"`           // free ones
-	Taken    []string `json:"taken"`           // lines in use, with by whom
+	Taken    []string `json:"taken"`           // lines in use, and the program that uses each
 	Channels []string `json:"channels"`
 	Buses    []string `json:"buses"`
 	Chips    []Answer `json:"chips"`
@@ -56,6 +56,13 @@ type Board struct {
 	Cameras  []Video  `json:"cameras"`
 	// Wrong is what could not be looked at, and why.
 	Wrong []string `json:"wrong,omitempty"`
+}
+
+// Clone is a copy from which what is used can be taken.
+func (b Board) Clone() Board {
+	b.Lines, b.Channels, b.Ports = slices.Clone(b.Lines), slices.Clone(b.Channels), slices.Clone(b.Ports)
+	b.Chips, b.Cameras = slices.Clone(b.Chips), slices.Clone(b.Cameras)
+	return b
 }
 
 // Place is where the board is looked at.

@@ -26,7 +26,7 @@ func complete(over, base *yaml.Node, kinds []drivers.Kind, timezone string) {
 				before = known.Content[i]
 			}
 		}
-		first(s, "id", word(before, "id"), spaceID(gateway, word(s, "name")))
+		first(s, "id", word(before, "id"), SpaceID(gateway, word(s, "name")))
 		if word(before, "id") == "" && word(s, "timezone") == "" && timezone != "" {
 			put(s, "timezone", scalar(timezone))
 		}
@@ -48,7 +48,7 @@ func completeDevice(d, s, known *yaml.Node, kinds []drivers.Kind) {
 			first(d, "id", word(known.Content[i], "id"))
 		}
 	}
-	first(d, "id", deviceID(word(s, "name"), deviceType))
+	first(d, "id", DeviceID(word(s, "name"), deviceType))
 	if word(d, "driver") == "display-page" && word(at(d, "options"), "page") == "" {
 		put(within(d, "options"), "page", scalar(word(s, "id")))
 	}
@@ -70,8 +70,8 @@ func first(n *yaml.Node, name string, values ...string) {
 	}
 }
 
-// spaceID is a UUID of version 8 (RFC 9562) made of names.
-func spaceID(gateway, name string) string {
+// SpaceID is a UUID of version 8 (RFC 9562) made of names.
+func SpaceID(gateway, name string) string {
 	if name == "" {
 		return ""
 	}
@@ -81,8 +81,8 @@ func spaceID(gateway, name string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// deviceID is the space's name and a short word for the type, as atlas-lock.
-func deviceID(space, deviceType string) string {
+// DeviceID is the space's name and a short word for the type, as atlas-lock.
+func DeviceID(space, deviceType string) string {
 	if space == "" || deviceType == "" {
 		return ""
 	}

@@ -106,10 +106,14 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
+// hollow says whether a mapping or a list has nothing in it, as "spaces: []". What
+// comes into it keeps no style of it: all on one line.
+func hollow(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode && len(n.Content) == 0 }
+
 // merged is what Lay comes to, as a tree.
 func merged(b, o *yaml.Node, path string) *yaml.Node {
 	switch {
-	case b == nil || null(b):
+	case b == nil || null(b) || hollow(b) && b.Kind == o.Kind:
 		return o
 	case o.Kind == yaml.MappingNode && b.Kind == yaml.MappingNode:
 		m := *b

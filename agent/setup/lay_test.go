@@ -41,6 +41,8 @@ func TestLay(t *testing.T) {
 			"spaces: [{id: one, devices: [{type: light, driver: b}]}]\n",
 			"spaces:\n  - id: one\n    devices:\n      - {type: light, driver: b}\n"},
 		"an empty list":                  {"spaces: [] # none\nb: 1\n", "spaces: [{id: one}]\n", "spaces: [{id: one}] # none\nb: 1\n"},
+		"a list of the package":          {"spaces: [] # none\nb: 1\n", "spaces:\n  - id: one\n    name: Atlas\n", "spaces: # none\n  - id: one\n    name: Atlas\nb: 1\n"},
+		"a mapping without keys":         {"cloud: {}\nb: 1\n", "cloud:\n  url: x\n", "cloud:\n  url: x\nb: 1\n"},
 		"a list as far in":               {"users:\n- id: a\n- id: b\nb: 1\n", "users: [{id: c}]\n", "users:\n- id: a\n- id: b\n- {id: c}\nb: 1\n"},
 		"a text in lines":                {"a: |\n  x\n  y\nb: 1\n", "a: z\n", "a: z\nb: 1\n"},
 		"a plain list":                   {"a:\n  - 1\n  - 2\nb: 1\n", "a:\n  - 3\n", "a:\n  - 3\nb: 1\n"},

@@ -21,8 +21,8 @@ type Options struct {
 	// (see Fresh).
 	File  string
 	Fresh []byte
-	// Anew lays the answers over Fresh, also if there is a File.
-	Anew bool
+	// FromScratch lays the answers over Fresh, also if there is a File.
+	FromScratch bool
 	// Credentials is the folder of the files that hold secrets. Reference is
 	// how the configuration names a file there; nil: by its path.
 	Credentials string
@@ -61,7 +61,7 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	base := p.Before
-	if base == nil || o.Anew {
+	if base == nil || o.FromScratch {
 		base = o.Fresh
 	}
 	before, err := tree(base)

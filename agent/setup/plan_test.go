@@ -262,3 +262,20 @@ func FuzzLay(f *testing.F) {
 		}
 	})
 }
+
+// FuzzFrom reads answers as a seed has them, which somebody else may have written.
+func FuzzFrom(f *testing.F) {
+	f.Add([]byte(answers))
+	f.Add([]byte("a: &x [1, 2]\nb: [*x, *x]\n"))
+	f.Add([]byte("a: &x\n  b: *x\n"))
+	f.Add([]byte("spaces:\n- <<: {id: a}\n  name: \"\\xff\"\n"))
+	f.Fuzz(func(t *testing.T, seed []byte) {
+		a := NewAnswers()
+		if err := a.From(seed); err != nil {
+			return
+		}
+		if text, err := a.YAML(); err == nil && len(text) > 100*len(seed)+1000 {
+			t.Errorf("%d bytes become %d", len(seed), len(text))
+		}
+	})
+}

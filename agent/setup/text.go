@@ -93,7 +93,7 @@ func (t *text) entry(key, before, value *yaml.Node, path string) (bool, error) {
 		return false, err
 	}
 	lines[0] = t.lines[line][:indent] + strings.TrimLeft(lines[0], " ")
-	if before.Kind == yaml.ScalarNode && before.LineComment != "" && len(lines) == 1 && want.LineComment == "" {
+	if (before.Kind == yaml.ScalarNode && len(lines) == 1 || hollow(before)) && before.LineComment != "" && want.LineComment == "" {
 		lines[0] += " " + before.LineComment
 	}
 	if before.Kind == yaml.ScalarNode && before.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(before.Value, "\n") {

@@ -33,7 +33,7 @@ func (c *Change) Stage() eventlog.Stage {
 	return eventlog.Stage{Write: c.write, Show: c.show, Release: c.rooms.Release}
 }
 
-// build makes the next site; what stays as it was is the same.
+// build makes the next site. Spaces and devices that do not change are kept.
 func (c *Change) build(tx *store.Tx, spaces []config.Space) error {
 	var order []*Space
 	for _, sc := range spaces {
@@ -50,7 +50,7 @@ func (c *Change) build(tx *store.Tx, spaces []config.Space) error {
 		}
 		order = append(order, s)
 	}
-	c.Next = newIndex(c.site.o.Config, order)
+	c.Next = newIndex(c.site.o.Config, order, c.overrides)
 	return nil
 }
 
@@ -123,18 +123,18 @@ func (c *Change) tell(tx *store.Tx) error {
 	now := time.Now()
 	for _, d := range c.was.Devices() {
 		if c.Next.Device(d.ID) == nil {
-			if err := push(d.Event("deviceRemoved", "", now, by)); err != nil {
+			if err := push(d.Event(eventDeviceRemoved, "", now, by)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, d := range c.Next.Devices() {
-		kind := "deviceChanged"
+		kind := device.EventChanged
 		switch was := c.was.Device(d.ID); was {
 		case d:
 			continue
 		case nil:
-			kind = "deviceCreated"
+			kind = eventDeviceCreated
 		}
 		if err := push(d.Event(kind, "", now, by)); err != nil {
 			return err
@@ -148,16 +148,16 @@ func (c *Change) tell(tx *store.Tx) error {
 func (c *Change) tellSpaces(push func(kind string, s *Space) error) error {
 	for _, s := range c.was.order {
 		if c.Next.byID[s.ID] == nil {
-			if err := push("spaceRemoved", s); err != nil {
+			if err := push(eventSpaceRemoved, s); err != nil {
 				return err
 			}
 		}
 	}
 	for _, s := range c.Next.order {
-		kind := "spaceChanged"
+		kind := eventSpaceChanged
 		switch was := c.was.byID[s.ID]; {
 		case was == nil:
-			kind = "spaceCreated"
+			kind = eventSpaceCreated
 		case sameSpace(was, s):
 			continue
 		}

@@ -14,36 +14,79 @@ import (
 	"roomgate/drivers"
 )
 
-// AddDevice makes a device in a space, with who did it. document is its
-// configuration as JSON in the keys of the file; id is empty: one is made. It
-// is in use from now on, and after a restart.
+// NewDevice is a device to add.
+type NewDevice struct {
+	SpaceID string
+	ID      string // empty: one is made
+	// Document is its configuration as JSON in the keys of the file.
+	Document json.RawMessage
+	// Voice names the user of the room broker that is made for it if no user there may
+	// speak for it; nil: none is made.
+	Voice func(account drivers.Account) RoomUser
+	// Judge refuses a building as it would be; nil: nobody does.
+	Judge func(ctx context.Context, spaces []*Space) error
+}
+
+// AddDevice makes a device in a space, with who did it: see Add.
 func (s *Site) AddDevice(ctx context.Context, spaceID, id string, document json.RawMessage, by string) (device.Info, error) {
-	if len(document) > maxOverride {
-		return device.Info{}, problem.New(problem.Invalid, "options", "is too large: want at most %d KiB for a device", maxOverride>>10)
+	info, _, err := s.Add(ctx, NewDevice{SpaceID: spaceID, ID: id, Document: document}, by)
+	return info, err
+}
+
+// Add makes a device, with who did it. It is in use from now on, and after a restart. The
+// user is that of the room broker that was made for it; nil: none was.
+func (s *Site) Add(ctx context.Context, d NewDevice, by string) (device.Info, *RoomUser, error) {
+	if len(d.Document) > maxOverride {
+		return device.Info{}, nil, problem.New(problem.Invalid, "options", "is too large: want at most %d KiB for a device", maxOverride>>10)
 	}
 	turn, err := s.Turn(ctx)
 	if err != nil {
-		return device.Info{}, err
+		return device.Info{}, nil, err
 	}
 	defer turn.End()
-	if _, err := s.Space(spaceID); err != nil {
-		return device.Info{}, err
+	if _, err := s.Space(d.SpaceID); err != nil {
+		return device.Info{}, nil, err
 	}
-	if id == "" {
-		id = "device-" + strings.ToLower(ulid.Make().String())
+	if d.ID == "" {
+		d.ID = "device-" + strings.ToLower(ulid.Make().String())
 	}
-	if _, err := s.Now().device(id); err == nil || s.overrides[deviceKey(id)] != nil {
-		return device.Info{}, problem.New(problem.Conflict, "id", "is that of another device: choose another, or change that one")
+	if _, err := s.Now().device(d.ID); err == nil || s.overrides[deviceKey(d.ID)] != nil {
+		return device.Info{}, nil, problem.New(problem.Conflict, "id", "is that of another device: choose another, or change that one")
 	}
-	one := &override{ID: id, SpaceID: spaceID, Data: document}
+	one := &override{ID: d.ID, SpaceID: d.SpaceID, Data: d.Document}
+	if one.User, err = turn.judge(ctx, d, one, by); err != nil {
+		return device.Info{}, nil, err
+	}
 	if err := turn.change(ctx, map[string]*override{one.key(): one}, by); err != nil {
-		return device.Info{}, err
+		return device.Info{}, nil, err
 	}
-	d, err := s.Now().device(id)
+	made, err := s.Now().device(d.ID)
 	if err != nil {
-		return device.Info{}, err
+		return device.Info{}, nil, err
 	}
-	return s.Now().info(d), nil
+	return s.Now().info(made), one.User, nil
+}
+
+// judge looks at the building as it would be with a device more. It returns the user of
+// the room broker that is to be made for it.
+func (t *Turn) judge(ctx context.Context, d NewDevice, one *override, by string) (*RoomUser, error) {
+	if d.Voice == nil && d.Judge == nil {
+		return nil, nil
+	}
+	c, err := t.stage(ctx, t.File(), map[string]*override{one.key(): one}, nil, by)
+	if err != nil {
+		return nil, err
+	}
+	defer c.rooms.Release()
+	if d.Judge != nil {
+		if err := d.Judge(ctx, c.Next.order); err != nil {
+			return nil, err
+		}
+	}
+	if d.Voice == nil {
+		return nil, nil
+	}
+	return t.voice(c, d.ID, d.Voice)
 }
 
 // RemoveDevice takes away a device that was added at run time, or what was

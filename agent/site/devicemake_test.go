@@ -99,9 +99,9 @@ func TestDeviceThatCannotBeMade(t *testing.T) {
 	})
 }
 
-// TestOrdersForARemovedDevice: one that is under way is carried out, one that
+// TestCommandsForARemovedDevice: one that is under way is carried out, one that
 // waits behind it is refused, with a receipt each.
-func TestOrdersForARemovedDevice(t *testing.T) {
+func TestCommandsForARemovedDevice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		hardware := moreHardware()
 		r := startRig(t, rigOptions{bench: hardware})

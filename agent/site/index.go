@@ -10,13 +10,14 @@ import (
 // Index is the meeting spaces and devices of the building at one moment. It is
 // never changed, so readers take no lock.
 type Index struct {
-	byID    map[string]*Space
-	devices map[string]*device.Device
-	order   []*Space // the configuration's, then what came later
-	room    *roombroker.Access
+	byID      map[string]*Space
+	devices   map[string]*device.Device
+	order     []*Space // the configuration's, then what came later
+	room      *roombroker.Access
+	passwords map[string]string // of the users of the room broker that were made at run time
 }
 
-func newIndex(c *config.Config, order []*Space) *Index {
+func newIndex(c *config.Config, order []*Space, added made) *Index {
 	var all []roombroker.Device
 	x := &Index{byID: map[string]*Space{}, devices: map[string]*device.Device{}, order: order}
 	for _, s := range order {
@@ -26,6 +27,7 @@ func newIndex(c *config.Config, order []*Space) *Index {
 			all = append(all, roombroker.Device{ID: d.ID, Options: d.Options})
 		}
 	}
+	c, x.passwords = added.users(c, all)
 	x.room = roombroker.New(c, all)
 	return x
 }

@@ -29,7 +29,7 @@ func (t *Turn) StageManaged(ctx context.Context, m Managed, by string) (*Change,
 	return t.stage(ctx, t.File(), edits, names, by)
 }
 
-// manage adds what becomes of one kind to the edits, and how refusals name it.
+// manage adds the edits of one kind, and the names that refusals use for them.
 func (t *Turn) manage(kind string, items *[]json.RawMessage, edits map[string]*override, names map[string]string) error {
 	if items == nil {
 		return nil

@@ -64,7 +64,7 @@ func (s *Space) record(now time.Time) MeetingSpace {
 		Country: c.Country, Location: c.Location, IndoorLocation: c.IndoorLocation, Floor: c.Floor, Room: c.Room,
 		Status: g.Status, AdditionalAddressInfo: c.AdditionalAddressInfo, Type: c.Type, Capacity: c.Capacity,
 		CreatedAt: eventlog.Stamp(created), UpdatedAt: eventlog.Stamp(updated), CustomerID: c.CustomerID, CreatedBy: c.CreatedBy,
-		ExternalCalendarID: c.ExternalCalendarID, Timezone: c.Timezone, Logo: c.Logo, BookingAppURL: c.BookingAppURL,
+		ExternalCalendarID: s.Room.ExternalCalendar(), Timezone: c.Timezone, Logo: c.Logo, BookingAppURL: c.BookingAppURL,
 		Enabled: c.Enabled, ThirdPartyRegistered: c.ThirdPartyRegistered, ExternalName: c.ExternalName, SlotSize: c.SlotSize,
 		AllowCurrentTimeBooking: c.AllowCurrentTimeBooking, AroundTheClock: c.AroundTheClock,
 		ScreenSaverURL: c.ScreenSaverURL, IsScreenSaver: c.IsScreenSaver}

@@ -26,6 +26,8 @@ type override struct {
 	Cloud   bool   `json:"cloud,omitempty"`            // the cloud's; else it was made here
 	// Data is its configuration as JSON in the keys of the file.
 	Data json.RawMessage `json:"-"`
+	// User is what speaks for the device at the room broker; nil: somebody else does.
+	User *RoomUser `json:"-"`
 }
 
 // storedOverride is an override as it is stored: the options of a device may hold
@@ -33,6 +35,7 @@ type override struct {
 type storedOverride struct {
 	override
 	Sealed []byte `json:"sealed"`
+	User   []byte `json:"user,omitempty"`
 }
 
 // key is the override's in the table; spaces come before devices.
@@ -60,15 +63,15 @@ func (s *Site) loadOverrides(tx *store.Tx) {
 	for key, stored := range overrides.All(tx) {
 		data, err := s.o.Keys.Open(key, stored.Sealed)
 		if err != nil {
-			s.o.Log.Error("what was added at run time was stored with another device secret and is left out: add it again", "what", key)
+			s.o.Log.Error("leaving out an addition of run time, stored with another device secret: add it again", "what", key)
 			continue
 		}
 		one := stored.override
-		one.Data = data
+		one.Data, one.User = data, openRoomUser(s.o.Keys, key, stored.User)
 		s.overrides[key] = &one
 	}
 	if err := tx.Err(); err != nil {
-		s.o.Log.Error("what was added at run time cannot be read and is left out: add it again", "error", err)
+		s.o.Log.Error("cannot read the additions of run time, leaving them out: add them again", "error", err)
 	}
 }
 
@@ -88,7 +91,7 @@ func (s *Site) layStored() []config.Space {
 	for _, key := range keys { // to find those that do not
 		with, err := s.file.Lay(append(slices.Clone(fit), s.overrides[key].part(key))...)
 		if err != nil {
-			s.o.Log.Error("what was added at run time does not fit the configuration and is left out", "what", key, "error", err)
+			s.o.Log.Error("leaving out an addition of run time, which does not fit the configuration", "what", key, "error", err)
 			delete(s.overrides, key)
 			continue
 		}
@@ -102,7 +105,7 @@ func (s *Site) storeOverride(tx *store.Tx, key string, one *override) error {
 	if one == nil {
 		return overrides.Delete(tx, key)
 	}
-	return overrides.Put(tx, key, storedOverride{*one, s.o.Keys.Seal(key, one.Data)})
+	return overrides.Put(tx, key, storedOverride{*one, s.o.Keys.Seal(key, one.Data), one.User.seal(s.o.Keys, key)})
 }
 
 // Refusal is the first problem of a configuration, as a refusal of its field; any

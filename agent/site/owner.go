@@ -12,9 +12,9 @@ func (s *Site) OrganizationOf(spaceID string) (string, error) {
 	return s.ownerOf(space), nil
 }
 
-// ownerOf is the organization that a space belongs to: the one that it names, else
-// the one that has claimed the gateway, empty if nobody has. Nothing is written
-// for it, so it holds from the moment at which the claim is stored, and as long.
+// ownerOf is the organization that a space belongs to: the one in its configuration,
+// else the one that has claimed the gateway, else none. It is computed at each call,
+// so it follows the claim at once.
 func (s *Site) ownerOf(space *Space) string {
 	if own := space.Config.Organization(); own != "" {
 		return own // who asks for such a space never waits for the claim

@@ -19,20 +19,27 @@ func (s *Space) Presence() schedule.Presence {
 	return schedule.Presence{Value: r.Value, ObservedAt: eventlog.StampOrNil(r.ObservedAt.Add(s.clock.Ahead())), Source: r.Source}
 }
 
-// blind says that the space's sensor has not answered since the start, so that
-// nobody can tell whether the room is empty.
+// blind says that the space's sensor has not answered since the start: whether the
+// room is empty is not known.
 func (s *Space) blind() bool {
 	d := s.byType[drivers.TypeO3]
 	return d != nil && d.Live().Enabled && !d.Seen()
 }
 
-// Presence is what the sensor of a space has seen, and whether it has not answered
-// since the start; Unknown of a space that is not there.
+// Presence is what the sensor of a space has seen. It is blind while the sensor has
+// not answered since the start, and Unknown for an unknown space.
 func (s *Site) Presence(spaceID string) (seen schedule.Presence, blind bool) {
 	if space := s.Find(spaceID); space != nil {
 		return space.Presence(), space.blind()
 	}
 	return schedule.Presence{Value: schedule.Unknown}, false
+}
+
+// Ask wakes who sends the state of a space, although it may be the same.
+func (s *Site) Ask(spaceID string) {
+	if space := s.Find(spaceID); space != nil {
+		space.Asked.Wake()
+	}
 }
 
 // Changed wakes who sends the state of a space, and who controls the room by it.

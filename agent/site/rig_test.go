@@ -33,49 +33,20 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	room      = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01"
-	otherRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02"
+	room      = devicetest.Room
+	otherRoom = devicetest.OtherRoom
 	newRoom   = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a03"
 	org       = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"
 )
 
 // building has a light in each of two rooms, and a hub in the first.
-const building = `
-gateway: {id: test}
-clock: {trust: always}
-store: {events: 500}
-spaces:
-  - id: ` + room + `
-    name: Aurora
-    devices:
-      - {id: light-1, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-1}}
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 2s, timeout: 1s, options: {name: hub-1}}
-  - id: ` + otherRoom + `
-    name: Borealis
-    devices:
-      - {id: light-2, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-2}}
-`
+const building = devicetest.Building
 
 // planned has two rooms without devices, so that a day passes quickly.
-const planned = `
-gateway: {id: test}
-clock: {trust: always}
-spaces:
-  - {id: ` + room + `, name: Aurora}
-  - {id: ` + otherRoom + `, name: Borealis}
-`
+const planned = devicetest.Planned
 
 // watched has a room with a sensor, whose empty meetings are given back.
-const watched = `
-gateway: {id: test}
-clock: {trust: always}
-spaces:
-  - id: ` + room + `
-    name: Aurora
-    booking: {empty: 15m, show_titles: true}
-    devices:
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 20s, timeout: 1s, options: {name: hub-1}}
-`
+const watched = devicetest.Watched
 
 // rig is a site on a real store, log, clock and schedule, with real devices beside
 // scripted hardware.

@@ -65,7 +65,7 @@ func Open(_ context.Context, o Options) (*Site, error) {
 			}
 			order = append(order, one)
 		}
-		s.now.Store(newIndex(o.Config, order))
+		s.now.Store(newIndex(o.Config, order, s.overrides))
 		return nil
 	})
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *Site) Space(id string) (*Space, error) { return s.Now().space(id) }
 func (s *Site) RoomAccess() *roombroker.Access { return s.Now().room }
 
 // PageBeat says that the page of a space's room display is alive. It takes the
-// page's answers and returns its open orders.
-func (s *Site) PageBeat(spaceID string, done []drivers.PageDone) ([]drivers.PageOrder, error) {
+// page's answers and returns its open commands.
+func (s *Site) PageBeat(spaceID string, done []drivers.PageDone) ([]drivers.PageCommand, error) {
 	if _, err := s.Space(spaceID); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // Space is one meeting space with its devices. It is never changed: when its
 // configuration or a device of it is another, another Space takes its place, which
-// has the same Room, Dirty and Stirred.
+// has the same Room and signals.
 type Space struct {
 	ID, Name string
 	Config   config.Space     // of the file, with the overrides
@@ -25,6 +25,7 @@ type Space struct {
 type lasting struct {
 	Room    *schedule.Room
 	Dirty   loop.Signal // its state has changed since it was last sent
+	Asked   loop.Signal // its state is to be sent, changed or not
 	Stirred loop.Signal // its state has changed since roomcontrol last looked
 }
 
@@ -41,7 +42,7 @@ func newSpace(c config.Space, l *lasting, by *clock.Clock) *Space {
 }
 
 func newLasting(r *schedule.Room) *lasting {
-	return &lasting{Room: r, Dirty: loop.NewSignal(), Stirred: loop.NewSignal()}
+	return &lasting{Room: r, Dirty: loop.NewSignal(), Asked: loop.NewSignal(), Stirred: loop.NewSignal()}
 }
 
 func (s *Space) add(d *device.Device) {

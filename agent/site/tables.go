@@ -27,6 +27,9 @@ func Words(tx *store.Tx, keys *auth.Keys) (words []string) {
 			_, removed := config.Redact([]byte(whole))
 			words = append(words, removed...)
 		}
+		if u := openRoomUser(keys, key, s.User); u != nil {
+			words = append(words, u.Password)
+		}
 	}
 	return words
 }

@@ -1,4 +1,4 @@
-// Package standin is a cloud for whoever has none: the backend of the demo and
+// Package standin is a cloud for anybody who has none: the backend of the demo and
 // of "roomgate cloud serve". It keeps the schedule of each meeting space as a
 // cloud does, and merges what the building says by the same rules. It keeps
 // nothing over a restart.
@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/message"
@@ -44,7 +45,7 @@ type toSend struct {
 	backend.Schedule
 }
 
-// Options say which broker the cloud uses and whom it speaks for.
+// Options say which broker the cloud uses and which gateway it speaks for.
 type Options struct {
 	URL string // of the broker: mqtt://host or mqtts://host
 	// Gateway has the meeting spaces of which no gateway has spoken yet; empty:
@@ -68,7 +69,20 @@ func (c *Cloud) Run(ctx context.Context) error {
 	var sender sync.WaitGroup
 	sender.Go(func() { c.send(ctx) })
 	defer sender.Wait()
-	return c.backend.Consume(ctx, "+", c.consume)
+	return c.backend.Consume(ctx, backend.NewMemory(), c.consume)
+}
+
+// settleTime is how long a gateway waits for its stand-in cloud at most.
+const settleTime = 5 * time.Second
+
+// Settle waits until the cloud hears, while Run runs: rows that a gateway sends before go
+// to nobody, and are acknowledged only after they have been asked for.
+func (c *Cloud) Settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	if err := c.backend.Settle(ctx); err != nil {
+		c.log.Warn("the stand-in cloud does not hear yet, the gateway starts without it", "reason", err)
+	}
 }
 
 func (c *Cloud) send(ctx context.Context) {
@@ -85,7 +99,8 @@ func (c *Cloud) send(ctx context.Context) {
 }
 
 // consume takes one message of the building.
-func (c *Cloud) consume(gateway, level string, e cloud.Envelope) error {
+func (c *Cloud) consume(_ context.Context, _ backend.Tx, r backend.Received) error {
+	gateway, level, e := r.Gateway, r.Level, r.Envelope
 	switch level {
 	case "event", "receipt", "booking", "message":
 		c.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)

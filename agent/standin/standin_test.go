@@ -1,15 +1,19 @@
 package standin
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
+	"roomgate/cloud/broker"
 )
 
 const space = "00000000-0000-4000-8000-000000000001"
@@ -32,7 +36,7 @@ func says(t *testing.T, c *Cloud, gateway, level, kind, subject string, data any
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.consume(gateway, level, cloud.Envelope{Type: kind, Subject: subject, Data: raw}); err != nil {
+	if err := c.consume(t.Context(), nil, backend.Received{Gateway: gateway, Level: level, Envelope: cloud.Envelope{Type: kind, Subject: subject, Data: raw}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -144,9 +148,53 @@ func TestSnapshot(t *testing.T) {
 func TestGarbledMessages(t *testing.T) {
 	c := open(t)
 	for _, level := range []string{"booking", "message", "state", "event"} {
-		if err := c.consume("north", level, cloud.Envelope{Type: "roomgate." + level, Data: json.RawMessage(`["`)}); err != nil {
+		if err := c.consume(t.Context(), nil, backend.Received{Gateway: "north", Level: level, Envelope: cloud.Envelope{Type: "roomgate." + level, Data: json.RawMessage(`["`)}}); err != nil {
 			t.Errorf("%s: %v", level, err)
 		}
 	}
 	quiet(t, c)
+}
+
+// lineWriter hands on what a log says.
+type lineWriter chan string
+
+func (w lineWriter) Write(p []byte) (int, error) { w <- string(p); return len(p), nil }
+
+// A row that a gateway sends once its cloud has settled is heard.
+func TestSettle(t *testing.T) {
+	b, err := broker.Open(broker.Options{Listen: "127.0.0.1:0", AllowAnonymousLoopback: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = b.Run(ctx) })
+	defer func() { stop(); loops.Wait(); _ = b.Close() }()
+	lines := make(lineWriter, 100)
+	c, err := New(Options{URL: "mqtt://" + b.Addr().String(), Log: slog.New(slog.NewTextHandler(lines, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, settled := make(chan struct{}), make(chan struct{})
+	loops.Go(func() { <-begin; _ = c.Run(ctx) })
+	loops.Go(func() { c.Settle(ctx); close(settled) })
+	select {
+	case <-settled:
+		t.Error("it has settled before it runs")
+	default:
+	}
+	close(begin)
+	<-settled
+	row, err := cloud.Envelope{ID: "1", Source: "demo", Type: "roomgate.event.started", Time: now, Sequence: 1, BootID: "b", Data: json.RawMessage(`{}`)}.Encode()
+	if err == nil {
+		err = b.Publish(cloud.Topics{Gateway: "demo"}.Up("event"), row, false, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range lines {
+		if strings.Contains(line, "cloud received") {
+			return
+		}
+	}
 }

@@ -1,4 +1,4 @@
-// Package tlsauthority is a building's own certificate authority, for whoever has
+// Package tlsauthority is a building's own certificate authority, for anybody who has
 // no other: it certifies this gateway to the phones and displays of the house.
 //
 // A root that people put on their phones is a power over these phones. So the

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"roomgate/agent/goldentest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -301,10 +303,13 @@ func TestLoadRefuses(t *testing.T) {
 func TestStatus(t *testing.T) {
 	data, a := makeAuthority(t, LimitsOf(gateway))
 	s := a.Status(hostsOf("gate.local", "192.168.1.21", "other.local"))
-	if !slices.Equal(s.Outside, []string{"other.local", "192.168.1.21"}) || s.Certificate == nil || s.Until != today.Add(Lifetime) ||
-		!slices.Equal(s.Addresses, []string{"192.168.1.20", "fd00::20"}) || !slices.Equal(s.Certificate.Addresses, s.Addresses) {
-		t.Errorf("%+v", s)
+	if s.Certificate == nil {
+		t.Fatalf("%+v", s)
 	}
+	goldentest.Values(t, "the authority", goldentest.Pairs{"Outside": {slices.Equal(s.Outside, []string{"other.local", "192.168.1.21"}), true},
+		"Until":                 {s.Until, today.Add(Lifetime)},
+		"Addresses":             {slices.Equal(s.Addresses, []string{"192.168.1.20", "fd00::20"}), true},
+		"Certificate.Addresses": {slices.Equal(s.Certificate.Addresses, s.Addresses), true}})
 	if err := os.Remove(filepath.Join(data, Dir, GatewayFile)); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Status is an authority for whoever looks after it.
+// Status is an authority for those who look after it.
 type Status struct {
 	Root        string    `json:"root"` // the file
 	Fingerprint string    `json:"fingerprint"`

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/booking"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
@@ -56,12 +57,14 @@ type Request struct {
 // The hash is an HMAC under a secret that is not in the database, and not a
 // slow hash such as Argon2id: a code of six digits has a million values, which
 // no slow hash protects from who has the card; a keypad would wait for one slow
-// hash per code of the space; and whoever types at a door could keep a small
+// hash per code of the space; and anybody who types at a door could keep a small
 // board busy. Guessing at the door is met by the limit on tries.
 type storedCode struct {
 	Code
 	Hash []byte `json:"hash"`
 	Mark string `json:"mark"` // of the secret that it was made with
+	// Window is when its booking was to be as the code was set; zero: of none, or an earlier version did.
+	Window booking.Interval `json:"window,omitzero"`
 }
 
 func (c *storedCode) key() string { return c.SpaceID + "/" + c.ID }
@@ -129,13 +132,13 @@ func (c *codes) fits() error {
 }
 
 // hash is the hash of a space's code.
-func (b *Codes) hash(spaceID string, code drivers.Secret) [sha256.Size]byte {
-	return [sha256.Size]byte(b.o.Keys.Hash("unlock code "+spaceID, string(code)))
+func (u *Codes) hash(spaceID string, code drivers.Secret) [sha256.Size]byte {
+	return [sha256.Size]byte(u.o.Keys.Hash("unlock code "+spaceID, string(code)))
 }
 
 // mark tells one device secret from another, and nothing of either.
-func (b *Codes) mark() string {
-	return hex.EncodeToString(b.o.Keys.Hash("unlock code", "mark")[:4])
+func (u *Codes) mark() string {
+	return hex.EncodeToString(u.o.Keys.Hash("unlock code", "mark")[:4])
 }
 
 // isDigits says whether something typed is of digits, as no card is.

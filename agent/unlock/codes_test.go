@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
@@ -69,9 +70,11 @@ func TestUnlockCodeIsReplaced(t *testing.T) {
 		r := startRig(t)
 		first := r.code(Request{Name: "Cleaning", Code: "483920", Until: time.Now().Add(time.Hour)})
 		again, made, created, err := r.Set(t.Context(), aurora, Request{Name: "cleaning "}, "test")
-		if err != nil || made != "" || created || again.ID != first.ID || !again.Until.IsZero() || again.Digits != 6 {
-			t.Errorf("the same name: %+v, %q, %t, %v", again, made, created, err)
+		if err != nil {
+			t.Fatalf("the same name: %+v, %q, %t, %v", again, made, created, err)
 		}
+		goldentest.Values(t, "the same name", goldentest.Pairs{"made": {made, ""}, "created": {created, false},
+			"ID": {again.ID, first.ID}, "Until is zero": {again.Until.IsZero(), true}, "Digits": {again.Digits, 6}})
 		r.pass(2 * time.Hour)
 		r.opens("483920")
 		r.code(Request{ID: first.ID, Name: "Cleaners", Code: "5550123"})

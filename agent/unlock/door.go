@@ -1,6 +1,7 @@
 package unlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/device"
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -29,6 +31,7 @@ const (
 	codeLate       = "not valid any more"
 	codeTooEarly   = "too early for its booking"
 	codeNoBooking  = "its booking is over"
+	codeUnsigned   = "its booking was moved without a signature"
 	codeDisabled   = "the meeting space is disabled"
 	codeForeign    = "made with another secret: set it again"
 	codeNotFit     = "the door cannot be opened now"
@@ -36,29 +39,29 @@ const (
 )
 
 // State says why a code does not open its door now; empty: it does.
-func (b *Codes) State(c Code) string {
-	door, err := b.o.Door(c.SpaceID)
+func (u *Codes) State(c Code) string {
+	door, err := u.o.Door(c.SpaceID)
 	if err != nil {
 		return codeUnknown
 	}
-	one := b.of(c.SpaceID).find(func(x *storedCode) bool { return x.ID == c.ID })
+	one := u.of(c.SpaceID).find(func(x *storedCode) bool { return x.ID == c.ID })
 	if one == nil {
 		return codeUnknown
 	}
-	return b.verdict(door, one, b.o.Clock.Now())
+	return u.verdict(door, one, u.o.Clock.Now())
 }
 
 // verdict says why a code does not hold at a moment; empty: it does. A code
 // without a time and without a booking always does. What depends on the time
 // does not hold while the clock is not trusted: a clock that says anything
 // could make a code of last year valid.
-func (b *Codes) verdict(door Door, c *storedCode, now time.Time) string {
+func (u *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 	switch {
-	case c.Mark != b.mark():
+	case c.Mark != u.mark():
 		return codeForeign
 	case c.From.IsZero() && c.Until.IsZero() && c.BookingID == "":
 		return ""
-	case b.o.Clock.Trust() != clock.Trusted:
+	case u.o.Clock.Trust() != clock.Trusted:
 		return codeTimeless
 	case now.Before(c.From):
 		return codeEarly
@@ -75,23 +78,32 @@ func (b *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 		return codeTooEarly
 	case door.Room.At(now).Status == booking.Disabled:
 		return codeDisabled
+	case booked.Unsigned && !u.o.Unsigned() && !c.vouched(booked, door.Room.Rules().Opens, now):
+		return codeUnsigned
 	}
 	return ""
 }
 
+// vouched says whether now is in the time that a booking had before somebody moved it whose word opens no door, or else
+// when the code was set for it.
+func (c *storedCode) vouched(b booking.Booking, opens time.Duration, now time.Time) bool {
+	w := cmp.Or(b.Vouched, c.Window)
+	return !now.Before(w.Start.Add(-opens)) && now.Before(w.End)
+}
+
 // over says whether a code will never hold again, even if the clock is set back
 // as far as a trusted one can be.
-func (b *Codes) over(door Door, c *storedCode) bool {
-	why := b.verdict(door, c, b.o.Clock.Now().Add(-clock.MaxStep))
+func (u *Codes) over(door Door, c *storedCode) bool {
+	why := u.verdict(door, c, u.o.Clock.Now().Add(-clock.MaxStep))
 	return why == codeLate || why == codeNoBooking
 }
 
 // use opens the door for a code that is right. That it was used is stored first.
-func (b *Codes) use(ctx context.Context, door Door, one *storedCode) error {
+func (u *Codes) use(ctx context.Context, door Door, one *storedCode) error {
 	if !door.Lock.Live().Enabled {
 		return device.ErrDisabled()
 	}
-	if err := b.noteUse(ctx, door, one); err != nil {
+	if err := u.noteUse(ctx, door, one); err != nil {
 		return err
 	}
 	c := device.Command{Space: door.spaceID(), DeviceType: drivers.TypeLock, Action: drivers.ActOpen, TTL: openTTL, Via: device.ViaKeypad, By: one.Name}
@@ -101,7 +113,7 @@ func (b *Codes) use(ctx context.Context, door Door, one *storedCode) error {
 		}
 		c.Value = []byte(openFor)
 	}
-	_, err := b.o.Commands.Accept(ctx, c)
+	_, err := u.o.Commands.Accept(ctx, c)
 	return err
 }
 
@@ -115,19 +127,31 @@ func staysOpen(lock *device.Device) bool {
 
 // noteUse writes down that a code was used, unless it was deleted or replaced
 // meanwhile.
-func (b *Codes) noteUse(ctx context.Context, door Door, one *storedCode) error {
-	b.turn.Lock()
-	defer b.turn.Unlock()
-	all := b.of(door.spaceID())
+func (u *Codes) noteUse(ctx context.Context, door Door, one *storedCode) error {
+	u.turn.Lock()
+	defer u.turn.Unlock()
+	all := u.of(door.spaceID())
 	if all.find(func(x *storedCode) bool { return x == one }) == nil {
 		return errors.New("the code has just been changed")
 	}
 	used := *one
-	used.LastUsed = b.o.Clock.Now().UTC().Truncate(time.Millisecond)
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
-		if err := codeRows.Put(tx, used.key(), used); err != nil {
-			return err
+	used.LastUsed = u.o.Clock.Now().UTC().Truncate(time.Millisecond)
+	put := func(tx *store.Tx) error { return codeRows.Put(tx, used.key(), used) }
+	later := func(tx *store.Tx) error { // unless it was deleted or replaced by then
+		stored, err := codeRows.Get(tx, used.key())
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
 		}
-		return b.o.Events.Push(tx, door.Lock.Event("codeAccepted", "", time.Now(), used.details()))
-	}, func() { b.show(door.spaceID(), all.with(one, &used)) })
+		stored.LastUsed = used.LastUsed
+		return errors.Join(err, codeRows.Put(tx, used.key(), stored))
+	}
+	show := func() { u.show(door.spaceID(), all.with(one, &used)) }
+	accepted := door.Lock.Event(eventAccepted, "", time.Now(), used.details())
+	err := u.o.Events.Update(ctx, func(tx *store.Tx) error { return errors.Join(put(tx), u.o.Events.Push(tx, accepted)) }, show)
+	if !store.Unstored(err) {
+		return err
+	}
+	show() // the door opens by what is known, and this is written when it can be
+	u.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{accepted}, Key: "unlock/" + used.key(), Latest: later})
+	return nil
 }

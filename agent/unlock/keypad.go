@@ -36,13 +36,13 @@ type keypad struct {
 
 // Typed takes what was typed at a lock. It says false if that is no code but, say,
 // a card. It does not wait: what does not fit comes faster than anybody types.
-func (b *Codes) Typed(lockID string, typed drivers.Secret) bool {
+func (u *Codes) Typed(lockID string, typed drivers.Secret) bool {
 	if !isDigits(typed) {
 		return false
 	}
-	b.mu.Lock()
-	k := b.keypads[lockID]
-	b.mu.Unlock()
+	u.mu.Lock()
+	k := u.keypads[lockID]
+	u.mu.Unlock()
 	if k == nil { // nobody answers it
 		return true
 	}
@@ -55,58 +55,58 @@ func (b *Codes) Typed(lockID string, typed drivers.Secret) bool {
 
 // LockedOut says for how long the keypad of a space's door takes no code after
 // too many wrong ones; 0: it takes them.
-func (b *Codes) LockedOut(spaceID string) (time.Duration, error) {
-	door, err := b.o.Door(spaceID)
+func (u *Codes) LockedOut(spaceID string) (time.Duration, error) {
+	door, err := u.o.Door(spaceID)
 	if err != nil {
 		return 0, err
 	}
-	k := b.keypad(door)
+	k := u.keypad(door)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	tries := k.tries
-	wait, _ := tries.Take(wrongCodes, b.o.Moment())
+	wait, _ := tries.Take(wrongCodes, u.o.Moment())
 	return wait, nil
 }
 
 // LiftLockout lets the keypad of a space's door take codes again at once, and
 // forgets the wrong ones, with who did it in the log. Where there are none to
 // forget it changes nothing.
-func (b *Codes) LiftLockout(ctx context.Context, spaceID, by string) error {
-	door, err := b.o.Door(spaceID)
+func (u *Codes) LiftLockout(ctx context.Context, spaceID, by string) error {
+	door, err := u.o.Door(spaceID)
 	if err != nil {
 		return err
 	}
-	k := b.keypad(door)
+	k := u.keypad(door)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	tries := k.tries
-	wait, _ := tries.Take(wrongCodes, b.o.Moment())
-	if k.tries.Whole(wrongCodes, b.o.Moment()) {
+	wait, _ := tries.Take(wrongCodes, u.o.Moment())
+	if k.tries.Whole(wrongCodes, u.o.Moment()) {
 		return nil
 	}
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	return u.o.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := keypadRows.Delete(tx, door.Lock.ID); err != nil {
 			return err
 		}
-		return b.o.Events.Push(tx, door.Lock.Event("codeLockoutLifted", "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
+		return u.o.Events.Push(tx, door.Lock.Event(eventLockoutLifted, "", time.Now(), map[string]any{"by": by, "seconds": int(wait.Seconds())}))
 	}, func() { k.tries = auth.Budget{} })
 }
 
 // answer judges what is typed at a door until ctx ends.
-func (b *Codes) answer(ctx context.Context, door Door) error {
-	k := b.keypad(door)
+func (u *Codes) answer(ctx context.Context, door Door) error {
+	k := u.keypad(door)
 	k.begin(door.Lock)
-	defer b.sumRefusals(k, true)
+	defer u.sumRefusals(k, true)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case typed := <-k.typed:
-			b.enter(ctx, k, door, typed)
+			u.enter(ctx, k, door, typed)
 			loop.Sleep(ctx, judgePause)
 		case <-time.After(k.untilRefusals()):
 		}
-		b.sumRefusals(k, false)
+		u.sumRefusals(k, false)
 	}
 }
 
@@ -126,70 +126,70 @@ func (k *keypad) begin(lock *device.Device) {
 
 // enter judges one code. Its outcome is stored before it takes effect, so who
 // cuts the power in time gains no try.
-func (b *Codes) enter(ctx context.Context, k *keypad, door Door, typed drivers.Secret) {
+func (u *Codes) enter(ctx context.Context, k *keypad, door Door, typed drivers.Secret) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(typed) < minDigits || len(typed) > maxDigits {
-		b.refuse(k, nil, codeShortOrFar)
+		u.refuse(k, nil, codeShortOrFar)
 		return
 	}
 	spent := k.tries
-	if _, ok := spent.Take(wrongCodes, b.o.Moment()); !ok {
-		b.refuse(k, nil, codeLockedOut)
+	if _, ok := spent.Take(wrongCodes, u.o.Moment()); !ok {
+		u.refuse(k, nil, codeLockedOut)
 		return
 	}
-	one := b.of(door.spaceID()).byHash[b.hash(door.spaceID(), typed)]
+	one := u.of(door.spaceID()).byHash[u.hash(door.spaceID(), typed)]
 	if one == nil {
-		b.countWrong(ctx, k, door, spent)
+		u.countWrong(ctx, k, door, spent)
 		return
 	}
-	if why := b.verdict(door, one, b.o.Clock.Now()); why != "" { // who has it guesses nothing
-		b.refuse(k, one, why)
+	if why := u.verdict(door, one, u.o.Clock.Now()); why != "" { // who has it guesses nothing
+		u.refuse(k, one, why)
 		return
 	}
-	if err := b.use(ctx, door, one); err != nil {
-		b.log(door).Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
-		b.refuse(k, one, codeNotFit)
+	if err := u.use(ctx, door, one); err != nil {
+		u.log(door).Error("a code was right, but the door stays locked", "name", one.Name, "error", err)
+		u.refuse(k, one, codeNotFit)
 	}
 }
 
 // countWrong counts a try, and logs if it was the last for now. One that cannot
 // be stored counts too, until the next start.
-func (b *Codes) countWrong(ctx context.Context, k *keypad, door Door, spent auth.Budget) {
+func (u *Codes) countWrong(ctx context.Context, k *keypad, door Door, spent auth.Budget) {
 	lock := door.Lock
-	rows := []eventlog.Row{lock.Event("codeRefused", "", time.Now(), map[string]any{"reason": codeUnknown})}
+	rows := []eventlog.Row{lock.Event(eventRefused, "", time.Now(), map[string]any{"reason": codeUnknown})}
 	next := spent
-	if wait, ok := next.Take(wrongCodes, b.o.Moment()); !ok {
-		rows = append(rows, lock.Event("codeLockout", "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
-		b.log(door).Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
+	if wait, ok := next.Take(wrongCodes, u.o.Moment()); !ok {
+		rows = append(rows, lock.Event(eventLockout, "", time.Now(), map[string]any{"seconds": int(wait.Seconds())}))
+		u.log(door).Warn("too many wrong codes at the keypad, it is locked out", "for", wait)
 	}
 	k.tries = spent
-	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
-		return errors.Join(b.o.Events.Push(tx, rows...), keypadRows.Put(tx, lock.ID, spent))
+	err := u.o.Events.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(u.o.Events.Push(tx, rows...), keypadRows.Put(tx, lock.ID, spent))
 	})
 	if err != nil {
-		b.log(door).Error("cannot store a wrong code, it counts until the next start", "error", err)
+		u.log(door).Error("cannot store a wrong code, it counts until the next start", "error", err)
 	}
 }
 
 // keypad returns the one at a door, as it was left. It outlives a change of the
 // lock's configuration: who guesses gains no try by one.
-func (b *Codes) keypad(door Door) *keypad {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	k := b.keypads[door.Lock.ID]
+func (u *Codes) keypad(door Door) *keypad {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	k := u.keypads[door.Lock.ID]
 	if k == nil {
-		k = &keypad{typed: make(chan drivers.Secret, 1), lock: door.Lock, tries: b.readTries(door)}
-		b.keypads[door.Lock.ID] = k
+		k = &keypad{typed: make(chan drivers.Secret, 1), lock: door.Lock, tries: u.readTries(door)}
+		u.keypads[door.Lock.ID] = k
 	}
 	return k
 }
 
 // readTries reads how many wrong codes a door had. What time has given back
 // until now is known once: from here on this run counts.
-func (b *Codes) readTries(door Door) (tries auth.Budget) {
-	now := b.o.Moment()
-	err := b.o.DB.View(func(tx *store.Tx) (err error) {
+func (u *Codes) readTries(door Door) (tries auth.Budget) {
+	now := u.o.Moment()
+	err := u.o.DB.View(func(tx *store.Tx) (err error) {
 		tries, err = keypadRows.Get(tx, door.Lock.ID)
 		return err
 	})
@@ -197,7 +197,7 @@ func (b *Codes) readTries(door Door) (tries auth.Budget) {
 		return auth.Budget{}
 	}
 	if err != nil { // damaged: as if there had been many
-		b.log(door).Error("cannot read the count of wrong codes, the keypad is locked out", "error", err)
+		u.log(door).Error("cannot read the count of wrong codes, the keypad is locked out", "error", err)
 		tries = auth.Budget{Spent: float64(wrongCodes.Burst), At: now}
 	}
 	if _, ok := tries.Take(wrongCodes, now); ok {
@@ -207,6 +207,6 @@ func (b *Codes) readTries(door Door) (tries auth.Budget) {
 }
 
 // log names the door.
-func (b *Codes) log(door Door) *slog.Logger {
-	return b.o.Log.With("meeting_space", door.Space, "device", door.Lock.ID)
+func (u *Codes) log(door Door) *slog.Logger {
+	return u.o.Log.With("meeting_space", door.Space, "device", door.Lock.ID)
 }

@@ -8,7 +8,7 @@ import (
 
 const (
 	// refusalWindow is how long the keypad of a door logs a kind of refusal
-	// once. What comes more often is counted, and logged when it is over: whoever
+	// once. What comes more often is counted, and logged when it is over: anybody who
 	// stands at the door and types shall not fill the log.
 	refusalWindow = time.Hour
 	// maxRefusals is how many kinds are told apart in that time: reasons and, of
@@ -59,7 +59,7 @@ func (r *refusals) close() map[refusal]int {
 
 // refuse logs that a code did not open the door, or counts it. The caller
 // holds the keypad's mu.
-func (b *Codes) refuse(k *keypad, c *storedCode, why string) {
+func (u *Codes) refuse(k *keypad, c *storedCode, why string) {
 	if !k.refused.take(why, c, time.Now()) {
 		return
 	}
@@ -68,12 +68,12 @@ func (b *Codes) refuse(k *keypad, c *storedCode, why string) {
 		details = c.details()
 	}
 	details["reason"] = why
-	b.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{k.lock.Event("codeRefused", "", time.Now(), details)}})
+	u.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{k.lock.Event(eventRefused, "", time.Now(), details)}})
 }
 
 // sumRefusals logs what was only counted, when its window is over, or at the
 // end.
-func (b *Codes) sumRefusals(k *keypad, last bool) {
+func (u *Codes) sumRefusals(k *keypad, last bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused.until.IsZero() || !last && time.Now().Before(k.refused.until) {
@@ -86,10 +86,10 @@ func (b *Codes) sumRefusals(k *keypad, last bool) {
 		if kind.code != "" {
 			details["code_id"] = kind.code
 		}
-		rows = append(rows, k.lock.Event("codeRefused", "", time.Now(), details))
+		rows = append(rows, k.lock.Event(eventRefused, "", time.Now(), details))
 	}
 	if len(rows) > 0 {
-		b.o.Events.Add(eventlog.Change{Rows: rows})
+		u.o.Events.Add(eventlog.Change{Rows: rows})
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"math/big"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 
+	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -23,22 +23,22 @@ import (
 // Set makes or replaces a code of a space, with who did it in the log. made are
 // the digits if they were made here: they are shown only now. It refuses a code
 // that the space cannot have beside the others.
-func (b *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
-	door, err := b.o.Door(spaceID)
+func (u *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
+	door, err := u.o.Door(spaceID)
 	if err != nil {
 		return c, "", false, err
 	}
-	b.turn.Lock()
-	defer b.turn.Unlock()
-	if err := b.check(door, &r); err != nil {
+	u.turn.Lock()
+	defer u.turn.Unlock()
+	if err := u.check(door, &r); err != nil {
 		return c, "", false, err
 	}
-	all, forgotten := b.makeRoom(door)
+	all, forgotten := u.makeRoom(door)
 	old, err := all.replaced(r)
 	if err != nil {
 		return c, "", false, err
 	}
-	one, made, err := b.newCode(door, all, old, r)
+	one, made, err := u.newCode(door, all, old, r)
 	if err != nil {
 		return c, "", false, err
 	}
@@ -46,14 +46,14 @@ func (b *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (
 	if err := next.fits(); err != nil {
 		return c, "", false, err
 	}
-	err = b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	err = u.o.Events.Update(ctx, func(tx *store.Tx) error {
 		for _, over := range forgotten {
 			if err := codeRows.Delete(tx, over.key()); err != nil {
 				return err
 			}
 		}
-		return b.write(tx, change{door, old, one}, by)
-	}, func() { b.show(spaceID, next) })
+		return u.write(tx, change{door, old, one}, by)
+	}, func() { u.show(spaceID, next) })
 	if err != nil {
 		return c, "", false, err
 	}
@@ -61,32 +61,32 @@ func (b *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (
 }
 
 // List returns the codes of a space, oldest first.
-func (b *Codes) List(spaceID string) ([]Code, error) {
-	if _, err := b.o.Door(spaceID); err != nil {
+func (u *Codes) List(spaceID string) ([]Code, error) {
+	if _, err := u.o.Door(spaceID); err != nil {
 		return nil, err
 	}
 	all := []Code{}
-	for _, one := range b.of(spaceID).all {
+	for _, one := range u.of(spaceID).all {
 		all = append(all, one.Code)
 	}
 	return all, nil
 }
 
 // Delete ends a code at once, with who did it in the log.
-func (b *Codes) Delete(ctx context.Context, spaceID, id, by string) error {
-	door, err := b.o.Door(spaceID)
+func (u *Codes) Delete(ctx context.Context, spaceID, id, by string) error {
+	door, err := u.o.Door(spaceID)
 	if err != nil {
 		return err
 	}
-	b.turn.Lock()
-	defer b.turn.Unlock()
-	all := b.of(spaceID)
+	u.turn.Lock()
+	defer u.turn.Unlock()
+	all := u.of(spaceID)
 	old := all.find(func(x *storedCode) bool { return x.ID == id })
 	if old == nil {
 		return problem.New(problem.NotFound, "code_id", "is not an unlock code of this meeting space")
 	}
-	return b.o.Events.Update(ctx, func(tx *store.Tx) error { return b.write(tx, change{door, old, nil}, by) },
-		func() { b.show(spaceID, all.with(old, nil)) })
+	return u.o.Events.Update(ctx, func(tx *store.Tx) error { return u.write(tx, change{door, old, nil}, by) },
+		func() { u.show(spaceID, all.with(old, nil)) })
 }
 
 // change is one code as it was and as it shall be; nil: there is none.
@@ -96,16 +96,16 @@ type change struct {
 }
 
 // write stores a change of a code and logs it.
-func (b *Codes) write(tx *store.Tx, c change, by string) error {
-	kind, what := "unlockCodeUpdated", c.one
+func (u *Codes) write(tx *store.Tx, c change, by string) error {
+	kind, what := eventUpdated, c.one
 	switch {
 	case c.one == nil:
-		kind, what = "unlockCodeDeleted", c.old
+		kind, what = eventDeleted, c.old
 		if err := codeRows.Delete(tx, c.old.key()); err != nil {
 			return err
 		}
 	case c.old == nil:
-		kind = "unlockCodeCreated"
+		kind = eventCreated
 	}
 	if c.one != nil {
 		if err := codeRows.Put(tx, c.one.key(), *c.one); err != nil {
@@ -115,37 +115,41 @@ func (b *Codes) write(tx *store.Tx, c change, by string) error {
 	details := what.details()
 	details["by"] = by
 	if c.door.Lock == nil { // it goes, or has gone
-		return b.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: what.SpaceID, Device: eventlog.SpaceDevice, Details: details})
+		return u.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: what.SpaceID, Device: eventlog.SpaceDevice, Details: details})
 	}
-	return b.o.Events.Push(tx, c.door.Lock.Event(kind, "", time.Now(), details))
+	return u.o.Events.Push(tx, c.door.Lock.Event(kind, "", time.Now(), details))
 }
 
 // newCode is the code that somebody asks for, in the place of old.
-func (b *Codes) newCode(door Door, all *codes, old *storedCode, r Request) (one *storedCode, made drivers.Secret, err error) {
-	now := b.o.Clock.Now().UTC().Truncate(time.Millisecond)
+func (u *Codes) newCode(door Door, all *codes, old *storedCode, r Request) (one *storedCode, made drivers.Secret, err error) {
+	now := u.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	one = &storedCode{Code: Code{ID: ulid.Make().String(), SpaceID: door.spaceID(), Created: now}}
 	if old != nil {
 		*one = *old
 	}
 	one.Name, one.BookingID, one.From, one.Until, one.Updated = r.Name, r.BookingID, r.From, r.Until, now
+	one.Window = booking.Interval{}
+	if b, ok := door.Room.Bookings().Get(r.BookingID); ok {
+		one.Window = booking.Interval{Start: b.Start, End: b.End}
+	}
 	switch {
 	case r.Code != "":
-	case old != nil && old.Mark == b.mark():
+	case old != nil && old.Mark == u.mark():
 		return one, "", nil
 	default:
-		made = b.freeCode(door.spaceID(), all)
+		made = u.freeCode(door.spaceID(), all)
 		r.Code = made
 	}
-	hash := b.hash(door.spaceID(), r.Code)
+	hash := u.hash(door.spaceID(), r.Code)
 	if other := all.byHash[hash]; other != nil && other != old {
 		return nil, "", problem.New(problem.Conflict, "code", "is that of another unlock code of this meeting space: choose other digits")
 	}
-	one.Hash, one.Mark, one.Digits = hash[:], b.mark(), len(r.Code)
+	one.Hash, one.Mark, one.Digits = hash[:], u.mark(), len(r.Code)
 	return one, made, nil
 }
 
 // freeCode makes digits that no code of the space has.
-func (b *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
+func (u *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 	values := big.NewInt(int64(math.Pow10(madeDigits)))
 	for {
 		n, err := rand.Int(rand.Reader, values)
@@ -153,7 +157,7 @@ func (b *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 			panic(err)
 		}
 		code := drivers.Secret(fmt.Sprintf("%0*d", madeDigits, n))
-		if all.byHash[b.hash(spaceID, code)] == nil {
+		if all.byHash[u.hash(spaceID, code)] == nil {
 			return code
 		}
 	}
@@ -161,12 +165,12 @@ func (b *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 
 // check refuses what can be no code of the space, and writes the name and the
 // times as they are kept.
-func (b *Codes) check(door Door, r *Request) error {
+func (u *Codes) check(door Door, r *Request) error {
 	r.Name = strings.TrimSpace(r.Name)
 	r.From, r.Until = r.From.UTC().Truncate(time.Millisecond), r.Until.UTC().Truncate(time.Millisecond)
 	switch {
-	case r.Name == "" || len(r.Name) > 100 || !utf8.ValidString(r.Name) || strings.ContainsFunc(r.Name, unicode.IsControl):
-		return problem.New(problem.Invalid, "name", "is out of range: want 1 to 100 bytes of text")
+	case r.Name == "" || len(r.Name) > 100 || !printable.Line(r.Name):
+		return problem.New(problem.Invalid, "name", "is out of range: want 1 to 100 bytes of text, without control characters")
 	case r.Code != "" && (!isDigits(r.Code) || len(r.Code) < minDigits || len(r.Code) > maxDigits):
 		return problem.New(problem.Invalid, "code", "is out of range: want %d to %d digits", minDigits, maxDigits)
 	case !eventlog.Storable(r.From):
@@ -175,7 +179,7 @@ func (b *Codes) check(door Door, r *Request) error {
 		return problem.New(problem.Invalid, "valid_until", "is out of range: want a year from 1970 to 9999")
 	case !r.Until.IsZero() && !r.Until.After(r.From):
 		return problem.New(problem.Invalid, "valid_until", "is not after valid_from")
-	case !r.Until.IsZero() && b.o.Clock.Trust() == clock.Trusted && !r.Until.After(b.o.Clock.Now()):
+	case !r.Until.IsZero() && u.o.Clock.Trust() == clock.Trusted && !r.Until.After(u.o.Clock.Now()):
 		return problem.New(problem.Invalid, "valid_until", "is past")
 	}
 	if r.BookingID == "" {
@@ -193,14 +197,14 @@ func (b *Codes) check(door Door, r *Request) error {
 
 // makeRoom is the codes of a space, without those that are over if there are too
 // many to add one.
-func (b *Codes) makeRoom(door Door) (all *codes, forgotten []*storedCode) {
-	all = b.of(door.spaceID())
+func (u *Codes) makeRoom(door Door) (all *codes, forgotten []*storedCode) {
+	all = u.of(door.spaceID())
 	if len(all.all) < maxCodes {
 		return all, nil
 	}
 	var left []*storedCode
 	for _, one := range all.all {
-		if b.over(door, one) {
+		if u.over(door, one) {
 			forgotten = append(forgotten, one)
 		} else {
 			left = append(left, one)

@@ -29,6 +29,8 @@ type Options struct {
 	Commands *device.Commands
 	Log      *slog.Logger
 
+	// Unsigned says whether a word of the cloud that is not signed may open a door.
+	Unsigned func() bool
 	// Moment is now, by which wrong codes are counted.
 	Moment func() auth.Moment
 	// Door returns the door of a meeting space. It refuses a space that there is
@@ -84,8 +86,8 @@ type Codes struct {
 // Open reads the codes. Those of a space that is gone stay, and open nothing. One
 // that cannot be read costs nothing else.
 func Open(_ context.Context, o Options) (*Codes, error) {
-	b := &Codes{o: o, keypads: map[string]*keypad{}}
-	return b, o.DB.View(func(tx *store.Tx) error {
+	u := &Codes{o: o, keypads: map[string]*keypad{}}
+	return u, o.DB.View(func(tx *store.Tx) error {
 		stored := map[string][]*storedCode{}
 		for _, c := range codeRows.All(tx) {
 			if len(c.Hash) == sha256.Size {
@@ -99,27 +101,27 @@ func Open(_ context.Context, o Options) (*Codes, error) {
 		for spaceID, all := range stored {
 			bySpace[spaceID] = newCodes(all)
 		}
-		b.bySpace.Store(&bySpace)
+		u.bySpace.Store(&bySpace)
 		return nil
 	})
 }
 
 // Run answers the keypads of all doors until ctx ends.
-func (b *Codes) Run(ctx context.Context) error {
-	return loop.ForEach(ctx, b.o.Doors, b.answer)
+func (u *Codes) Run(ctx context.Context) error {
+	return loop.ForEach(ctx, u.o.Doors, u.answer)
 }
 
 // of is the codes of a space.
-func (b *Codes) of(spaceID string) *codes {
-	if c := (*b.bySpace.Load())[spaceID]; c != nil {
+func (u *Codes) of(spaceID string) *codes {
+	if c := (*u.bySpace.Load())[spaceID]; c != nil {
 		return c
 	}
 	return &codes{}
 }
 
 // show makes these the codes of a space. The caller has the turn.
-func (b *Codes) show(spaceID string, c *codes) {
-	next := maps.Clone(*b.bySpace.Load())
+func (u *Codes) show(spaceID string, c *codes) {
+	next := maps.Clone(*u.bySpace.Load())
 	next[spaceID] = c
-	b.bySpace.Store(&next)
+	u.bySpace.Store(&next)
 }

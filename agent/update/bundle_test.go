@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"runtime/metrics"
 	"strings"
 	"testing"
 )
@@ -138,7 +139,8 @@ func containsAny(text, choices string) bool {
 	return false
 }
 
-// Whoever holds the gateway's disk or its cloud can send any bytes.
+// Whoever holds the gateway's disk or its cloud can send any bytes. They take no
+// memory for a size that they only say.
 func FuzzBundle(f *testing.F) {
 	var b bytes.Buffer
 	if err := Write(&b, manifestOf("1.1.0"), []byte("program"), vendor); err != nil {
@@ -146,8 +148,13 @@ func FuzzBundle(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add(b.Bytes()[:b.Len()-9])
+	keys := vendorKeys()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		opened, err := Open(bytes.NewReader(data), vendorKeys())
+		var opened *Bundle
+		var err error
+		if took := allocated(func() { opened, err = Open(bytes.NewReader(data), keys) }); took > uint64(16*len(data)+4<<20) {
+			t.Errorf("%d bytes take %d of memory", len(data), took)
+		}
 		if err != nil {
 			return
 		}
@@ -201,4 +208,14 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%q is a version", bad)
 		}
 	}
+}
+
+// allocated is how much memory f asks for, in bytes.
+func allocated(f func()) uint64 {
+	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(count)
+	before := count[0].Value.Uint64()
+	f()
+	metrics.Read(count)
+	return count[0].Value.Uint64() - before
 }

@@ -262,6 +262,10 @@ func TestPowerCut(t *testing.T) {
 		t.Errorf("only %d cuts that leave different disks", tried)
 	}
 	t.Logf("%d cuts after %d steps leave %d different disks to try", total, len(disk.steps), tried)
+	if !t.Failed() {
+		t.Attr("injected", fmt.Sprint(total))
+		t.Attr("survived", fmt.Sprint(total))
+	}
 }
 
 // lastOf starts until every try is spent.

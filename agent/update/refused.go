@@ -21,7 +21,7 @@ const (
 	Old          Cause = "old"           // not newer than what runs or has run
 	GivenUp      Cause = "given_up"      // was tried already
 	Unfit        Cause = "unfit"         // does not start here, or not with this configuration
-	NotThere     Cause = "not_there"     // whoever was to have it says that it does not
+	NotThere     Cause = "not_there"     // the one who was to have it says that it does not
 	Busy         Cause = "busy"          // later
 	DiskFull     Cause = "disk_full"     // once there is room
 )
@@ -49,7 +49,7 @@ type Refusal struct {
 	At     time.Time `json:"at"`            // by a clock that may have been wrong
 }
 
-// NoteRefusal keeps why a bundle was not taken, for whoever was not there. One
+// NoteRefusal keeps why a bundle was not taken, for those who were not there. One
 // that came at a bad moment is not kept.
 func (r *Releases) NoteRefusal(refused *Refused, url string) error {
 	if refused.Cause == Busy {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"roomgate/agent/goldentest"
 )
 
 func TestUpdateIsConfirmed(t *testing.T) {
@@ -21,9 +23,11 @@ func TestUpdateIsConfirmed(t *testing.T) {
 	must(t, r.Begin(true))
 	r.wantStart(t, "1.1.0", "1.1.0")
 	on := r.as("v1.1.0").OnTrial()
-	if on == nil || on.Tries != 2 || !on.Online || on.From != "1.0.0" || r.OnTrial() != nil {
+	if on == nil {
 		t.Fatalf("on trial: %+v", on)
 	}
+	goldentest.Values(t, "on trial", goldentest.Pairs{"Tries": {on.Tries, 2}, "Online": {on.Online, true},
+		"From": {on.From, "1.0.0"}, "OnTrial": {r.OnTrial(), nil}})
 	must(t, r.as("1.1.0").Confirm())
 	r.wantStart(t, "1.1.0", "1.1.0", "1.1.0", "1.1.0", "1.1.0")
 

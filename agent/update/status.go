@@ -80,14 +80,17 @@ func (u *Runner) Status() Status {
 
 // Lines says it for people, the most important first.
 func (u Status) Lines() []string {
-	all := []string{"running " + u.Running}
+	all := []string{u.Running + " runs"}
 	switch {
 	case u.Running == "":
-		all[0] = "stopped"
+		all[0] = "no gateway runs"
 	case !u.Release:
-		all[0] += ", the package"
+		all[0] += ", which the package installed"
 	}
-	if u.Other != "" {
+	switch {
+	case u.Other != "" && u.Running == "":
+		all = append(all, u.Other+" is installed")
+	case u.Other != "":
 		all = append(all, u.Other+" is kept beside it")
 	}
 	if t := u.Trial; t != nil {
@@ -115,12 +118,12 @@ func (u Status) Lines() []string {
 		all = append(all, u.Damaged)
 	}
 	if u.Keys == 0 {
-		all = append(all, "no update is taken: set update.keys in the configuration")
+		all = append(all, "the gateway takes no update: set update.keys in the configuration")
 	}
 	return all
 }
 
-// line says it for people, of whom the release of that version runs.
+// line says it for people; running is the version of the release that runs.
 func (n NotStarted) line(running string) string {
 	reason := strings.ReplaceAll(n.Reason, "\n", ", ")
 	if n.Version == Canonical(running) {
@@ -144,7 +147,7 @@ func (f *Fetching) line() string {
 		have += fmt.Sprintf(" of %.1f", float64(f.Size)/1e6)
 	}
 	if f.Problem == "" {
-		return fmt.Sprintf("fetching %s, %s are here", f.URL, have)
+		return fmt.Sprintf("the gateway fetches %s, %s are here", f.URL, have)
 	}
 	return fmt.Sprintf("%s cannot be fetched, %s are here, it is tried again: %s", f.URL, have, strings.ReplaceAll(f.Problem, "\n", ", "))
 }

@@ -44,7 +44,7 @@ func TestStatusOfAnUpdate(t *testing.T) {
 		g := run(t, r, h)
 		g.runsOn(t, time.Minute)
 		g.want(t, "nothing is done", `roomgate_update_info{running="1.1.0",other="",next="",trial=""} 1`,
-			`roomgate_update_state{state="steady"} 1`, `roomgate_update_damaged 0`, "running 1.1.0")
+			`roomgate_update_state{state="steady"} 1`, `roomgate_update_damaged 0`, "1.1.0 runs")
 		must(t, r.take(t, "1.2.0"))
 		g.runsOn(t, time.Minute)
 		g.want(t, "it waits", `roomgate_update_info{running="1.1.0",other="",next="1.2.0",trial=""} 1`,

@@ -29,7 +29,7 @@ func Canonical(version string) string {
 // as "dev", is older than every one.
 func Compare(a, b string) int {
 	if a == b {
-		return 0 // which spares whoever waits for a release the parser
+		return 0 // which spares anybody who waits for a release the parser
 	}
 	x, y := semver.FindStringSubmatch(described.ReplaceAllString(a, "")), semver.FindStringSubmatch(described.ReplaceAllString(b, ""))
 	if x == nil || y == nil {

@@ -39,7 +39,7 @@ func (a Answer) attempt(now time.Time) Attempt {
 // Success says whether the receiver has taken the notification: any 2xx.
 func (a Answer) Success() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Gone says whether the receiver wants no more (410).
+// Gone says whether the receiver wants no more notifications (status 410).
 func (a Answer) Gone() bool { return a.Status == http.StatusGone }
 
 // judge reads what matters of an answer's head.
@@ -67,7 +67,7 @@ func judge(resp *http.Response, now time.Time) Answer {
 // business of whoever registered it.
 const unreachable = "the receiver " + outgoing.Unreachable
 
-// noNetwork says whether an attempt has not left the gateway.
+// noNetwork says whether an attempt failed before it left the gateway.
 func noNetwork(err error) bool {
 	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.ENETDOWN)
 }

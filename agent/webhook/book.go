@@ -41,6 +41,7 @@ type hook struct {
 	waiting  []waitingDelivery
 	done     []string
 	busy     bool      // an attempt is under way
+	under    string    // the delivery of that attempt
 	failures int       // attempts in a row
 	rest     time.Time // leave it alone until then
 }
@@ -73,6 +74,15 @@ func (h *hook) drop(id string) bool {
 		h.done = slices.Delete(h.done, i, i+1)
 	}
 	return found
+}
+
+// postpone lets a delivery wait longer.
+func (h *hook) postpone(id string, due time.Time) {
+	for i := range h.waiting {
+		if h.waiting[i].id == id {
+			h.waiting[i].due = due
+		}
+	}
 }
 
 func (h *hook) info(now time.Time) Info {

@@ -25,7 +25,7 @@ type DeliveryState string
 
 // The states of a delivery.
 const (
-	Pending   DeliveryState = "pending" // it has not been sent, or is to be sent again
+	Pending   DeliveryState = "pending" // it is waiting to be sent, for the first time or again
 	Delivered DeliveryState = "delivered"
 	Failed    DeliveryState = "failed" // given up; it can be redelivered
 )
@@ -97,9 +97,9 @@ func (d Delivery) After(a Answer, now time.Time) Delivery {
 // was set back.
 const LongestWait = 24 * time.Hour
 
-// Pause is how long a webhook is left alone after so many failures in a row,
-// the last of which was answered like that: a receiver that is down is not
-// asked once for every notification that waits.
+// Pause is how long a webhook is left alone after that number of failures in a row,
+// given the last answer: a receiver that is down is not asked once for every
+// notification that waits.
 func Pause(failures int, a Answer) time.Duration {
 	if failures <= 0 {
 		return 0

@@ -59,7 +59,7 @@ type Options struct {
 	// Organization refuses an id, by problem.NotFound, that no organization has.
 	Organization func(id string) error
 	// Owner is the organization of a meeting space, empty if it has none. It refuses
-	// a space that there is not.
+	// an unknown space.
 	Owner func(spaceID string) (organization string, err error)
 	// Notify is the stage that writes notices to the administrators: the same
 	// transaction stores what they tell of.

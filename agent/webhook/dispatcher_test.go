@@ -8,6 +8,7 @@ import (
 
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 )
 
@@ -192,9 +193,11 @@ func TestSummary(t *testing.T) {
 		r.book("b3", 42)
 		r.wait(10 * time.Second)
 		s := r.Summary()
-		if s.Active != 1 || s.Failing != 1 || s.Disabled != 1 || s.Waiting != 2 || s.OldestS != 30 || len(s.Troubled) != 1 ||
-			s.Troubled[0].ID != w.ID || s.Troubled[0].Host != "a.example.com" || s.Troubled[0].Reason == "" {
-			t.Errorf("%+v", s)
+		if len(s.Troubled) != 1 {
+			t.Fatalf("%+v", s)
 		}
+		goldentest.Values(t, "the summary", goldentest.Pairs{"Active": {s.Active, 1}, "Failing": {s.Failing, 1}, "Disabled": {s.Disabled, 1},
+			"Waiting": {s.Waiting, 2}, "OldestS": {s.OldestS, 30}, "Troubled[0].ID": {s.Troubled[0].ID, w.ID},
+			"Troubled[0].Host": {s.Troubled[0].Host, "a.example.com"}, "no Troubled[0].Reason": {s.Troubled[0].Reason == "", false}})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/clock"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -37,12 +38,13 @@ func (p *Dispatcher) Create(ctx context.Context, r Request) (w Info, secret stri
 	if err := p.fanOutAll(ctx); err != nil {
 		return w, "", err
 	}
-	s, err := storedWebhook{Webhook: made, Secrets: secrets}.seal(p.keys)
+	s, err := storedWebhook{Webhook: made, Secrets: secrets}.sealAddress(p.keys).sealSecrets(p.keys)
 	if err != nil {
 		return w, "", err
 	}
 	err = p.db.Update(ctx, func(tx *store.Tx) error {
-		return errors.Join(webhooks.Put(tx, made.ID, s), logCursor.Put(tx, p.cursor))
+		return errors.Join(s.keep(tx), logCursor.Put(tx, p.cursor),
+			eventlog.Audit(ctx, tx, map[string]any{"webhook_id": made.ID, "organization_id": made.OrganizationID}))
 	})
 	if err != nil {
 		return w, "", err
@@ -57,16 +59,25 @@ func (p *Dispatcher) Create(ctx context.Context, r Request) (w Info, secret stri
 	return p.byID[made.ID].info(p.clock.Now()), secret, nil
 }
 
-// Change changes the address, the events or the state of a webhook. What has
-// happened before goes to it as it was. Enabled again, it gets what still waits
-// for it.
+// Change changes the address, the events or the state of a webhook. Earlier
+// deliveries keep the events that they have. A webhook that is enabled again gets
+// the deliveries that still wait for it.
 func (p *Dispatcher) Change(ctx context.Context, id string, c Change) (Info, error) {
 	return p.edit(ctx, id, func(s storedWebhook) (storedWebhook, error) {
-		if c.State != nil && *c.State == Active && s.Secrets.Current == "" {
-			return s, problem.New(problem.NotNow, "state", "cannot be active: %s", noSecret)
+		if s.URL == "" && c.URL == nil {
+			return s, problem.New(problem.NotNow, "url", "was stored under another device secret: give it with this change")
 		}
 		changed, err := s.With(c, p.policy, p.clock.Now())
+		if err != nil {
+			return s, err
+		}
 		s.Webhook = changed
+		if c.State != nil && *c.State == Active {
+			err = s.readable("state")
+		}
+		if c.URL != nil {
+			s = s.sealAddress(p.keys)
+		}
 		return s, err
 	})
 }
@@ -92,7 +103,7 @@ func (p *Dispatcher) Rotate(ctx context.Context, id string, secret Secret, overl
 			return s, err
 		}
 		s.Secrets, s.UpdatedAt = secrets, stamp(now)
-		return s.seal(p.keys)
+		return s.sealSecrets(p.keys)
 	})
 	if err != nil {
 		made = ""
@@ -121,7 +132,7 @@ func (p *Dispatcher) edit(ctx context.Context, id string, edit func(storedWebhoo
 		return w, err
 	}
 	err = p.db.Update(ctx, func(tx *store.Tx) error {
-		return errors.Join(webhooks.Put(tx, id, after), logCursor.Put(tx, p.cursor))
+		return errors.Join(after.keep(tx), logCursor.Put(tx, p.cursor), eventlog.Audit(ctx, tx, nil))
 	})
 	if err != nil {
 		return w, err
@@ -129,7 +140,7 @@ func (p *Dispatcher) edit(ctx context.Context, id string, edit func(storedWebhoo
 	p.saved = p.cursor
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	owner.Secrets, owner.Sealed, owner.Plain = after.Secrets, after.Sealed, after.Plain
+	owner.Secrets, owner.Sealed, owner.Plain, owner.SealedURL = after.Secrets, after.Sealed, after.Plain, after.SealedURL
 	owner.URL, owner.Events, owner.UpdatedAt = after.URL, after.Events, after.UpdatedAt
 	if after.State != before.State {
 		owner.State, owner.Reason = after.State, after.Reason
@@ -165,7 +176,7 @@ func (p *Dispatcher) Delete(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return webhooks.Delete(tx, id)
+		return errors.Join(webhooks.Delete(tx, id), eventlog.Audit(ctx, tx, nil))
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package webhook
 import (
 	"slices"
 	"strings"
+
+	"roomgate/agent/spelling"
 )
 
 // The names of the events that a webhook can get.
@@ -17,6 +19,14 @@ const (
 	BookingDisplaced = "booking.displaced"
 	DeviceAlert      = "device.alert"
 )
+
+// names are those by which webhooks may hear of an event.
+func names(event string) []string {
+	if event == BookingReleased || event == BookingDisplaced {
+		return []string{event, BookingCancelled, BookingEnd}
+	}
+	return []string{event}
+}
 
 // EventTest names the notification that somebody asked for to see one arrive.
 // Nobody subscribes to it.
@@ -40,6 +50,9 @@ func checkEvents(names []string) error {
 	for i, name := range names {
 		switch {
 		case !slices.Contains(known, name):
+			if near := spelling.Nearest(name, known); near != "" {
+				return invalid(item("events", i), "is %s: did you mean %q?", quoted(name), near)
+			}
 			return invalid(item("events", i), "is %s: want one of %s", quoted(name), strings.Join(known, ", "))
 		case slices.Contains(names[:i], name):
 			return invalid(item("events", i), "is %s a second time: name it once", quoted(name))

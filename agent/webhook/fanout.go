@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,10 +44,8 @@ func (p *Dispatcher) followLoop(ctx context.Context) error {
 			p.turn.Unlock()
 		}
 		switch {
-		case errors.Is(err, store.ErrFailed):
-			return err
 		case err != nil && ctx.Err() == nil:
-			p.log.Error("cannot store deliveries to webhooks, trying again: free space on the disk", "error", err)
+			p.log.Error("cannot store deliveries to webhooks, trying again: see roomgate doctor", "error", err)
 			loop.Sleep(ctx, 10*time.Second)
 			continue
 		}
@@ -138,7 +135,7 @@ func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
 	var e *loggedEvent // read for the first who wants it
 	for _, id := range slices.Sorted(maps.Keys(p.byID)) {
 		w := p.byID[id].Webhook
-		if !slices.Contains(w.Events, event) {
+		if !slices.ContainsFunc(names(event), func(name string) bool { return slices.Contains(w.Events, name) }) {
 			continue
 		}
 		if e == nil {
@@ -146,15 +143,16 @@ func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
 				return nil
 			}
 		}
-		if !w.Wants(event, e.Details.OrganizationID) {
+		name := e.nameFor(w, event, r.Time())
+		if !w.Wants(name, e.Details.OrganizationID) {
 			continue
 		}
-		body, err := Encode(event, r.Time(), id, e.data(event, w.OrganizationID, r))
+		body, err := Encode(name, r.Time(), id, e.data(event, w.OrganizationID, r))
 		if err != nil {
 			p.log.Error("cannot write an event for a webhook", "webhook", id, "event", r.Type, "error", err)
 			continue
 		}
-		made = append(made, NewDelivery(p.nextID(), id, event, body, p.clock.Now()))
+		made = append(made, NewDelivery(p.nextID(), id, name, body, p.clock.Now()))
 	}
 	return made
 }
@@ -176,6 +174,19 @@ func (p *Dispatcher) read(event string, r eventlog.Row) *loggedEvent {
 		e.Details.OrganizationID = owner
 	}
 	return &e
+}
+
+// nameFor is what an event is called for a webhook. Who knows the platform's four
+// events only, hears of a booking that was released or displaced as of one that was
+// cancelled or, if it had begun, that has ended.
+func (e loggedEvent) nameFor(w Webhook, event string, at time.Time) string {
+	if slices.Contains(w.Events, event) || event != BookingReleased && event != BookingDisplaced {
+		return event
+	}
+	if start, err := time.Parse(time.RFC3339, e.Details.StartTime); err == nil && !at.Before(start) {
+		return BookingEnd
+	}
+	return BookingCancelled
 }
 
 // data is the inner part of the notification to an organization's webhook.
@@ -240,12 +251,26 @@ func (b *book) forgetDone(w *hook, keep int) {
 	w.done = slices.Delete(w.done, 0, max(0, over))
 }
 
-// giveUp drops the oldest deliveries that wait for a webhook.
+// giveUp drops the oldest deliveries that wait for a webhook. One that is under way
+// may arrive yet, and stays.
 func (p *Dispatcher) giveUp(w *hook, n int) {
-	for _, d := range w.waiting[:n] {
+	gone := 0
+	w.waiting = slices.DeleteFunc(w.waiting, func(d waitingDelivery) bool {
+		if gone == n || d.id == w.under {
+			return false
+		}
+		gone++
 		p.forget(w.ID, d.id)
+		return true
+	})
+	p.dropped(w, gone)
+}
+
+// dropped counts deliveries that nobody gets.
+func (p *Dispatcher) dropped(w *hook, n int) {
+	if n == 0 {
+		return
 	}
-	w.waiting = slices.Delete(w.waiting, 0, n)
 	if w.Dropped == 0 {
 		p.log.Warn("too many deliveries wait for a webhook, dropping the oldest: see why its receiver does not take them", "webhook", w.ID)
 	}

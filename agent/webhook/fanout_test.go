@@ -7,6 +7,7 @@ import (
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 )
 
 // TestEventsGoToTheirOrganization, exactly as the platform writes them.
@@ -59,14 +60,44 @@ func TestAlertsGoToTheOwnerOfTheSpace(t *testing.T) {
 			r.happens(alert)
 			r.wait(time.Millisecond)
 			got := r.out.Take()
-			if len(got) != 1 || got[0].Host != "all.example.com" || got[0].Event != DeviceAlert || got[0].Data["alert"] != kind || got[0].Data["device"] != "temperature" ||
-				got[0].Data["organization_id"] != owner || got[0].Data["device_id"] != "hub-1" || got[0].Data["details"].(map[string]any)["temperature"] != 31.5 {
-				t.Errorf("%s came as %+v", kind, got)
+			if len(got) != 1 {
+				t.Fatalf("%s came as %+v", kind, got)
 			}
+			goldentest.Values(t, kind, goldentest.Pairs{"Host": {got[0].Host, "all.example.com"}, "Event": {got[0].Event, DeviceAlert},
+				"alert": {got[0].Data["alert"], kind}, "device": {got[0].Data["device"], "temperature"},
+				"organization_id": {got[0].Data["organization_id"], owner}, "device_id": {got[0].Data["device_id"], "hub-1"},
+				"temperature": {got[0].Data["details"].(map[string]any)["temperature"], 31.5}})
 			alert.Space = "gone"
 			r.happens(alert)
 			r.wait(time.Millisecond)
 			r.wantLines("of a space that is gone")
+		}
+	})
+}
+
+// Who has the platform's four events only hears of a booking that was given up, once:
+// as cancelled before its start, as ended after it.
+func TestGivenUpByThePlatformsNames(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		defer r.stop()
+		r.hook("four", owner, BookingCreated, BookingStart, BookingEnd, BookingCancelled)
+		r.hook("all", owner, Events()...)
+		r.hook("released", owner, BookingReleased)
+		for _, c := range []struct {
+			event, id string
+			hour      int
+			want      []string
+		}{
+			{BookingDisplaced, "b1", 10, []string{"all booking.displaced b1", "four booking.cancelled b1"}},
+			{BookingReleased, "b2", 10, []string{"all booking.released b2", "four booking.cancelled b2", "released booking.released b2"}},
+			{BookingDisplaced, "b3", 0, []string{"all booking.displaced b3", "four booking.end b3"}},
+			{BookingReleased, "b4", 0, []string{"all booking.released b4", "four booking.end b4", "released booking.released b4"}},
+			{BookingUpdated, "b5", 10, []string{"all booking.updated b5"}},
+		} {
+			r.happens(booked(c.event, c.id, owner, c.hour))
+			r.wait(time.Millisecond)
+			r.wantLines(c.event, c.want...)
 		}
 	})
 }

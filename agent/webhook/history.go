@@ -179,8 +179,8 @@ func (p *Dispatcher) newTest(id string) (w Webhook, d Delivery, secrets []Secret
 	switch {
 	case owner == nil:
 		return w, d, nil, noWebhook()
-	case owner.Secrets.Current == "":
-		return w, d, nil, problem.New(problem.NotNow, "state", "is disabled: %s", noSecret)
+	case owner.lost() != "":
+		return w, d, nil, problem.New(problem.NotNow, "state", "is disabled: %s", owner.lost())
 	case p.tests >= maxTests:
 		return w, d, nil, problem.New(problem.Unavailable, "", "%d tests of webhooks are under way: try again in ten seconds", maxTests)
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"time"
 
@@ -16,12 +17,8 @@ import (
 // was set, or is trusted now, is noticed after so long.
 const longestStep = 10 * time.Second
 
-// The events that say how a webhook stands.
-const (
-	eventFailing   = "webhookFailing"
-	eventRecovered = "webhookRecovered"
-	eventDisabled  = "webhookDisabled"
-)
+// unreadPause is the time before a delivery is read again that could not be.
+const unreadPause = time.Minute
 
 // sendLoop sends what is due. While the clock is not trusted it waits: the time in
 // a signature would be wrong, and receivers refuse that.
@@ -59,7 +56,7 @@ func (p *Dispatcher) sendDue(ctx context.Context, attempts *errgroup.Group) time
 			wait = min(wait, at.Sub(now))
 			continue
 		}
-		w.busy = true
+		w.busy, w.under = true, id
 		attempts.Go(func() error { p.attempt(ctx, w, id); return nil })
 	}
 	return max(wait, time.Millisecond)
@@ -107,15 +104,20 @@ func (p *Dispatcher) attempt(ctx context.Context, w *hook, id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.due.Wake()
-	w.busy = false
+	w.busy, w.under = false, ""
 	switch {
 	case p.byID[hookID] != w || ctx.Err() != nil && !answer.Success():
 		return // it was deleted, or we are about to stop and it comes again
-	case err != nil:
-		p.log.Error("cannot read a delivery, giving it up", "webhook", hookID, "delivery", id, "error", err)
+	case errors.Is(err, store.ErrNotFound): // a repair of the database has lost it
+		p.log.Error("a delivery is not in the database any more, giving it up", "webhook", hookID, "delivery", id)
 		if w.drop(id) {
 			p.forget(hookID, id)
+			p.dropped(w, 1)
 		}
+		return
+	case err != nil:
+		p.log.Error("cannot read a delivery now, trying again in a minute: see roomgate doctor", "webhook", hookID, "delivery", id, "error", err)
+		w.postpone(id, p.clock.Now().Add(unreadPause))
 		return
 	}
 	p.logHidden(w, answer)

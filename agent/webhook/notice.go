@@ -10,11 +10,15 @@ type Notice struct {
 
 // noticeOf says that a webhook is in trouble, and what can be done.
 func noticeOf(w Webhook, pending int) Notice {
-	text := fmt.Sprintf("The webhook %s at %s is %s: %s.\n\n%d deliveries wait for it. ", w.ID, hostOf(w.URL), w.State, w.Reason, pending)
+	at, subject := " at "+hostOf(w.URL), "webhook at "+hostOf(w.URL)
+	if w.URL == "" { // it cannot be read
+		at, subject = "", "webhook "+w.ID
+	}
+	text := fmt.Sprintf("The webhook %s%s is %s: %s.\n\n%d deliveries wait for it. ", w.ID, at, w.State, w.Reason, pending)
 	if w.State == Disabled {
 		text += "It gets no notifications until it is set to active again. If nobody needs it, delete it.\n"
 	} else {
 		text += "It is still tried, and is active again with the first success. What was given up\ncan be redelivered from the log of its deliveries.\n"
 	}
-	return Notice{w.OrganizationID, fmt.Sprintf("webhook at %s is %s", hostOf(w.URL), w.State), text}
+	return Notice{w.OrganizationID, fmt.Sprintf("%s is %s", subject, w.State), text}
 }

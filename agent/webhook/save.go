@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -29,10 +28,8 @@ func (p *Dispatcher) saveLoop(ctx context.Context) error {
 		}
 		err := p.saveAll(ctx)
 		switch {
-		case errors.Is(err, store.ErrFailed):
-			return err
 		case err != nil && ctx.Err() == nil:
-			p.log.Error("cannot store the results of deliveries to webhooks, keeping them in memory: free space on the disk", "error", err)
+			p.log.Error("cannot store the results of deliveries to webhooks, keeping them in memory: see roomgate doctor", "error", err)
 			pause = min(2*max(pause, time.Second), time.Minute)
 			p.save.Wake()
 		default:
@@ -77,7 +74,7 @@ func (p *Dispatcher) saveAll(ctx context.Context) error {
 		p.giveBack(u)
 		return err
 	}
-	p.settle(u)
+	p.forgetStored(u)
 	return nil
 }
 
@@ -98,8 +95,8 @@ func (b *book) takeUnsaved() unsaved {
 }
 
 func (u unsaved) write(tx *store.Tx, log *eventlog.Log) error {
-	for id, w := range u.hooks {
-		if err := webhooks.Put(tx, id, w); err != nil {
+	for _, w := range u.hooks {
+		if err := w.keep(tx); err != nil {
 			return err
 		}
 	}
@@ -132,9 +129,9 @@ func (b *book) giveBack(u unsaved) {
 	b.notices = b.notices[max(0, len(b.notices)-maxRows):]
 }
 
-// settle forgets the deliveries that the store has now, unless they are newer
+// forgetStored forgets the deliveries that the store has now, unless they are newer
 // by now.
-func (b *book) settle(u unsaved) {
+func (b *book) forgetStored(u unsaved) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, written := range u.deliveries {

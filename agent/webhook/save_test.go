@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/goldentest"
 	"roomgate/store"
 )
 
@@ -40,9 +41,12 @@ func TestTroubleIsOneTransaction(t *testing.T) {
 			t.Error("nobody who follows the log is woken")
 		}
 		state, events, notices := r.trouble(w.ID)
-		if state != Disabled || events != 1 || len(notices) != 1 || notices[0].OrganizationID != owner || notices[0].Subject != "webhook at gone.example.com is disabled" {
-			t.Errorf("then: %s, %d events, notices %+v", state, events, notices)
+		if len(notices) != 1 {
+			t.Fatalf("then: %s, %d events, notices %+v", state, events, notices)
 		}
+		goldentest.Values(t, "then", goldentest.Pairs{"state": {state, Disabled}, "events": {events, 1},
+			"OrganizationID": {notices[0].OrganizationID, owner},
+			"Subject":        {notices[0].Subject, "webhook at gone.example.com is disabled"}})
 	})
 }
 

@@ -7,17 +7,22 @@ import (
 	"fmt"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/problem"
 	"roomgate/store"
 )
 
-// noSecret is why a webhook is disabled whose secrets cannot be read.
-const noSecret = "its secret was stored under another device secret: rotate it and tell the receiver, then set the webhook to active"
+// Why a webhook is disabled that cannot be read under this device secret.
+const (
+	noSecret  = "its secret was stored under another device secret: rotate it and tell the receiver, then set the webhook to active"
+	noAddress = "its address and its secret were stored under another device secret: set its url, rotate its secret and tell the receiver, then set the webhook to active"
+)
 
-// place is what sealed secrets are bound to.
-func (s storedWebhook) place() string { return "webhook/" + s.ID }
+// place is what sealed secrets are bound to, and addressPlace the sealed address.
+func (s storedWebhook) place() string        { return "webhook/" + s.ID }
+func (s storedWebhook) addressPlace() string { return s.place() + "/url" }
 
-// seal encrypts the secrets for the store.
-func (s storedWebhook) seal(keys *auth.Keys) (storedWebhook, error) {
+// sealSecrets encrypts the secrets for the store.
+func (s storedWebhook) sealSecrets(keys *auth.Keys) (storedWebhook, error) {
 	text, err := json.Marshal(s.Secrets)
 	if err != nil {
 		return s, fmt.Errorf("seal the secrets of a webhook: %w", err)
@@ -26,9 +31,37 @@ func (s storedWebhook) seal(keys *auth.Keys) (storedWebhook, error) {
 	return s, nil
 }
 
-// open reads the secrets. They are empty where that cannot be; what is sealed is
-// kept, in case the device secret comes back.
+// sealAddress encrypts the address for the store: a token in it is often all
+// that somebody needs to speak in the name of the building.
+func (s storedWebhook) sealAddress(keys *auth.Keys) storedWebhook {
+	s.SealedURL = keys.Seal(s.addressPlace(), []byte(s.URL))
+	return s
+}
+
+// keep stores a webhook, without what is sealed.
+func (s storedWebhook) keep(tx *store.Tx) error {
+	if len(s.SealedURL) > 0 {
+		s.URL = ""
+	}
+	return webhooks.Put(tx, s.ID, s)
+}
+
+// open reads the address and the secrets. They are empty where that cannot be;
+// what is sealed is kept, in case the device secret comes back.
 func (s *storedWebhook) open(keys *auth.Keys) error {
+	return errors.Join(s.openAddress(keys), s.openSecrets(keys))
+}
+
+func (s *storedWebhook) openAddress(keys *auth.Keys) error {
+	if len(s.SealedURL) == 0 {
+		return nil // an earlier version has stored it
+	}
+	text, err := keys.Open(s.addressPlace(), s.SealedURL)
+	s.URL = string(text)
+	return err
+}
+
+func (s *storedWebhook) openSecrets(keys *auth.Keys) error {
 	if s.Plain != nil {
 		s.Secrets = *s.Plain
 		return nil
@@ -40,6 +73,25 @@ func (s *storedWebhook) open(keys *auth.Keys) error {
 	return json.Unmarshal(text, &s.Secrets)
 }
 
+// lost is why nothing can be sent to a webhook that cannot be read; empty: it can.
+func (s storedWebhook) lost() string {
+	switch {
+	case s.URL == "":
+		return noAddress
+	case s.Secrets.Current == "":
+		return noSecret
+	}
+	return ""
+}
+
+// readable refuses what needs a webhook to which something can be sent.
+func (s storedWebhook) readable(field string) error {
+	if reason := s.lost(); reason != "" {
+		return problem.New(problem.NotNow, field, "cannot be active: %s", reason)
+	}
+	return nil
+}
+
 // admit takes a stored webhook in. One whose secrets cannot be read would
 // sign so that no receiver takes it, and is disabled.
 func (p *Dispatcher) admit(s storedWebhook) {
@@ -49,31 +101,36 @@ func (p *Dispatcher) admit(s storedWebhook) {
 	if err == nil {
 		return
 	}
-	p.log.Error("cannot read the secret of a webhook, disabling it: rotate its secret", "webhook", s.ID, "error", err)
+	p.log.Error("cannot read the address or the secret of a webhook, disabling it", "webhook", s.ID, "reason", s.lost(), "error", err)
 	if s.State == Disabled {
 		return
 	}
-	w.State, w.Reason = Disabled, noSecret
+	w.State, w.Reason = Disabled, s.lost()
 	p.dirty[s.ID] = true
 	p.announce(w, eventDisabled, Delivery{})
 	p.save.Wake()
 }
 
-// sealPlain seals the secrets that an earlier version has stored as they are.
-// On a full disk the next start does it. Older snapshots have them, and pages
-// of the file that are not used again yet: who may have read those is kept out
-// by rotating the secrets.
+// sealPlain seals the secrets and the addresses that an earlier version has
+// stored as they are. On a full disk the next start does it. Older snapshots have
+// them, and pages of the file that are not used again yet: who may have read
+// those is kept out by rotating the secrets, and by another address.
 func (p *Dispatcher) sealPlain(ctx context.Context) error {
 	var plain []*hook
 	for _, w := range p.byID {
-		if w.Plain == nil {
+		if w.Plain == nil && len(w.SealedURL) > 0 {
 			continue
 		}
-		sealed, err := w.seal(p.keys)
-		if err != nil {
-			return err
+		if w.Plain != nil {
+			sealed, err := w.sealSecrets(p.keys)
+			if err != nil {
+				return err
+			}
+			w.storedWebhook = sealed
 		}
-		w.storedWebhook = sealed
+		if len(w.SealedURL) == 0 {
+			w.storedWebhook = w.sealAddress(p.keys)
+		}
 		plain = append(plain, w)
 	}
 	if len(plain) == 0 {
@@ -81,14 +138,14 @@ func (p *Dispatcher) sealPlain(ctx context.Context) error {
 	}
 	err := p.db.Update(ctx, func(tx *store.Tx) error {
 		for _, w := range plain {
-			if err := webhooks.Put(tx, w.ID, w.storedWebhook); err != nil {
+			if err := w.keep(tx); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if errors.Is(err, store.ErrFull) {
-		p.log.Error("cannot seal the secrets of webhooks, the next start tries again: free space on the disk", "error", err)
+	if store.Unstored(err) {
+		p.log.Error("cannot seal the addresses and secrets of webhooks, the next start tries again: see roomgate doctor", "error", err)
 		return nil
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +15,9 @@ import (
 	"roomgate/agent/webhook/webhooktest"
 	"roomgate/store"
 )
+
+// secretURL is an address that tells a secret.
+const secretURL = "https://a.example.com/path-canary?token=query-canary"
 
 // signed says whether a notification was signed with a secret.
 func signed(p webhooktest.Post, secret Secret) bool {
@@ -34,7 +38,8 @@ func (r *rig) one(id string, hour int) webhooktest.Post {
 	return got[0]
 }
 
-// TestSecretsAreSealed looks for the secrets of webhooks in the database.
+// TestSecretsAreSealed looks for the secrets of webhooks in the database, and for
+// what is secret of their addresses.
 func TestSecretsAreSealed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -44,13 +49,18 @@ func TestSecretsAreSealed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, address := range []string{"https://a.example.com/first-canary?token=second-canary", secretURL} {
+			if _, err := r.Change(t.Context(), w.ID, Change{URL: &address}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r.one("b1", 40)
 		r.stop()
 		file, err := os.ReadFile(r.path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, canary := range []string{"the secret of a", made, strings.TrimPrefix(made, "whsec_")} {
+		for _, canary := range []string{"canary", "the secret of a", made, strings.TrimPrefix(made, "whsec_")} {
 			if bytes.Contains(file, []byte(canary)) {
 				t.Errorf("%q is in the database", canary)
 			}
@@ -58,6 +68,9 @@ func TestSecretsAreSealed(t *testing.T) {
 		r = startRig(t, rigOptions{dir: dir})
 		defer r.stop()
 		p := r.one("b2", 41)
+		if now := r.state(w.ID); now.URL != secretURL {
+			t.Errorf("after a restart it is at %s", now.URL)
+		}
 		if !signed(p, Secret(made)) || p.Header.Get(HeaderPrevious) == "" {
 			t.Errorf("after a restart it is signed by %q", p.Header)
 		}
@@ -79,6 +92,7 @@ func TestPlainSecretsAreSealed(t *testing.T) {
 		}
 		old := row()
 		old.Sealed, old.Plain = nil, &Secrets{Current: "a secret of an earlier version"}
+		old.SealedURL, old.URL = nil, secretURL
 		if err := r.db.Update(t.Context(), func(tx *store.Tx) error { return webhooks.Put(tx, w.ID, old) }); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +100,7 @@ func TestPlainSecretsAreSealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = openRig(t, rigOptions{dir: dir})
-		if now := row(); now.Plain != nil || len(now.Sealed) == 0 {
+		if now := row(); now.Plain != nil || len(now.Sealed) == 0 || now.URL != "" || len(now.SealedURL) == 0 {
 			t.Errorf("opened it is stored as %+v", now)
 		}
 		commits := r.db.Stats().Commits
@@ -100,6 +114,9 @@ func TestPlainSecretsAreSealed(t *testing.T) {
 		}
 		if p := r.one("b1", 40); !signed(p, "a secret of an earlier version") {
 			t.Errorf("signed by %q", p.Header)
+		}
+		if now := r.state(w.ID); now.URL != secretURL {
+			t.Errorf("it is at %q", now.URL)
 		}
 	})
 }
@@ -117,12 +134,14 @@ func TestSecretsOfAnotherDevice(t *testing.T) {
 		r.book("b1", 40)
 		r.wait(time.Minute)
 		r.wantLines("without a secret")
-		if now := r.state(w.ID); now.State != Disabled || now.Reason != noSecret || r.happened(eventDisabled) != 1 {
+		if now := r.state(w.ID); now.State != Disabled || now.Reason != noAddress || r.happened(eventDisabled) != 1 {
 			t.Errorf("%+v", now)
 		}
-		on := Active
-		if _, err := r.Change(t.Context(), w.ID, Change{State: &on}); problem.As(err) == nil || problem.As(err).Code != problem.NotNow {
-			t.Errorf("active without a secret: %v", err)
+		on, address := Active, "https://a.example.com/again"
+		for _, c := range []Change{{State: &on}, {State: &on, URL: &address}, {Events: &[]string{BookingCancelled}}} {
+			if _, err := r.Change(t.Context(), w.ID, c); problem.As(err) == nil || problem.As(err).Code != problem.NotNow {
+				t.Errorf("%+v without a secret: %v", c, err)
+			}
 		}
 		if _, err := r.Test(t.Context(), w.ID); problem.As(err) == nil || problem.As(err).Code != problem.NotNow {
 			t.Errorf("a test without a secret: %v", err)
@@ -144,11 +163,41 @@ func TestSecretsOfAnotherDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Change(t.Context(), w.ID, Change{State: &on}); err != nil {
+		if _, err := r.Test(t.Context(), w.ID); problem.As(err) == nil || problem.As(err).Code != problem.NotNow {
+			t.Errorf("a test without an address: %v", err)
+		}
+		if _, err := r.Change(t.Context(), w.ID, Change{State: &on, URL: &address}); err != nil {
 			t.Error(err)
 		}
 		if p := r.one("b3", 42); !signed(p, Secret(made)) || p.Header.Get(HeaderPrevious) != "" {
 			t.Errorf("signed by %q", p.Header)
 		}
+	})
+}
+
+// TestAnAddressOfTheVersionBefore opens a database whose secrets are sealed and
+// whose addresses are not, without its device secret: the address is known.
+func TestAnAddressOfTheVersionBefore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := openRig(t, rigOptions{dir: dir})
+		w := r.hook("a", owner, BookingCreated)
+		r.must(r.db.Update(t.Context(), func(tx *store.Tx) error {
+			s, err := webhooks.Get(tx, w.ID)
+			s.SealedURL, s.URL = nil, secretURL
+			return errors.Join(err, webhooks.Put(tx, w.ID, s))
+		}))
+		r.must(r.close())
+		r = startRig(t, rigOptions{dir: dir, secret: "another"})
+		defer r.stop()
+		if now := r.state(w.ID); now.State != Disabled || now.Reason != noSecret || now.URL != secretURL {
+			t.Errorf("%+v", now)
+		}
+		r.must(r.db.View(func(tx *store.Tx) error {
+			if s, err := webhooks.Get(tx, w.ID); err != nil || s.URL != "" || len(s.Sealed) == 0 {
+				t.Errorf("it is stored as %+v, %v", s, err)
+			}
+			return nil
+		}))
 	})
 }

@@ -5,10 +5,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"roomgate/agent/printable"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 const (
@@ -48,7 +47,7 @@ func (s Secret) check() error {
 	if len(text) < minSecret || len(text) > maxSecret {
 		return invalid("secret", "has %d bytes: want %d to %d, or leave it out and one is made", len(text), minSecret, maxSecret)
 	}
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+	if !printable.Line(text) {
 		return invalid("secret", "has characters that cannot be written: want text without control characters")
 	}
 	if rest, ok := strings.CutPrefix(text, secretPrefix); ok {

@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/outgoing"
 
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -82,9 +83,9 @@ func TestAnswers(t *testing.T) {
 	} {
 		s, sender := receiver(t, answer(c.status, c.retry))
 		a := sender.Send(t.Context(), s.URL, "id", nil, []Secret{"a secret"})
-		if a.Status != c.status || a.Success() != c.success || a.Gone() != c.gone || a.RetryAfter != c.wait || (a.Error == "") != c.success || a.Offline {
-			t.Errorf("%d with Retry-After %q: %+v", c.status, c.retry, a)
-		}
+		goldentest.Values(t, fmt.Sprintf("%d with Retry-After %q", c.status, c.retry), goldentest.Pairs{"Status": {a.Status, c.status}, "Success": {a.Success(), c.success},
+			"Gone": {a.Gone(), c.gone}, "RetryAfter": {a.RetryAfter, c.wait}, "no Error": {a.Error == "", c.success},
+			"Offline": {a.Offline, false}})
 	}
 	if followed.Load() > 0 {
 		t.Error("a redirect was followed")

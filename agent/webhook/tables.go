@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	// webhooks holds the webhooks by id, with the secrets that they sign with, sealed.
+	// webhooks holds the webhooks by id, with their addresses and the secrets that they
+	// sign with, sealed.
 	webhooks = store.NewTable[storedWebhook]("webhooks")
 	// deliveries holds what webhooks were and will be sent, by webhook and
 	// delivery id. Of one webhook at most maxWaiting wait, then the oldest goes,
@@ -24,14 +25,17 @@ const logCursor eventlog.Cursor = "webhooks"
 func Buckets() []string { return []string{webhooks.Bucket(), deliveries.Bucket()} }
 
 // storedWebhook is a webhook with what is never shown of it. What it signs with
-// is encrypted under the device secret: a copy of the database alone forges no
-// notification. So a backup without device.secret cannot sign either; its
-// webhooks are disabled until their secrets are rotated.
+// and where it goes, is encrypted under the device secret: a copy of the database
+// alone forges no notification, nor a message to the receiver. So a backup without
+// device.secret cannot send either; its webhooks are disabled until they have
+// another address and their secrets are rotated.
 type storedWebhook struct {
 	Webhook
-	Secrets Secrets  `json:"-"` // empty: they cannot be read
-	Sealed  []byte   `json:"sealed,omitempty"`
-	Plain   *Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
+	Secrets Secrets `json:"-"` // empty: they cannot be read
+	Sealed  []byte  `json:"sealed,omitempty"`
+	// SealedURL is the address; empty: an earlier version has stored it in the row.
+	SealedURL []byte   `json:"url_sealed,omitempty"`
+	Plain     *Secrets `json:"secrets,omitempty"` // as an earlier version has stored them
 }
 
 // deliveryKey is where the store has a delivery.

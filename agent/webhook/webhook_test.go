@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/outgoing"
 	"roomgate/agent/problem"
 )
@@ -142,10 +143,12 @@ func TestWith(t *testing.T) {
 	active, disabled, failing := Active, Disabled, Failing
 	w.State, w.Reason = Failing, "down"
 	later, err := w.With(Change{URL: &url, Events: &events, State: &active}, outgoing.Policy{}, noon.Add(time.Hour))
-	if err != nil || later.URL != url || later.Events[0] != DeviceAlert || later.State != Active || later.Reason != "" ||
-		!later.UpdatedAt.Equal(noon.Add(time.Hour)) || !later.CreatedAt.Equal(noon) {
-		t.Errorf("changed to %+v, %v", later, err)
+	if err != nil {
+		t.Fatalf("changed to %+v, %v", later, err)
 	}
+	goldentest.Values(t, "changed to", goldentest.Pairs{"URL": {later.URL, url}, "Events[0]": {later.Events[0], DeviceAlert},
+		"State": {later.State, Active}, "Reason": {later.Reason, ""},
+		"UpdatedAt": {later.UpdatedAt.Equal(noon.Add(time.Hour)), true}, "CreatedAt": {later.CreatedAt.Equal(noon), true}})
 	if w.URL == url || w.Events[0] == DeviceAlert {
 		t.Errorf("the change reached the old one: %+v", w)
 	}

@@ -2,16 +2,17 @@
 // gateways and to consume what they send.
 //
 //	b, err := backend.Open(backend.Options{URL: "mqtts://broker", ClientID: "backend"})
-//	go b.Consume(ctx, "+", func(gateway, level string, e cloud.Envelope) error { ... })
-//	id, err := b.Command(ctx, "hq", backend.Command{MeetingSpaceID: s, DeviceType: "lock", Action: "open"})
+//	ledger, err := backend.OpenFile("ledger.db")
+//	go b.Consume(ctx, ledger, func(ctx context.Context, tx backend.Tx, r backend.Received) error { ... })
+//	receipt, err := b.Command(ctx, "hq", backend.Command{MeetingSpaceID: s, DeviceType: "light", Action: "on"})
 //
 // # Why
 //
 // A gateway sends every outbox row at least once and forgets it when the
 // backend says so. So the backend keeps, per gateway, which sequences it has
-// handed on: it hands each on once, acknowledges as far as there is no gap,
-// and asks for what is missing. It keeps this in memory: after a restart a row
-// may come again, with the id it had.
+// handed on, in a Ledger: it hands each on once, acknowledges as far as there
+// is no gap, and asks for what is missing. A PUBACK of the broker is proof of
+// nothing, a receipt of the gateway is.
 package backend
 
 import (
@@ -36,7 +37,7 @@ var ErrRunning = errors.New("backend is running already")
 
 // Options say where the backend connects. URL and ClientID are required.
 type Options struct {
-	URL      string // mqtt://host or mqtts://host
+	URL      string // mqtt://host or mqtts://host, or several with commas between
 	ClientID string // the session at the broker
 	Username string
 	Password func() (string, error)
@@ -45,50 +46,27 @@ type Options struct {
 	// AckEvery is the least pause between two acknowledgements to a gateway;
 	// 0: 200 ms.
 	AckEvery time.Duration
+	// Gateway is whose messages are consumed; empty: those of every gateway.
+	Gateway string
+	// Workers is how many call the handler at the same time, 1 to 64; 0: 4.
+	Workers int
 	// Signer signs commands and configurations; nil: nothing is signed.
 	Signer *Signer
 	Log    *slog.Logger // nil: slog.Default()
-}
-
-// Command is an order to a device of a gateway.
-type Command struct {
-	MeetingSpaceID string          `json:"meeting_space_id"`
-	DeviceType     string          `json:"device_type"`
-	SubDevice      string          `json:"sub_device,omitempty"`
-	Action         string          `json:"action"`
-	Value          json.RawMessage `json:"value,omitempty"`
-	ExpiresAt      time.Time       `json:"expires_at,omitzero"`
-	// TTL is in seconds from the message's time, 0.001 to 86400; 0: the gateway's
-	// usual. What unlocks may be at most a minute ahead, by either.
-	TTL float64 `json:"ttl_s,omitempty"`
-}
-
-// usualLife is how long a signed command is wanted that does not say.
-const usualLife = 30 * time.Second
-
-// dated is a command that says until when it is wanted by a clock: one that counts
-// from its arrival would be as fresh whenever it comes.
-func (c Command) dated(now time.Time) Command {
-	if !c.ExpiresAt.IsZero() {
-		return c
-	}
-	life := usualLife
-	if c.TTL > 0 {
-		life = time.Duration(c.TTL * float64(time.Second))
-	}
-	c.ExpiresAt, c.TTL = now.UTC().Add(life), 0
-	return c
 }
 
 // Backend is one session of a cloud backend.
 type Backend struct {
 	o Options
 
-	mu      sync.Mutex
-	link    *cloud.Link // while running
-	up      chan struct{}
-	ledgers map[string]*ledger
-	kept    map[string]string // id of the retained message last handed on, by topic
+	mu       sync.Mutex
+	link     *cloud.Link // while running
+	up       chan struct{}
+	progress map[string]*progress // as it is committed, by gateway
+	kept     map[string]string    // id of the retained message last handed on, by topic
+	waiting  map[string]*waiter   // who waits for a receipt, by the id of the command
+	fleet    map[string]*Gateway  // what gateways have said of themselves
+	consumes bool                 // somebody hears them
 }
 
 // Open checks the options. Run or Consume connects.
@@ -99,56 +77,45 @@ func Open(o Options) (*Backend, error) {
 	if o.ClientID == "" {
 		return nil, errors.New("backend has no client id: name the session")
 	}
+	o.Gateway, o.Workers = cmp.Or(o.Gateway, "+"), min(max(cmp.Or(o.Workers, 4), 1), 64)
 	o.AckEvery = cmp.Or(o.AckEvery, 200*time.Millisecond)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Backend{o: o, up: make(chan struct{}), ledgers: map[string]*ledger{}, kept: map[string]string{}}, nil
+	return &Backend{o: o, up: make(chan struct{}), progress: map[string]*progress{}, kept: map[string]string{},
+		waiting: map[string]*waiter{}, fleet: map[string]*Gateway{}}, nil
 }
 
 // Run keeps the backend connected, for sending only, until ctx ends.
-func (b *Backend) Run(ctx context.Context) error { return b.run(ctx, nil, nil) }
+func (b *Backend) Run(ctx context.Context) error { return b.run(ctx, nil, func(string, span) {}, nil) }
 
-// Consume keeps the backend connected until ctx ends and hands on what a
-// gateway, or with "+" every gateway, sends: each outbox row once, in the
-// order of arrival. level is the topic below up/, as "event" or
-// "state/{meeting_space_id}". An error makes the broker send the message
-// again; nil acknowledges it, to the gateway too.
-func (b *Backend) Consume(ctx context.Context, gateway string, f func(gateway, level string, e cloud.Envelope) error) error {
-	if gateway != "+" && !cloud.ValidGateway(gateway) {
-		return fmt.Errorf("gateway %q: want an id of 1 to 64 letters, digits, - _ . or + for all", gateway)
-	}
-	receive := func(_ context.Context, m cloud.Message) error { return b.receive(m, f) }
-	return b.run(ctx, []string{cloud.Topics{Gateway: gateway}.Up("#")}, receive)
-}
-
-func (b *Backend) run(ctx context.Context, subscribe []string, receive func(context.Context, cloud.Message) error) error {
+func (b *Backend) run(ctx context.Context, subscribe []string, giveUp func(string, span), deliver func(context.Context, cloud.Message, func())) error {
 	link := cloud.NewLink(cloud.LinkOptions{
-		URL: b.o.URL, ClientID: b.o.ClientID, Username: b.o.Username, Password: b.o.Password,
-		TLS: b.o.TLS, Dial: b.o.Dial, Log: b.o.Log, Subscribe: subscribe, Receive: receive,
+		URL: b.o.URL, ClientID: b.o.ClientID, Login: cloud.LoginAs(b.o.Username, b.o.Password),
+		TLS: b.o.TLS, Dial: b.o.Dial, Log: b.o.Log, Subscribe: subscribe, Deliver: deliver,
 		Up:   func(context.Context) { b.connected(true) },
 		Down: func(error) { b.connected(false) },
 	})
-	if !b.begin(link) {
+	if !b.begin(link, deliver != nil) {
 		return ErrRunning
 	}
-	defer b.begin(nil)
+	defer b.begin(nil, false)
 	acks, stop := context.WithCancel(ctx)
 	var loops sync.WaitGroup
-	loops.Go(func() { b.acknowledge(acks, link) })
+	loops.Go(func() { b.acknowledge(acks, link, giveUp) })
 	defer loops.Wait()
 	defer stop()
 	return link.Run(ctx)
 }
 
 // begin sets or clears the link.
-func (b *Backend) begin(link *cloud.Link) bool {
+func (b *Backend) begin(link *cloud.Link, consumes bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if link != nil && b.link != nil {
 		return false
 	}
-	b.link = link
+	b.link, b.consumes = link, consumes
 	return true
 }
 
@@ -163,14 +130,10 @@ func (b *Backend) connected(up bool) {
 	b.up = make(chan struct{})
 }
 
-// Command sends a command and returns its id, under which receipts come. A signed
-// one that says not until when it is wanted gets an ExpiresAt by its TTL, or half
-// a minute ahead.
-func (b *Backend) Command(ctx context.Context, gateway string, c Command) (id string, err error) {
-	if b.o.Signer != nil {
-		c = c.dated(time.Now())
-	}
-	return b.Push(ctx, gateway, "command", c)
+// Settle waits until the backend is connected and hears what gateways send, or ctx ends.
+func (b *Backend) Settle(ctx context.Context) error {
+	_, err := b.await(ctx)
+	return err
 }
 
 // Push sends data on a gateway's down/level and returns the message's id. It
@@ -178,21 +141,29 @@ func (b *Backend) Command(ctx context.Context, gateway string, c Command) (id st
 // same id, if the connection is lost before the broker has acknowledged.
 // down/config is retained, nothing else is.
 func (b *Backend) Push(ctx context.Context, gateway, level string, data any) (id string, err error) {
-	m, id, err := b.message(gateway, level, data)
+	m, id, err := b.message(gateway, level, cloud.Topics{Gateway: gateway}.Down(level), data)
 	if err != nil {
 		return "", err
 	}
+	if err := b.deliver(ctx, gateway, level, m); err != nil {
+		return "", err
+	}
+	return id, nil
+}
+
+// deliver sends a message until the broker has acknowledged it.
+func (b *Backend) deliver(ctx context.Context, gateway, level string, m cloud.Message) error {
 	for {
 		link, err := b.await(ctx)
 		if err != nil {
-			return "", fmt.Errorf("send %s to %s: %w", level, gateway, err)
+			return fmt.Errorf("send %s to %s: %w", level, gateway, err)
 		}
 		err = link.Publish(ctx, m)
 		if err == nil {
-			return id, nil
+			return nil
 		}
 		if !errors.Is(err, cloud.ErrNotConnected) {
-			return "", fmt.Errorf("send %s to %s: %w", level, gateway, err)
+			return fmt.Errorf("send %s to %s: %w", level, gateway, err)
 		}
 		select { // the gate may not be shut yet
 		case <-ctx.Done():
@@ -216,24 +187,30 @@ type ack struct {
 	Sequence uint64 `json:"sequence"`
 }
 
-func (b *Backend) message(gateway, level string, data any) (m cloud.Message, id string, err error) {
+func (b *Backend) message(gateway, level, topic string, data any) (m cloud.Message, id string, err error) {
 	if !cloud.ValidGateway(gateway) {
-		return m, "", fmt.Errorf("gateway %q: want an id of 1 to 64 letters, digits, dots, dashes and underscores", gateway)
+		return m, "", noGateway(gateway)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return m, "", fmt.Errorf("encode %s: %w", level, err)
 	}
-	e := cloud.Envelope{
-		ID: ulid.Make().String(), Source: "backend/" + b.o.ClientID, Type: cloud.TypeOf(level),
-		Time: time.Now().UTC(), Data: raw,
-	}
-	topic := cloud.Topics{Gateway: gateway}.Down(level)
-	payload, err := b.o.Signer.Encode(topic, e)
-	if err != nil {
-		return m, "", err
-	}
-	return cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: level == "config"}, e.ID, nil
+	id = ulid.Make().String()
+	m, err = b.envelope(level, Part{id, topic, raw})
+	return m, id, err
+}
+
+func noGateway(id string) error {
+	return fmt.Errorf("gateway %q: want an id of 1 to 64 letters, digits, dots, dashes and underscores", id)
+}
+
+// envelope is the message of a part.
+func (b *Backend) envelope(level string, part Part) (m cloud.Message, err error) {
+	payload, err := b.o.Signer.Encode(part.Topic, cloud.Envelope{
+		ID: part.ID, Source: "backend/" + b.o.ClientID, Type: cloud.TypeOf(level),
+		Time: time.Now().UTC(), Data: part.Data,
+	})
+	return cloud.Message{Topic: part.Topic, Payload: payload, QoS: 1, Retained: level == "config"}, err
 }
 
 // await waits until the link is up.
@@ -247,9 +224,17 @@ func (b *Backend) await(ctx context.Context) (*cloud.Link, error) {
 			if link != nil {
 				return link, nil
 			}
-			return nil, errors.New("backend is not running")
+			if !b.running() { // else it has begun meanwhile
+				return nil, errors.New("backend is not running")
+			}
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+func (b *Backend) running() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.link != nil
 }

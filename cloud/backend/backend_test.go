@@ -198,15 +198,22 @@ type reader struct {
 	fail   int // so many calls fail
 }
 
-func (r *reader) take(_, level string, e cloud.Envelope) error {
+func (r *reader) take(_ context.Context, _ Tx, e Received) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fail > 0 {
 		r.fail--
 		return errors.New("database is busy")
 	}
-	r.seqs, r.ids, r.levels = append(r.seqs, e.Sequence), append(r.ids, e.ID), append(r.levels, level)
+	r.seqs, r.ids, r.levels = append(r.seqs, e.Sequence), append(r.ids, e.ID), append(r.levels, e.Level)
 	return nil
+}
+
+// heard are the levels of what was handed on.
+func (r *reader) heard() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.levels)
 }
 
 func (r *reader) all() []uint64 {
@@ -234,7 +241,7 @@ func TestEachRowOnceOverCuts(t *testing.T) {
 		s := newSite(t)
 		b, g := s.backend(), s.gateway()
 		var r reader
-		s.start(func(ctx context.Context) error { return b.Consume(ctx, "+", r.take) })
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), r.take) })
 		time.Sleep(3 * time.Second)
 		for i := range 60 {
 			g.add(20)
@@ -267,7 +274,7 @@ func TestCommandReachesTheGateway(t *testing.T) {
 		s.cut("backend")
 		synctest.Wait()
 		time.AfterFunc(30*time.Second, func() { s.unplug(false) })
-		id, err := b.Command(t.Context(), "g", Command{MeetingSpaceID: "s", DeviceType: "lock", Action: "open", TTL: 30})
+		id, err := b.Send(t.Context(), "g", Command{MeetingSpaceID: "s", DeviceType: "lock", Action: "open", TTL: 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,10 +291,10 @@ func TestCommandReachesTheGateway(t *testing.T) {
 		s.unplug(true)
 		s.cut("backend")
 		synctest.Wait()
-		if _, err := b.Command(short, "g", Command{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := b.Send(short, "g", Command{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("without a connection: %v", err)
 		}
-		if _, err := b.Command(short, "g/#", Command{}); err == nil {
+		if _, err := b.Send(short, "g/#", Command{}); err == nil {
 			t.Error("a gateway with a wildcard was accepted")
 		}
 	})
@@ -310,7 +317,7 @@ func TestRetainedAndForeignMessages(t *testing.T) {
 			}
 		}
 		var r reader
-		s.start(func(ctx context.Context) error { return b.Consume(ctx, "+", r.take) })
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), r.take) })
 		time.Sleep(3 * time.Second)
 		s.cut("backend")
 		time.Sleep(3 * time.Second)
@@ -336,7 +343,8 @@ func TestOpenChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Consume(t.Context(), "a/b", nil); err == nil {
+	b.o.Gateway = "a/b"
+	if err := b.Consume(t.Context(), NewMemory(), nil); err == nil {
 		t.Error("a gateway with a slash was accepted")
 	}
 }
@@ -346,7 +354,7 @@ func TestSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t)
 		g, b := s.gateway(), s.backend()
-		s.start(func(ctx context.Context) error { return b.Consume(ctx, "+", (&reader{}).take) })
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), (&reader{}).take) })
 		time.Sleep(time.Second) // until it runs
 		code := cloud.NewCode()
 		if _, err := b.Claim(t.Context(), "g", "7K3M", Claim{}); err == nil {

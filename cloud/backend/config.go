@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Configuration is what the cloud manages of a gateway. A part that is nil
-// stays as it is there; one that is not is the whole of what the cloud manages
-// of that kind, and what it does not name any more goes. asyncapi.yaml has the
-// fields of each.
+// Configuration is what the cloud manages of a gateway. A member that is nil stays
+// as it is there. Any other is all that the cloud manages of its kind: the gateway
+// removes what it does not name. asyncapi.yaml has the fields of each.
 type Configuration struct {
 	// Revision rises from one configuration to the next. A gateway refuses one
 	// that does not.
@@ -24,6 +23,9 @@ type Configuration struct {
 	// SigningKeys are those that the gateway believes from now on, 1 to 4; nil: those
 	// that it holds. They are taken only of a backend that signs.
 	SigningKeys []SigningKey `json:"signing_keys,omitempty"`
+	// ReconnectSpread is over how many seconds the gateways come back to a broker, up to 60;
+	// 0: as each is configured; nil: as it was.
+	ReconnectSpread *int `json:"reconnect_spread_s,omitempty"`
 }
 
 // Update is where the signed bundle of a release is.
@@ -35,5 +37,12 @@ type Update struct {
 // returns the message's id, which the receipt names. A gateway applies it whole
 // or not at all. It waits as Push does.
 func (b *Backend) Configure(ctx context.Context, gateway string, c Configuration) (id string, err error) {
-	return b.Push(ctx, gateway, "config", c)
+	return b.pushParts(ctx, gateway, "config", "", c)
+}
+
+// ConfigureAs is Configure under an id: who does not know whether it went sends it again
+// under the same one, and the gateway takes it once.
+func (b *Backend) ConfigureAs(ctx context.Context, gateway, id string, c Configuration) error {
+	_, err := b.pushParts(ctx, gateway, "config", id, c)
+	return err
 }

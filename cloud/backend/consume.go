@@ -2,7 +2,11 @@ package backend
 
 import (
 	"context"
-	"time"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
 
 	"roomgate/cloud"
 )
@@ -10,11 +14,84 @@ import (
 // maxKept bounds the topics of which the last retained message is remembered.
 const maxKept = 10_000
 
-// receive hands a message on unless it was before.
-func (b *Backend) receive(m cloud.Message, f func(gateway, level string, e cloud.Envelope) error) error {
+// Received is a message of a gateway.
+type Received struct {
+	Gateway string
+	Level   string // the topic below up/, as "event" or "state/{meeting_space_id}"
+	cloud.Envelope
+}
+
+// Handler takes a message. What it stores in tx is committed together with the
+// knowledge that the message was taken; what it does elsewhere may be done twice, if the
+// commit fails. An error takes the transaction back and the message comes again, after
+// a second and at most a minute; until then the gateways of the same worker wait. Who
+// cannot do anything with a message returns nil. Several workers call it at the same
+// time, never two for one gateway.
+type Handler func(ctx context.Context, tx Tx, r Received) error
+
+// Consume keeps the backend connected until ctx ends and hands on what gateways send:
+// each row of a gateway's log once, in the order of arrival, whenever this process or the
+// broker dies. A message is acknowledged, to the broker and to the gateway, once the
+// ledger has committed it; rows that are missing are asked for.
+func (b *Backend) Consume(ctx context.Context, l Ledger, h Handler) error {
+	if b.o.Gateway != "+" && !cloud.ValidGateway(b.o.Gateway) {
+		return fmt.Errorf("gateway %q: want an id of 1 to 64 letters, digits, - _ . or + for all", b.o.Gateway)
+	}
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	workers := make([]*worker, b.o.Workers)
+	for i := range workers {
+		workers[i] = &worker{Backend: b, ledger: l, handler: h, in: make(chan job, maxBatch)}
+		loops.Go(func() { workers[i].run(working) })
+	}
+	of := func(gateway string) chan<- job { return workers[shard(gateway, len(workers))].in }
+	giveUp := func(gateway string, lost span) {
+		j := job{Received: Received{Gateway: gateway}, row: true, lost: lost, taken: func() {}}
+		select {
+		case of(gateway) <- j:
+			b.o.Log.Error("rows of a gateway never came", "gateway", gateway, "from", lost.from, "to", lost.to)
+		default: // at the next look
+		}
+	}
+	return b.run(ctx, []string{cloud.Topics{Gateway: b.o.Gateway}.Up("#")}, giveUp, func(ctx context.Context, m cloud.Message, taken func()) {
+		j, ok := b.read(m)
+		if !ok {
+			taken()
+			return
+		}
+		j.taken = taken
+		select {
+		case of(j.Gateway) <- j:
+		case <-ctx.Done(): // it comes again with the next connection
+		}
+	})
+}
+
+// shard is the worker of a gateway.
+func shard(gateway string, of int) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(gateway))
+	return int(h.Sum32() % uint32(of))
+}
+
+// job is a message on its way to the handler.
+type job struct {
+	Received
+	topic string
+	row   bool   // of the gateway's log
+	lost  span   // these rows will not come; it is no message
+	first uint64 // row that the gateway keeps for us, of one that we have not known; 0: it does not say
+	taken func()
+}
+
+// read is the message of a gateway; ok is false if nobody could do anything with it, or
+// it was handed on before.
+func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 	gateway, up, level, rest, ok := cloud.ParseTopic(m.Topic)
 	if !ok || !up {
-		return nil
+		return j, false
 	}
 	e, err := cloud.Decode(m.Payload)
 	if err == nil && !cloud.TypeFits(level, e.Type) {
@@ -22,125 +99,34 @@ func (b *Backend) receive(m cloud.Message, f func(gateway, level string, e cloud
 	}
 	if err != nil {
 		b.o.Log.Warn("message of a gateway is left out", "topic", m.Topic, "reason", err)
-		return nil // it would be no better the next time
+		return j, false // it would be no better the next time
 	}
+	e.Retained = m.Retained
+	row := e.Sequence > 0 && (level == "event" || level == "receipt" || level == "booking" || level == "message")
 	if rest != "" {
 		level += "/" + rest
 	}
-	row := level == "event" || level == "receipt" || level == "booking" || level == "message"
-	if !b.isNew(gateway, row, m, e) {
-		return nil
-	}
-	if err := f(gateway, level, e); err != nil {
-		return err
-	}
-	b.mark(gateway, row, m, e)
-	return nil
-}
-
-// isNew asks the ledger about an outbox row. What is on another topic is not
-// part of the stream: its sequence only says which row was the last by then,
-// and that row may still be on its way. Retained, it says how things stand,
-// again with each subscription.
-func (b *Backend) isNew(gateway string, row bool, m cloud.Message, e cloud.Envelope) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !row || e.Sequence == 0 {
-		return !m.Retained || b.kept[m.Topic] != e.ID
+	if !row && m.Retained && b.kept[m.Topic] == e.ID { // it comes with each subscription
+		return j, false
 	}
-	l := b.ledgers[gateway]
-	if l == nil {
-		l = &ledger{}
-		b.ledgers[gateway] = l
+	j = job{Received: Received{gateway, strings.Clone(level), e}, topic: m.Topic, row: row}
+	if l := b.progress[gateway]; level == "heartbeat" && (l == nil || l.first == 0) {
+		j.first = firstKept(e.Data)
 	}
-	if l.restarted(e.BootID, e.Sequence) {
-		b.o.Log.Warn("gateway begins its sequence again", "gateway", gateway, "sequence", e.Sequence)
-		*l = ledger{}
-	}
-	l.saw(e.Sequence, time.Now())
-	if l.has(e.Sequence) {
-		l.again = true // it did not hear the acknowledgement
-		return false
-	}
-	return true
+	return j, true
 }
 
-func (b *Backend) mark(gateway string, row bool, m cloud.Message, e cloud.Envelope) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case row && e.Sequence > 0:
-		b.ledgers[gateway].add(e.BootID, e.Sequence)
-	case m.Retained:
-		if len(b.kept) >= maxKept {
-			clear(b.kept)
-		}
-		b.kept[m.Topic] = e.ID
+// firstKept is the first row that was not acknowledged when a heartbeat was made; 0: it
+// does not say.
+func firstKept(heartbeat json.RawMessage) uint64 {
+	var h struct {
+		Depth  *uint64 `json:"outbox_depth"`
+		Newest uint64  `json:"log_newest"`
 	}
-}
-
-// errand is what one gateway is to be told.
-type errand struct {
-	gateway string
-	ack     uint64
-	gap     span
-}
-
-// acknowledge tells gateways how far their rows have come, until ctx ends.
-func (b *Backend) acknowledge(ctx context.Context, link *cloud.Link) {
-	t := time.NewTicker(b.o.AckEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-t.C:
-			if !link.Connected() {
-				continue
-			}
-			for _, e := range b.errands(now) {
-				b.tell(ctx, link, e)
-			}
-		}
+	if json.Unmarshal(heartbeat, &h) != nil || h.Depth == nil || *h.Depth > h.Newest {
+		return 0
 	}
-}
-
-func (b *Backend) errands(now time.Time) (due []errand) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for gateway, l := range b.ledgers {
-		if lost := l.giveUp(now); lost.to > 0 {
-			b.o.Log.Error("rows of a gateway never came", "gateway", gateway, "from", lost.from, "to", lost.to)
-		}
-		e := errand{gateway: gateway, gap: l.gapToAsk(now)}
-		e.ack = l.due()
-		if e.ack > 0 || e.gap.to > 0 {
-			due = append(due, e)
-		}
-	}
-	return due
-}
-
-func (b *Backend) tell(ctx context.Context, link *cloud.Link, e errand) {
-	if e.gap.to > 0 {
-		b.send(ctx, link, e.gateway, "replay", replay{e.gap.from, e.gap.to})
-	}
-	if e.ack > 0 && b.send(ctx, link, e.gateway, "ack", ack{e.ack}) {
-		b.mu.Lock()
-		b.ledgers[e.gateway].acknowledged(e.ack)
-		b.mu.Unlock()
-	}
-}
-
-func (b *Backend) send(ctx context.Context, link *cloud.Link, gateway, level string, data any) bool {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	m, _, err := b.message(gateway, level, data)
-	if err == nil {
-		err = link.Publish(ctx, m)
-	}
-	if err != nil {
-		b.o.Log.Debug("gateway was not told", "gateway", gateway, "what", level, "reason", err)
-	}
-	return err == nil
+	return h.Newest - *h.Depth + 1
 }

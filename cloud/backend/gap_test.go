@@ -13,7 +13,7 @@ func TestGapIsAskedForAndGivenUp(t *testing.T) {
 		s := newSite(t)
 		b, g := s.backend(), s.gateway()
 		var r reader
-		s.start(func(ctx context.Context) error { return b.Consume(ctx, "g", r.take) })
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), r.take) })
 		time.Sleep(3 * time.Second)
 		for _, seq := range []uint64{1, 2, 5, 6} {
 			_ = g.link.Publish(t.Context(), g.event(seq))
@@ -45,14 +45,16 @@ func TestGapIsFilledByReplay(t *testing.T) {
 		s := newSite(t)
 		b, g := s.backend(), s.gateway()
 		var r reader
-		s.start(func(ctx context.Context) error { return b.Consume(ctx, "g", r.take) })
+		ledger := NewMemory()
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, ledger, r.take) })
 		time.Sleep(3 * time.Second)
 		g.add(10)
 		synctest.Wait()
 		b.mu.Lock()
-		l := b.ledgers["g"]
+		l := b.progress["g"]
 		l.ranges = []span{{1, 3}, {6, 10}} // as if the broker had dropped two
 		l.acked = 3
+		ledger.rows["g"] = l.encode()
 		b.mu.Unlock()
 		time.Sleep(10 * time.Second)
 		got := r.all()
@@ -67,7 +69,7 @@ func TestGatewayThatLostItsStore(t *testing.T) {
 		s := newSite(t)
 		b, g := s.backend(), s.gateway()
 		var r reader
-		s.start(func(ctx context.Context) error { return b.Consume(ctx, "g", r.take) })
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), r.take) })
 		time.Sleep(3 * time.Second)
 		for _, boot := range []string{"b1", "b2"} {
 			g.boot = boot

@@ -1,8 +1,10 @@
 package backend
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"roomgate/cloud"
@@ -12,31 +14,29 @@ import (
 // was written by then. One that overtakes its row must not stand for it, or the
 // row would be left out and acknowledged.
 func TestRowIsNotLostToAMessageThatOvertakesIt(t *testing.T) {
-	b, err := Open(Options{URL: "mqtt://127.0.0.1", ClientID: "backend"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, m := range []struct {
-		level string
-		seq   uint64
-	}{{"event", 1}, {"state", 2}, {"heartbeat", 2}, {"presence", 2}, {"event", 2}, {"receipt", 3}, {"event", 2}, {"state", 3}, {"message", 4}, {"message", 4}, {"booking", 5}} {
-		payload, err := cloud.Envelope{ID: m.level + time.Now().String(), Source: "roomgate/hq", Type: "roomgate." + m.level,
-			Sequence: m.seq, BootID: "boot"}.Encode()
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		b, g := s.backend(), s.gateway()
+		var r reader
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), r.take) })
+		time.Sleep(3 * time.Second)
+		for _, m := range []struct {
+			level string
+			seq   uint64
+		}{{"event", 1}, {"state", 2}, {"heartbeat", 2}, {"presence", 2}, {"event", 2}, {"receipt", 3}, {"event", 2}, {"state", 3}, {"message", 4}, {"message", 4}, {"booking", 5}} {
+			payload, _ := cloud.Envelope{ID: m.level + time.Now().String(), Source: "roomgate/g", Type: "roomgate." + m.level,
+				Sequence: m.seq, BootID: "boot"}.Encode()
+			if err := g.link.Publish(t.Context(), cloud.Message{Topic: cloud.Topics{Gateway: "g"}.Up(m.level), Payload: payload, QoS: 1}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		err = b.receive(cloud.Message{Topic: cloud.Topics{Gateway: "hq"}.Up(m.level), Payload: payload},
-			func(_, level string, e cloud.Envelope) error { got = append(got, level); return nil })
-		if err != nil {
-			t.Fatal(err)
+		time.Sleep(3 * time.Second)
+		want := []string{"event", "state", "heartbeat", "presence", "event", "receipt", "state", "message", "booking"}
+		if got := r.heard(); !slices.Equal(got, want) {
+			t.Errorf("handed on were %q, want %q", got, want)
 		}
-	}
-	want := []string{"event", "state", "heartbeat", "presence", "event", "receipt", "state", "message", "booking"}
-	if !slices.Equal(got, want) {
-		t.Errorf("handed on were %q, want %q", got, want)
-	}
-	if due := b.ledgers["hq"].due(); due != 5 {
-		t.Errorf("to be acknowledged is %d, want 5", due)
-	}
+		if acks := g.heardOf("roomgate.ack"); len(acks) == 0 || string(acks[len(acks)-1].Data) != `{"sequence":5}` {
+			t.Errorf("acknowledged was %v, want 5", acks)
+		}
+	})
 }

@@ -18,7 +18,7 @@ type Schedule struct {
 	// misses one sends the event snapshotWanted.
 	Revision uint64 `json:"revision"`
 	Kind     string `json:"kind"`
-	// Bookings are JSON objects, at most 4 MiB altogether; package
+	// Bookings are JSON objects, at most 4 MiB altogether, and in parts if need be; package
 	// roomgate/agent/booking has the type, and Merge, which both sides call.
 	Bookings []json.RawMessage `json:"bookings"`
 	Removed  []string          `json:"removed,omitempty"`
@@ -30,5 +30,5 @@ func (b *Backend) Schedule(ctx context.Context, gateway string, s Schedule) (id 
 	if s.Bookings == nil {
 		s.Bookings = []json.RawMessage{}
 	}
-	return b.Push(ctx, gateway, "schedule", s)
+	return b.pushParts(ctx, gateway, "schedule", "", s)
 }

@@ -75,6 +75,7 @@ func (s *Signer) Public() SigningKey {
 // or a configuration, and the signer is not nil, signed.
 func (s *Signer) Encode(topic string, e cloud.Envelope) ([]byte, error) {
 	_, _, level, _, _ := cloud.ParseTopic(topic)
+	level = cloud.PartLevel(level)
 	if s == nil || level != "command" && level != "config" {
 		return e.Encode()
 	}

@@ -87,7 +87,7 @@ func (b *Broker) admit(c net.Conn, from netip.Addr, local bool) (*conn, error) {
 	}
 	place := b.places.Enter(network, func() { b.displace(wrapped) })
 	if place == nil {
-		return nil, fmt.Errorf("there are %d clients from this network already that have not logged in", b.o.MaxPerAddress)
+		return nil, errors.New("all places are taken by clients that have logged in")
 	}
 	wrapped = newConn(c, b.o.MaxPacket, b.budget.share())
 	wrapped.local, wrapped.from, wrapped.place = local, from, place
@@ -128,6 +128,7 @@ func (b *Broker) serve(c *conn, secure *tls.Config) (err error) {
 		}
 	}
 	defer b.yield(c)
+	defer b.ids.leave(c)
 	err = b.server.EstablishConnection(listenerID, c)
 	b.forgetOverflow(c)
 	b.leave(c)

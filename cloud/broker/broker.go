@@ -59,6 +59,9 @@ type Options struct {
 	Listen string
 	// Users are passwords by user name: plain text, or what HashPassword made.
 	Users map[string]string
+	// Password is that of a user who is not in Users, as one that was made since; nil: there
+	// are none. It must not wait.
+	Password func(name string) (password string, known bool)
 	// AllowAnonymousLoopback lets clients of this machine in without a
 	// password. Listening elsewhere without users is refused by Open.
 	AllowAnonymousLoopback bool
@@ -104,10 +107,11 @@ const (
 	queueLength      = 256 // of Publish
 )
 
-// entry is who may come in: places, and tries of passwords.
+// entry is who may come in: places, tries of passwords, and who takes which session.
 type entry struct {
 	guesses *guesses
 	places  guest.Places
+	ids     *ids
 }
 
 // Broker is a running broker.
@@ -149,11 +153,11 @@ func Open(o Options) (*Broker, error) {
 		return nil, err
 	}
 	b := &Broker{
-		o: o, users: newUsers(o.Users), log: newNotes(o.Log), conns: map[*conn]struct{}{},
+		o: o, users: newUsers(o.Users, o.Password), log: newNotes(o.Log), conns: map[*conn]struct{}{},
 		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ending: ending{done: make(chan struct{})},
 		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
 		budget: newBudget(o.Budget), entry: entry{newGuesses(), guest.Places{
-			Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress}},
+			Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress}, newIDs()},
 	}
 	b.retained = retained{of: b.budget, most: o.Budget / 2}
 	b.numbers.Store(firstNumber)

@@ -159,3 +159,34 @@ func TestRetainedAreShared(t *testing.T) {
 		}
 	})
 }
+
+// The levels of topics count as whose topic made them: nobody takes all the place by many
+// deep ones, nor do all users together take the gateway's.
+func TestDeepTopicsAreShared(t *testing.T) {
+	r := retained{of: newBudget(8 << 20), most: 4 << 20}
+	fill := func(user string) {
+		for depth := maxLevels - 3; depth >= 0; depth-- {
+			for i := range 5000 {
+				topic := fmt.Sprint(user, "/", depth, "-", i) + strings.Repeat("/a", depth)
+				if !r.fits(user, topic, weight(topic, []byte("x"))) {
+					break
+				}
+				r.set(user, topic, weight(topic, []byte("x")))
+			}
+		}
+	}
+	fill("evil")
+	if lamp := "zigbee2mqtt/lamp"; r.users["evil"] > r.most/2 || !r.fits("lamp", lamp, weight(lamp, make([]byte, 200))) {
+		t.Errorf("one user has %d bytes of %d", r.users["evil"], r.most)
+	}
+	fill("worse")
+	if !r.fits("", "homeassistant/lock/roomgate_g/door/config", r.most/5) {
+		t.Errorf("users have %d bytes of %d, and nothing is left for the gateway", r.bytes, r.most)
+	}
+	for topic, k := range r.kept {
+		r.set(k.user, topic, 0)
+	}
+	if r.bytes != 0 || len(r.users)+len(r.tree) != 0 {
+		t.Errorf("%d bytes of %v are counted and nothing is kept", r.bytes, r.users)
+	}
+}

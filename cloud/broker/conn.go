@@ -33,7 +33,11 @@ type conn struct {
 	id, user    string
 	established bool
 
-	part int64 // of the traffic; for the same goroutine
+	// What others wait for; for the same goroutine.
+	held struct {
+		part int64         // of the traffic
+		turn chan struct{} // of its id; nil: it has none
+	}
 
 	// The packet ids of the client's request that is being answered.
 	answered struct{ publish, subscribe uint16 }

@@ -40,8 +40,14 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) { 
 // OnWillSent is called when a will is published.
 func (g *guard) OnWillSent(cl *mqtt.Client, _ packets.Packet) { g.b.through(cl) }
 
-// OnDisconnect is called when a client has gone, after its will.
-func (g *guard) OnDisconnect(cl *mqtt.Client, _ error, _ bool) { g.b.through(cl) }
+// OnDisconnect is called when a client has gone, after its will, and before the
+// router ends its session.
+func (g *guard) OnDisconnect(cl *mqtt.Client, _ error, _ bool) {
+	g.b.through(cl)
+	if c := connOf(cl); c != nil {
+		g.b.ids.enter(c)
+	}
+}
 
 // through says that a client is through with what it held others up for.
 func (b *Broker) through(cl *mqtt.Client) {

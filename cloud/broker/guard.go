@@ -145,6 +145,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 // OnSessionEstablish makes room for a new session, or an old one ready.
 func (g *guard) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	defer g.guarded("session")
+	g.b.ids.enter(connOf(cl))
 	if old, known := g.b.server.Clients.Get(cl.ID); known {
 		g.b.pass(connOf(cl), allTraffic)
 		renumber(old)
@@ -161,6 +162,7 @@ func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	if c := connOf(cl); c != nil {
 		c.established = true
 		g.b.yield(c)
+		g.b.ids.leave(c)
 		subscribed(cl)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ func newGuesses() *guesses {
 	return &guesses{
 		strangers: guest.Tries[netip.Prefix]{Burst: guessBurst, Every: guessEvery},
 		known:     guest.Tries[userAt]{Burst: guessBurst, Every: guessEvery},
-		hashing:   guest.Turns[netip.Prefix]{Most: 2},
+		hashing:   guest.Turns[netip.Prefix]{Most: max(1, runtime.GOMAXPROCS(0)-1)}, // the others have a processor left
 		logins:    map[userAt]struct{}{}, at: map[netip.Addr]int{},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,4 +123,45 @@ func TestOneGuestCannotTakeAllTries(t *testing.T) {
 // signed is the CONNECT of a user of house.
 func signed(id, user string) *packets.ConnectPacket {
 	return login(hello(id), user, user+"-secret")
+}
+
+// TestUnknownNamesAreLikeUsers: each name that does not exist is compared with one
+// user's password, whether that is quick or slow, at every try; all together with all.
+func TestUnknownNamesAreLikeUsers(t *testing.T) {
+	slow, err := hash("secret", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, met := newUsers(map[string]string{"a": "plain", "b": slow}, nil), map[string]bool{}
+	for i := range 100 {
+		name := fmt.Sprint("stranger", i)
+		first, known := u.standIn(name)
+		met[first] = true
+		for range 20 {
+			if again, _ := u.standIn(name); known || again != first {
+				t.Fatalf("%s is known: %v, or is compared with two passwords", name, known)
+			}
+		}
+		if u.verify(name, "plain") || u.verify(name, "secret") {
+			t.Fatalf("%s came in", name)
+		}
+	}
+	if len(met) != 2 {
+		t.Errorf("strangers are compared with %d passwords, want 2", len(met))
+	}
+	if newUsers(nil, nil).verify("a", "") {
+		t.Error("somebody came in where nobody may")
+	}
+}
+
+// TestPasswordsLeaveAProcessor: however many guess, what else the gateway does has a
+// processor of its own.
+func TestPasswordsLeaveAProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors, want := range map[int]int{1: 1, 2: 1, 4: 3} {
+		runtime.GOMAXPROCS(processors)
+		if got := newGuesses().hashing.Most; got != want {
+			t.Errorf("with %d processors %d passwords are computed at once, want %d", processors, got, want)
+		}
+	}
 }

@@ -179,6 +179,23 @@ func (v *victim) deaf(user string, qos byte, stop <-chan struct{}) {
 	}
 }
 
+// willing logs in with the largest will, retained on a branch of its own. Nil: the
+// broker would not have it.
+func (v *victim) willing(user string, n int) *client {
+	conn, err := net.Dial("tcp", v.address)
+	if err != nil {
+		return nil
+	}
+	c := &client{v.t, conn}
+	p := will(login(hello(fmt.Sprint(user, "/will", n)), user, "secret"), deep(user, n))
+	p.CleanSession, p.WillMessage = n%2 == 0, make([]byte, 15<<10)
+	if c.connect(p) != 0 {
+		_ = conn.Close()
+		return nil
+	}
+	return c
+}
+
 // deep is a filter of as many levels as there may be, no two alike.
 func deep(user string, i int) string {
 	return user + fmt.Sprintf("/%d", i) + strings.Repeat("/l", maxLevels-3)
@@ -188,8 +205,8 @@ func deep(user string, i int) string {
 // at the most memory that it ever had. Each attack took it to several times the
 // limit of the gateway's unit.
 func TestMemoryIsBoundedUnderAttack(t *testing.T) {
-	if raced || testing.Short() {
-		t.Skip("not with the race detector, which needs memory of its own, nor in a short run: make faults has it")
+	if !measured {
+		t.Skip("it measures: make test-all and make faults have it")
 	}
 	const long = time.Second
 	for _, attack := range []struct {
@@ -254,6 +271,17 @@ func TestMemoryIsBoundedUnderAttack(t *testing.T) {
 					if c != nil {
 						_ = c.conn.Close()
 					}
+				}
+			})
+		}},
+		{"wills of clients that vanish", func(v *victim) {
+			crowd(20, func(i int) {
+				for end, n := time.Now().Add(long), 0; time.Now().Before(end); n++ {
+					c := v.willing(userOf(i), n)
+					if c == nil {
+						return
+					}
+					_ = c.conn.Close()
 				}
 			})
 		}},

@@ -26,14 +26,14 @@ const firstNumber = 1 << 16
 func (b *Broker) pass(c *conn, part int64) {
 	b.yield(c)
 	_ = b.traffic.Acquire(context.Background(), part) // it waits as long as it takes
-	c.part = part
+	c.held.part = part
 }
 
 // yield gives back what c has, if anything.
 func (b *Broker) yield(c *conn) {
-	if c.part > 0 {
-		b.traffic.Release(c.part)
-		c.part = 0
+	if c.held.part > 0 {
+		b.traffic.Release(c.held.part)
+		c.held.part = 0
 	}
 }
 

@@ -14,10 +14,16 @@ type retained struct {
 	most int // bytes
 
 	mu    sync.Mutex
-	kept  map[string]kept // by topic
-	tree  map[string]int  // topics at or below each level
+	kept  map[string]kept  // by topic
+	tree  map[string]level // at which topics are, or below
 	bytes int
 	users map[string]int // bytes by who published them
+}
+
+// level is one of the tree of topics.
+type level struct {
+	topics int
+	user   string // whose topic made it
 }
 
 // kept is one message that is kept.
@@ -28,7 +34,7 @@ type kept struct {
 
 // fits says whether a message of a user may be kept. One that replaces another
 // of its topic, and one that clears it, may if the bytes allow. One user does
-// not get all of them; empty: it is the gateway's, which may.
+// not get all of them, nor do all users: some are left for the gateway, which is the empty one.
 func (r *retained) fits(user, topic string, size int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,13 +50,17 @@ func (r *retained) fits(user, topic string, size int) bool {
 	if old.user == user {
 		own -= old.bytes
 	}
-	return (known || len(r.kept) < maxRetained) && r.bytes-old.bytes+size <= r.most && (user == "" || own <= r.most/2)
+	users := r.bytes - r.users[""] + size
+	if old.user != "" {
+		users -= old.bytes
+	}
+	return (known || len(r.kept) < maxRetained) && r.bytes-old.bytes+size <= r.most && (user == "" || own <= r.most/2 && users <= r.most/4*3)
 }
 
 // grows is what the levels of a topic cost that are not there yet.
 func (r *retained) grows(topic string) (size int) {
 	for level := range levels(topic) {
-		if r.tree[level] == 0 {
+		if r.tree[level].topics == 0 {
 			size += levelCost
 		}
 	}
@@ -74,14 +84,14 @@ func (r *retained) set(user, topic string, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept == nil {
-		r.kept, r.tree, r.users = map[string]kept{}, map[string]int{}, map[string]int{}
+		r.kept, r.tree, r.users = map[string]kept{}, map[string]level{}, map[string]int{}
 	}
 	old, known := r.kept[topic]
 	switch {
 	case known && size == 0:
 		delete(r.kept, topic)
 		r.count(old.user, -old.bytes)
-		r.branch(topic, -1)
+		r.branch(user, topic, -1)
 	case known:
 		size += messageCost
 		r.kept[topic] = kept{user, size}
@@ -91,20 +101,25 @@ func (r *retained) set(user, topic string, size int) {
 		size += messageCost
 		r.kept[topic] = kept{user, size}
 		r.count(user, size)
-		r.branch(topic, 1)
+		r.branch(user, topic, 1)
 	}
 }
 
-// branch counts a topic in the tree, or out of it.
-func (r *retained) branch(topic string, n int) {
-	for level := range levels(topic) {
-		before := r.tree[level]
-		if r.tree[level] += n; r.tree[level] == 0 {
-			delete(r.tree, level)
+// branch counts a topic in the tree, or out of it. Whose topic made a level pays for it
+// as long as it is there.
+func (r *retained) branch(user, topic string, n int) {
+	for name := range levels(topic) {
+		l, known := r.tree[name]
+		if !known {
+			l.user = user
+			r.count(user, levelCost)
 		}
-		if before == 0 || before+n == 0 {
-			r.count("", n*levelCost)
+		if l.topics += n; l.topics > 0 {
+			r.tree[name] = l
+			continue
 		}
+		delete(r.tree, name)
+		r.count(l.user, -levelCost)
 	}
 }
 

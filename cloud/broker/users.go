@@ -8,6 +8,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,19 +65,39 @@ func checkHash(stored string) error {
 }
 
 // users are the passwords by name.
-type users struct{ stored map[string]string }
+type users struct {
+	stored map[string]string
+	names  []string // in order
+	seed   maphash.Seed
+	later  func(name string) (password string, known bool) // of those who came since; nil: nobody does
+}
 
-func newUsers(stored map[string]string) users { return users{stored} }
+func newUsers(stored map[string]string, later func(string) (string, bool)) users {
+	return users{stored: stored, names: slices.Sorted(maps.Keys(stored)), seed: maphash.MakeSeed(), later: later}
+}
 
 // verify takes as long for a name that does not exist as for one that does.
 func (u users) verify(name, password string) bool {
-	stored, known := u.stored[name]
-	if !known {
-		for _, stored = range u.stored {
-			break
-		}
-	}
+	stored, known := u.standIn(name)
 	return u.matches(stored, password) && known
+}
+
+// standIn is the password to compare with: of a name that does not exist that of one
+// of the users, always the same one. Passwords may differ in how long they take, and
+// who tries a name again must not learn from a change that it is nobody's.
+func (u users) standIn(name string) (stored string, known bool) {
+	if stored, known = u.find(name); !known && len(u.names) > 0 {
+		stored = u.stored[u.names[maphash.String(u.seed, name)%uint64(len(u.names))]]
+	}
+	return stored, known
+}
+
+// find is the password of a user.
+func (u users) find(name string) (stored string, known bool) {
+	if stored, known = u.stored[name]; !known && u.later != nil {
+		stored, known = u.later(name)
+	}
+	return stored, known
 }
 
 func (u users) matches(stored, password string) bool {
@@ -94,6 +117,6 @@ func (u users) matches(stored, password string) bool {
 // not another user's name and does not begin with one and a slash.
 func (u users) owns(user, id string) bool {
 	owner, _, _ := strings.Cut(id, "/")
-	_, taken := u.stored[owner]
+	_, taken := u.find(owner)
 	return !taken || owner == user
 }

@@ -14,7 +14,7 @@ import (
 type Places struct {
 	Most    int // at least 1
 	Reserve int // kept for strangers: who is known holds at most Most-Reserve
-	Each    int // that strangers of one network hold at most; 0: any number
+	Each    int // that strangers of one network hold at most, the oldest of whom makes room for the next; 0: any number
 
 	mu      sync.Mutex
 	all     map[*Place]struct{}
@@ -25,16 +25,17 @@ type Places struct {
 	entered uint64
 }
 
-// client is somebody at one network; a group is all of who, or of a network
-// whose guests are strangers.
+// client is somebody at one network, or a part of who; a group is all of who, or of a
+// network whose guests are strangers.
 type client struct {
 	who  string
 	from netip.Prefix
+	part string
 }
 
 func (c client) group() client {
 	if c.who != "" {
-		c.from = netip.Prefix{}
+		c.from, c.part = netip.Prefix{}, ""
 	}
 	return c
 }
@@ -58,7 +59,7 @@ func (p *Places) Enter(from netip.Prefix, out func()) *Place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Each > 0 && from.IsValid() && p.strange[from] >= p.Each {
-		return nil
+		p.displace(p.oldest(from)) // a /64 may be a whole LAN: to refuse him would let one host keep all others out
 	}
 	pl := &Place{of: p, client: client{from: from}, out: out, idle: true}
 	if len(p.all) >= p.Most && !p.displace(p.victim(pl, false)) {
@@ -71,9 +72,19 @@ func (p *Places) Enter(from netip.Prefix, out func()) *Place {
 // EnterKnown is Enter for somebody of whom it is known who he is, as by a
 // credential. He is not idle.
 func (p *Places) EnterKnown(who string, from netip.Prefix, out func()) *Place {
+	return p.enter(client{who: who, from: from}, out)
+}
+
+// EnterPart is EnterKnown for one of the parts of who, as for a credential of an
+// organization: within who they share by part, no matter at which networks they are.
+func (p *Places) EnterPart(who, part string, out func()) *Place {
+	return p.enter(client{who: who, part: part}, out)
+}
+
+func (p *Places) enter(c client, out func()) *Place {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pl := &Place{of: p, client: client{who, from}, out: out, known: true}
+	pl := &Place{of: p, client: c, out: out, known: true}
 	switch {
 	case p.known >= p.Most-p.Reserve:
 		if !p.displace(p.victim(pl, true)) {
@@ -96,7 +107,7 @@ func (pl *Place) Know(who string) bool {
 	if pl.left || pl.known {
 		return pl.known
 	}
-	as := &Place{client: client{who, pl.client.from}, known: true}
+	as := &Place{client: client{who: who, from: pl.client.from}, known: true}
 	if p.known >= p.Most-p.Reserve && !p.displace(p.victim(as, true)) {
 		return false
 	}
@@ -167,6 +178,16 @@ func (p *Places) displace(victim *Place) bool {
 	return true
 }
 
+// oldest is the stranger of a network who came first.
+func (p *Places) oldest(from netip.Prefix) (found *Place) {
+	for pl := range p.all {
+		if !pl.known && pl.client.from == from && (found == nil || pl.since < found.since) {
+			found = pl
+		}
+	}
+	return found
+}
+
 // victim finds who makes room for a newcomer, among those who are known or among
 // strangers; nil: nobody, as none of them holds more than he would.
 func (p *Places) victim(newcomer *Place, known bool) (found *Place) {
@@ -180,7 +201,7 @@ func (p *Places) victim(newcomer *Place, known bool) (found *Place) {
 
 // yields says whether a holder makes room for a newcomer. A stranger does for who is
 // known. Who is idle does unless the newcomer holds as many; else only who still
-// holds more afterwards. Within one group the networks are compared.
+// holds more afterwards. Within one group the networks, or the parts, are compared.
 func (p *Places) yields(pl, newcomer *Place) bool {
 	if newcomer.known && !pl.known {
 		return true

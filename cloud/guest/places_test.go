@@ -52,6 +52,10 @@ func TestOneGuestCannotTakeAllPlaces(t *testing.T) {
 			func(p *Places) *Place { return p.EnterKnown("ada", at(1), none) }},
 		"one of those who share a credential": {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.EnterKnown("eve", at(1), none) },
 			func(p *Places) *Place { return p.EnterKnown("eve", at(2), none) }},
+		"parts of somebody": {&Places{Most: 8}, func(p *Places, n int) *Place { return p.EnterPart("eve", fmt.Sprint(n), none) },
+			func(p *Places) *Place { return p.EnterPart("ada", "1", none) }},
+		"one of the parts": {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.EnterPart("eve", "1", none) },
+			func(p *Places) *Place { return p.EnterPart("eve", "2", none) }},
 		"the known, and a stranger comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.EnterKnown(fmt.Sprint(n), at(n+1), none) }, stranger},
 		"strangers, and somebody known comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) },
 			func(p *Places) *Place { return p.EnterKnown("ada", at(99), none) }},
@@ -118,7 +122,7 @@ func TestStrangersDisplaceNobodyWhoIsKnown(t *testing.T) {
 }
 
 // TestWhoHoldsFewStays: with fair shares nobody is displaced any more, and a network
-// has no more than its own.
+// has no more than its own: its oldest stranger makes room for its next, who may be another host.
 func TestWhoHoldsFewStays(t *testing.T) {
 	p := Places{Most: 8}
 	for n := range 8 {
@@ -127,10 +131,15 @@ func TestWhoHoldsFewStays(t *testing.T) {
 	if p.EnterKnown("u0", at(1), func() {}) != nil {
 		t.Error("one who holds as many as others got another place")
 	}
-	q := Places{Most: 8, Each: 2}
+	q, lost := Places{Most: 8, Each: 2}, make(chan int, 4)
 	for n := range 4 {
-		if pl := q.Enter(at(1), func() {}); (pl != nil) != (n < 2) {
-			t.Errorf("place %d of a network: %v", n+1, pl != nil)
+		if q.Enter(at(1), func() { lost <- n }) == nil || q.strange[at(1)] > 2 {
+			t.Errorf("place %d of a network: it has %d", n+1, q.strange[at(1)])
+		}
+		if n >= 2 {
+			if first := <-lost; first != n-2 {
+				t.Errorf("%d made room for %d", first, n)
+			}
 		}
 		if q.Enter(netip.Prefix{}, func() {}) == nil {
 			t.Error("this machine has no place")

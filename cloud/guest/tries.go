@@ -34,6 +34,21 @@ func (t *Tries[K]) Take(key K, now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
+// Wait spends n tries of a key, also those that are not there yet but after some time: then
+// that is returned, and no try is to be made before. A key that would have to wait for longer
+// than most gets none.
+func (t *Tries[K]) Wait(key K, n int, most time.Duration, now time.Time) (wait time.Duration, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	until := t.until(key, now).Add(time.Duration(n) * t.Every)
+	wait = max(until.Sub(now)-time.Duration(t.Burst)*t.Every, 0)
+	if wait > most {
+		return wait, false
+	}
+	t.put(key, until, now)
+	return wait, true
+}
+
 // Left says whether a key has a try left, and takes none.
 func (t *Tries[K]) Left(key K, now time.Time) bool {
 	t.mu.Lock()

@@ -63,3 +63,32 @@ func BenchmarkTries(b *testing.B) {
 		l.Take(i%100, now)
 	}
 }
+
+// TestTriesAreWaitedFor: beyond the burst one comes every minute, as far as somebody waits.
+func TestTriesAreWaitedFor(t *testing.T) {
+	l := Tries[string]{Burst: 2, Every: time.Minute}
+	for i, c := range []struct {
+		after, wait time.Duration
+		ok          bool
+	}{
+		{0, 0, true}, {0, 0, true}, {0, time.Minute, true}, {0, 2 * time.Minute, true}, {0, 3 * time.Minute, false},
+		{time.Minute, 2 * time.Minute, true}, {time.Hour, 0, true},
+	} {
+		now = now.Add(c.after)
+		if wait, ok := l.Wait("eve", 1, 2*time.Minute, now); wait != c.wait || ok != c.ok {
+			t.Errorf("%d. %v, %v, want %v, %v", i, wait, ok, c.wait, c.ok)
+		}
+		if wait, ok := l.Wait("ada", 1, 0, now.Add(time.Duration(i)*time.Hour)); wait != 0 || !ok {
+			t.Errorf("%d. somebody else waits %v, %v", i, wait, ok)
+		}
+	}
+	for i, c := range []struct {
+		n    int
+		wait time.Duration
+		ok   bool
+	}{{2, 0, true}, {3, 3 * time.Minute, false}, {2, 2 * time.Minute, true}, {1, 3 * time.Minute, false}} {
+		if wait, ok := l.Wait("mel", c.n, 2*time.Minute, now); wait != c.wait || ok != c.ok {
+			t.Errorf("%d. for %d: %v, %v, want %v, %v", i, c.n, wait, ok, c.wait, c.ok)
+		}
+	}
+}

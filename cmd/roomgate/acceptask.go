@@ -30,7 +30,7 @@ func (w walker) told(deviceType string, s acceptance.Step) {
 // ask puts a question until it is answered.
 func (w walker) ask(ctx context.Context, question string) (acceptance.Answer, error) {
 	for {
-		line, err := w.line(ctx, question+" [y/n/s] ")
+		line, err := w.line(ctx, question+" [y/n, s skips] ")
 		if err != nil {
 			return acceptance.Answer{}, err
 		}

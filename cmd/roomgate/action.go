@@ -50,6 +50,7 @@ func isReceipt(out any) bool {
 }
 
 func doAction(cmd *cobra.Command, c *client, args []string) error {
+	args = addressed(args, 1)
 	s, err := c.space(cmd, args[0])
 	if err != nil {
 		return err

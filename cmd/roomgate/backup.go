@@ -194,7 +194,7 @@ func stoppedSource(file string, c *config.Config) source {
 			if err != nil {
 				return err
 			}
-			err = agent.BackupStopped(ctx, w, c.Gateway, c.Data, text, version, store.Progress(p.Of("the database is checked")), p.Of("the database is read"))
+			err = backup.WriteStopped(ctx, w, c.Gateway, c.Data, text, version, store.Progress(p.Of("the database is checked")), p.Of("the database is read"))
 			if errors.Is(err, store.ErrDamaged) {
 				return fmt.Errorf("%w: start the gateway once, which repairs it", err)
 			}
@@ -205,7 +205,7 @@ func stoppedSource(file string, c *config.Config) source {
 }
 
 // backupConfig is a configuration file as backups take it.
-func backupConfig(path string) (c agent.BackupConfig, err error) {
+func backupConfig(path string) (c backup.Config, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return c, err
 	}

@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/problem"
 
 	"roomgate/cmd/roomgate/show"
+	"roomgate/store/disk"
 )
 
 // backupPatience is how long the one who asked for a backup may take for the
@@ -28,7 +29,7 @@ func (g *gateway) backupDoors() map[string]http.Handler {
 }
 
 // giveBackup sends a backup that is not sealed. One that fails after it began
-// is cut off, which whoever reads it notices.
+// is cut off, which anybody who reads it notices.
 func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 	c, err := g.configuration()
 	if err != nil {
@@ -92,6 +93,10 @@ func (g *gateway) mend() error {
 		return err
 	}
 	done, err := backup.Recover(g.config.Data)
+	if disk.Blamed(err) {
+		g.log.Error("cannot tell whether a restore was interrupted: see roomgate doctor", "error", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

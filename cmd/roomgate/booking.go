@@ -224,7 +224,7 @@ func (d bookedDay) print(cmd *cobra.Command) error {
 		for _, b := range all {
 			line := []string{d.room.clock.Span(b.Start, b.End, d.day), titleOf(b), personOf(b), string(b.State), short[b.ID]}
 			if reasons {
-				line = append(line, show.Dash(b.Reason))
+				line = append(line, show.Dash(b.ReasonIn(d.room.clock.Zone)))
 			}
 			row(line...)
 		}
@@ -261,7 +261,7 @@ func personOf(b booking.Booking) string {
 func (r room) line(b booking.Booking) string {
 	state := string(b.State)
 	if b.Reason != "" {
-		state += " (" + b.Reason + ")"
+		state += " (" + b.ReasonIn(r.clock.Zone) + ")"
 	}
 	when := r.clock.FullSpan(b.Start, b.End)
 	if !b.PlannedEnd.IsZero() && !b.PlannedEnd.Equal(b.End) {

@@ -380,3 +380,14 @@ func booked(t *testing.T, c show.Clock, texts ...string) (all []booking.Booking)
 	}
 	return all
 }
+
+// Why a booking has lost its room is said by the clock of the room.
+func TestReasonOfABookingByTheClockOfItsRoom(t *testing.T) {
+	at := time.Date(2026, 11, 23, 13, 0, 0, 0, time.UTC)
+	r := room{clock: show.Clock{Zone: time.FixedZone("CET", 3600), Now: at}}
+	line := r.line(booking.Booking{ID: "b", State: booking.Displaced, Start: at, End: at.Add(time.Hour),
+		Reason: "another booking has the right to the room: 2026-11-23 13:30 to 14:30 UTC"})
+	if want := "displaced (another booking has the right to the room: Mon 23 Nov 14:30 to 15:30)  "; !strings.HasPrefix(line, want) {
+		t.Errorf("%q, want %q", line, want)
+	}
+}

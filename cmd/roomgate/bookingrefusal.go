@@ -30,7 +30,7 @@ func (r *refused) Unwrap() error { return r.err }
 
 // intent is what was asked for.
 type intent struct {
-	booking    *booking.Booking // that is to be changed; nil: a new one
+	booking    *booking.Booking // the one to change; nil: a new one
 	start, end *time.Time
 	dated      bool // the day was said
 	extends    bool
@@ -106,7 +106,7 @@ func (c *client) conflict(cmd *cobra.Command, r room, w intent, busy booking.Int
 	return message + ": take " + strings.Join(ways, ", or ")
 }
 
-// id is that of the booking that is to be changed.
+// id is that of the booking to change.
 func (w intent) id() string {
 	if w.booking == nil {
 		return ""

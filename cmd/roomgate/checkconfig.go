@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ func newCheckConfig() *cobra.Command {
 	cmd := &cobra.Command{Use: "check-config [FILE]", Short: "check a configuration: each mistake with file, line and column",
 		Args: cobra.MaximumNArgs(1), RunE: action(checkConfig)}
 	gatewayFlags(cmd)
+	cmd.Flags().Bool("start", false, "only what keeps a gateway from starting, as an upgrade asks")
 	outputFlag(cmd)
 	return cmd
 }
@@ -37,6 +39,13 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 		}
 	}
 	c, err := loadConfig(cmd)
+	// An update asks from within the service, which alone has that folder: a room that did not work before keeps no
+	// building from it.
+	if err == nil && !flagged(cmd, "start") && os.Getenv("CREDENTIALS_DIRECTORY") == "" {
+		if e := cannotWork(cmd.Context(), c, configFile(cmd)); e != nil {
+			err = &fault{exitConfig, e}
+		}
+	}
 	var problems *config.Errors
 	if wantsJSON(cmd) && (err == nil || errors.As(err, &problems)) {
 		return errors.Join(printProblems(cmd, c, problems), err)
@@ -68,7 +77,17 @@ type configAdvice struct {
 // adviceOn is what a valid configuration should say itself; c may be nil.
 func adviceOn(c *config.Config) []configAdvice {
 	all := []configAdvice{}
-	if c == nil || c.Broker.Listen == "" {
+	if c == nil {
+		return all
+	}
+	if message, fix := c.SignInAdvice(); message != "" {
+		all = append(all, configAdvice{"smtp.url", message, fix})
+	}
+	all = append(all, secretAdvice(c)...)
+	if message, fix := c.Cloud.AcksAdvice(); message != "" {
+		all = append(all, configAdvice{"cloud.acks", message, fix})
+	}
+	if c.Broker.Listen == "" {
 		return all
 	}
 	for _, a := range roombroker.Of(c).Advice() {

@@ -20,11 +20,11 @@ const claimHelp = `Shows the owner of this gateway, or the code by which somebod
 
 A gateway that its cloud does not know shows a code: here and on the attached
 screen. --show shows it as a page at /claim too, for ten minutes: everybody in
-the network can read it there. A demo always does. Scan it with a phone, or type it where your
-organization takes it. The cloud then gives the gateway its organization and its
-own user at the broker, once; spaces for which the configuration names no
-organization are its own as long as the claim lasts. A code is shown for half an
-hour and taken for as long again; a restart ends it.
+the network can read it there. A demo always does. Scan it with a phone, or type
+it where your organization takes it. The cloud then gives the gateway its
+organization and its own user at the broker, once; spaces for which the
+configuration names no organization are its own as long as the claim lasts. A
+code is shown for half an hour and taken for as long again; a restart ends it.
 
 --release ends a claim: the gateway logs in as its configuration says and shows
 a new code. What the organization has on the gateway stays, and spaces that the
@@ -65,7 +65,11 @@ func runClaim(cmd *cobra.Command, c *client, _ []string) error {
 		return show.JSON(out, g)
 	}
 	screen := show.FileOf(out)
-	_, err := io.WriteString(out, g.text(screen != nil && show.IsTerminal(screen)))
+	words := g.text(screen != nil && show.IsTerminal(screen))
+	if flagged(cmd, "show") && g.Code != "" {
+		words += "for ten minutes everybody in the network can read it at /claim of this gateway\n"
+	}
+	_, err := io.WriteString(out, words)
 	return err
 }
 

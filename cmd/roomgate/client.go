@@ -55,13 +55,18 @@ func connect(cmd *cobra.Command) (*client, error) {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fail(exitUsage, "--url %q is no address: want one as https://gateway:8080", address)
 		}
-		return &client{strings.TrimRight(address, "/"), text(cmd, "key"), address, &http.Client{Timeout: answerTime}}, nil
+		return overHTTP(strings.TrimRight(address, "/"), text(cmd, "key"), address), nil
 	}
 	path, err := findSocket(text(cmd, "data"))
 	if err != nil {
 		return nil, err
 	}
 	return overSocket(path, answerTime), nil
+}
+
+// overHTTP talks to the gateway, or the fleet, at base; where names it for people.
+func overHTTP(base, key, where string) *client {
+	return &client{base, key, where, &http.Client{Timeout: answerTime}}
 }
 
 // overSocket talks to the gateway whose control socket is at path.
@@ -140,7 +145,7 @@ func (c *client) decode(answer *http.Response, raw []byte, out any) error {
 
 // refusal is what a problem document says.
 func (c *client) refusal(answer *http.Response, raw []byte) error {
-	var problem struct{ Title, Detail string }
+	var problem struct{ Title, Detail, Field string }
 	_ = json.Unmarshal(raw, &problem) // what is not JSON has no detail
 	message := cmp.Or(problem.Detail, problem.Title, answer.Status)
 	switch {
@@ -148,6 +153,8 @@ func (c *client) refusal(answer *http.Response, raw []byte) error {
 		return fail(exitRefused, "%s wants another key: give one with --key or %s", c.where, variable("key"))
 	case answer.StatusCode >= 500:
 		return fail(exitFailed, "%s", message)
+	case answer.StatusCode == http.StatusNotFound && problem.Field == "id":
+		return &fault{exitRefused, &absent{message}}
 	}
 	return fail(exitRefused, "%s", message)
 }
@@ -164,4 +171,19 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 		return fail(exitUnreachable, "%s may not be opened: run as root or as a member of the group roomgate", c.where)
 	}
 	return fail(exitUnreachable, "no answer from %s: %v", c.where, err)
+}
+
+// absent is a refusal of an id that the gateway does not know.
+type absent struct{ message string }
+
+func (a *absent) Error() string { return a.message }
+
+// absentID says such a refusal with what was typed, and where the ids are. Other errors
+// stay.
+func absentID(err error, kind, typed, list string) error {
+	var gone *absent
+	if !errors.As(err, &gone) {
+		return err
+	}
+	return fail(exitRefused, "there is no %s with the id %q here: see %s", kind, typed, list)
 }

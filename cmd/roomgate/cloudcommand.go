@@ -26,12 +26,13 @@ func newCloudCommand() *cobra.Command {
 		Args: cobra.MinimumNArgs(4), RunE: action(commandByCloud)}
 	cloudFlags(cmd)
 	signingFlag(cmd)
-	cmd.Flags().Duration("ttl", 30*time.Second, "how late the command may still be carried out")
+	cmd.Flags().Duration("ttl", 30*time.Second, "how late the command may still be carried out; with --key by the clock of this machine, which has to be right, else from its arrival")
 	cmd.Flags().Duration("wait", 15*time.Second, "how long to wait for the receipt")
 	return cmd
 }
 
 func commandByCloud(cmd *cobra.Command, args []string) error {
+	args = addressed(args, 2)
 	gateway := args[0]
 	if !cloud.ValidGateway(gateway) {
 		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
@@ -88,7 +89,7 @@ func (l *cloudLink) space(cmd *cobra.Command, gateway, name string) (string, err
 		}
 	}
 	if len(names) == 0 {
-		return "", fail(exitUnreachable, "the broker knows no meeting space of gateway %s: is it online? Else name the space by its id", gateway)
+		return "", fail(exitUnreachable, "the broker knows no meeting space of gateway %s: roomgate cloud fleet shows the gateways it knows; of one that was never online name the space by its id", gateway)
 	}
 	slices.Sort(names)
 	return "", fail(exitRefused, "%q is not a meeting space of gateway %s, which has %s", name, gateway, strings.Join(slices.Compact(names), ", "))
@@ -96,8 +97,9 @@ func (l *cloudLink) space(cmd *cobra.Command, gateway, name string) (string, err
 
 func newCloudConfig() *cobra.Command {
 	cmd := &cobra.Command{Use: "config GATEWAY FILE", Short: "configure a gateway as the cloud does, over MQTT",
-		Long: "Sends a JSON file as down/config, with a revision, and waits for the receipt. The\n" +
-			"broker keeps it for the gateway. GET /asyncapi.yaml of a gateway has the fields.",
+		Long: "Sends a JSON file as down/config and waits for the receipt. The file has a\n" +
+			"revision, later than that of the one before. The broker keeps it for the\n" +
+			"gateway. GET /asyncapi.yaml of a gateway has the fields.",
 		Example: "  roomgate cloud config demo building.json",
 		Args:    cobra.ExactArgs(2), RunE: action(configureByCloud)}
 	cloudFlags(cmd)

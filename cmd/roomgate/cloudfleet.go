@@ -36,14 +36,20 @@ type fleetSpace struct {
 func newFleet() *cobra.Command {
 	fleet := &cobra.Command{Use: "fleet", Short: "list the gateways that the cloud's broker knows",
 		Long: "Lists what the broker keeps of each gateway: whether it is online, and the last\n" +
-			"state of its meeting spaces. It asks no gateway.",
-		Example: "  roomgate cloud fleet\n  roomgate cloud fleet --cloud mqtts://broker.example.org --username backend",
+			"state of its meeting spaces. It asks no gateway. With --fleet it asks the reference\n" +
+			"backend instead, which also knows releases, revisions, locks that are not closed,\n" +
+			"and how many rows wait in each gateway.",
+		Example: "  roomgate cloud fleet\n  roomgate cloud fleet --cloud mqtts://broker.example.org --username backend\n  roomgate cloud fleet --fleet /var/lib/fleet",
 		Args:    cobra.NoArgs, RunE: action(listFleet)}
 	cloudFlags(fleet)
+	fleet.Flags().String("fleet", "", withVariable(fleetUsage, "fleet"))
 	return fleet
 }
 
 func listFleet(cmd *cobra.Command, _ []string) error {
+	if text(cmd, "fleet") != "" {
+		return listGateways(cmd)
+	}
 	every := cloud.Topics{Gateway: "+"}
 	l, err := dialCloud(cmd, every.Up("presence"), every.Up("state", "+"))
 	if err != nil {

@@ -24,20 +24,20 @@ const cloudKeyCreateHelp = `Makes a key that the cloud signs with, writes its se
 the public half. The secret half stays with who gives the commands, and nowhere
 else; each process that signs wants a key of its own.
 
-The first key comes to a gateway by its claim: roomgate cloud claim --key FILE. With
---for it is brought to a gateway that holds one already, which --key names. There
-both count then, until the old one is revoked.`
+The first key comes to a gateway by its claim: roomgate cloud claim --key FILE.
+With --for it is brought to a gateway that holds one already, which --key names.
+There both count then, until the old one is revoked.`
 
 func newCloudKey() *cobra.Command {
 	create := &cobra.Command{Use: "create FILE", Short: "make a key that the cloud signs with", Long: cloudKeyCreateHelp,
 		Example: "  roomgate cloud key create backend.key\n  roomgate cloud key create next.key --for berlin-3 --key backend.key",
 		Args:    cobra.ExactArgs(1), RunE: action(createCloudKey)}
 	create.Flags().String("for", "", "`GATEWAY` that is to hold the key, by a configuration that --key signs")
-	create.Flags().StringSlice("may", nil, "what it may sign: command, config; else both")
+	create.Flags().StringSlice("may", nil, "what it may sign at the gateway of --for: command, config; else both")
 	list := &cobra.Command{Use: "list GATEWAY", Short: "list the keys that a gateway verifies signatures by",
 		Long: "Waits for the next heartbeat of a gateway, which names the keys that it holds, and\nsays whether a command to a door has to be signed.",
 		Args: cobra.ExactArgs(1), RunE: action(listCloudKeys)}
-	revoke := &cobra.Command{Use: "revoke GATEWAY KEYID", Short: "make a key useless at a gateway",
+	revoke := &cobra.Command{Use: "revoke GATEWAY KEYID", Short: "revoke a key at a gateway",
 		Long:    "Waits for the next heartbeat of a gateway, and sends it a configuration that names\nall its keys but this one. Another one of them signs that. Of the\nconfiguration that the broker keeps, only what --key had signed is signed again.\nThe gateway keeps the rest, and the broker does not: send it again.",
 		Example: "  roomgate cloud key revoke berlin-3 7177ac986170fa7a --key next.key",
 		Args:    cobra.ExactArgs(2), RunE: action(revokeCloudKey)}
@@ -81,6 +81,10 @@ func createCloudKey(cmd *cobra.Command, args []string) error {
 	if (gateway == "") != (by == nil) {
 		return fail(exitUsage, "--for and --key belong together: name the gateway, and the key that it holds already")
 	}
+	may, _ := cmd.Flags().GetStringSlice("may")
+	if len(may) > 0 && gateway == "" {
+		return fail(exitUsage, "--may goes with --for: the first key, which comes with the claim, signs both")
+	}
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return err
@@ -93,11 +97,15 @@ func createCloudKey(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	public := backend.NewSigner(key).Public()
-	public.May, _ = cmd.Flags().GetStringSlice("may")
+	public.May = may
 	if gateway != "" {
 		err := changeKeys(cmd, gateway, by, func(held []backend.SigningKey) ([]backend.SigningKey, error) {
 			return append(held, public), nil
 		})
+		var coded *fault
+		if errors.As(err, &coded) && coded.code == exitRefused { // else it may have come, and be held
+			return errors.Join(err, os.Remove(args[0]))
+		}
 		if err != nil {
 			return err
 		}
@@ -182,14 +190,15 @@ func dialKeys(cmd *cobra.Command, gateway string) (*cloudLink, error) {
 		return nil, fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
 	}
 	topics := cloud.Topics{Gateway: gateway}
-	return dialCloud(cmd, topics.Up("receipt"), topics.Up("heartbeat"), topics.Down("config"))
+	return dialCloud(cmd, topics.Up("receipt"), topics.Up("heartbeat"), topics.Down("+"))
 }
 
 // keys waits for a heartbeat. It returns as well what is to be signed again of the
 // configuration that the broker keeps for the gateway; empty: it keeps none.
 func (l *cloudLink) keys(cmd *cobra.Command, gateway string) (held heldKeys, config map[string]json.RawMessage, err error) {
 	wait, _ := cmd.Flags().GetDuration("wait")
-	config = map[string]json.RawMessage{}
+	fmt.Fprintf(cmd.ErrOrStderr(), "waiting for the next heartbeat of gateway %s, which names its keys: one comes every 30 s\n", gateway)
+	kept := keptConfig{cloud.Topics{Gateway: gateway}, map[string]cloud.Message{}}
 	for end := time.After(wait); ; {
 		m, ok := l.next(cmd.Context(), end)
 		if !ok {
@@ -198,41 +207,16 @@ func (l *cloudLink) keys(cmd *cobra.Command, gateway string) (held heldKeys, con
 		_, up, level, _, _ := cloud.ParseTopic(m.Topic)
 		var e cloud.Envelope
 		switch {
-		case !up && level == "config":
-			config = l.mayBeSigned(m)
+		case !up:
+			if cloud.PartLevel(level) == "config" {
+				kept.keep(m)
+			}
 		case json.Unmarshal(m.Payload, &e) != nil:
 		case up && level == "heartbeat":
-			return held, config, json.Unmarshal(e.Data, &held)
+			err = json.Unmarshal(e.Data, &held)
+			return held, kept.mayBeSigned(l), err
 		}
 	}
-}
-
-// believedRevision is the highest revision that somebody else may have said: there
-// has to be a later one, also after many such.
-const believedRevision = 1 << 53
-
-// mayBeSigned is what of a configuration at the broker may be signed: all if this key
-// has signed it, else the revision. Anybody at the broker may have said the rest, and
-// what a gateway has and hears nothing of it keeps.
-func (l *cloudLink) mayBeSigned(m cloud.Message) map[string]json.RawMessage {
-	all := map[string]json.RawMessage{}
-	if e, own := l.signer.Own(m.Topic, m.Payload); own {
-		_ = json.Unmarshal(e.Data, &all) // one that cannot be read is not in force
-		return all
-	}
-	body := m.Payload
-	if s, err := cloud.ReadSigned(m.Payload); err == nil {
-		body = s.Body
-	}
-	var other struct {
-		Data struct {
-			Revision uint64 `json:"revision"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(body, &other) == nil && other.Data.Revision <= believedRevision {
-		all["revision"], _ = json.Marshal(other.Data.Revision)
-	}
-	return all
 }
 
 // changeKeys sends a gateway the configuration that it has with other keys.

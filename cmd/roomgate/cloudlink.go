@@ -52,8 +52,8 @@ func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
 	l := &cloudLink{source: id, heard: make(chan cloud.Message, 1024)}
 	up := make(chan struct{})
 	first := sync.OnceFunc(func() { close(up) })
-	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true, Username: text(cmd, "username"),
-		Password:  func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil },
+	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true,
+		Login:     cloud.LoginAs(text(cmd, "username"), func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }),
 		Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
 		Receive: func(ctx context.Context, m cloud.Message) error {
 			select {
@@ -102,20 +102,28 @@ func (l *cloudLink) ask(cmd *cobra.Command, gateway, level string, data any) (re
 	return l.receipt(cmd.Context(), id, wait)
 }
 
-// send sends data on a gateway's topic and returns the message's id.
+// send sends data on a gateway's topic, in parts if need be, and returns the message's id.
 func (l *cloudLink) send(ctx context.Context, gateway, level string, data any) (string, error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return "", err
 	}
-	e := cloud.Envelope{ID: ulid.Make().String(), Source: l.source, Type: cloud.TypeOf(level), Time: time.Now().UTC(), Data: raw}
-	topic := cloud.Topics{Gateway: gateway}.Down(level)
-	payload, err := l.signer.Encode(topic, e)
+	id := ulid.Make().String()
+	parts, err := backend.Parts(gateway, level, id, raw, l.signer != nil)
 	if err != nil {
-		return "", err
+		return "", fail(exitRefused, "%w", err)
 	}
-	m := cloud.Message{Topic: topic, Payload: payload, QoS: 1, Retained: level == "config"}
-	return e.ID, l.Publish(ctx, m)
+	for _, p := range parts {
+		e := cloud.Envelope{ID: p.ID, Source: l.source, Type: cloud.TypeOf(level), Time: time.Now().UTC(), Data: p.Data}
+		payload, err := l.signer.Encode(p.Topic, e)
+		if err == nil {
+			err = l.Publish(ctx, cloud.Message{Topic: p.Topic, Payload: payload, QoS: 1, Retained: level == "config"})
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return id, nil
 }
 
 // receipt waits for the receipt that settles a message.

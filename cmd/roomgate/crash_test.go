@@ -282,11 +282,7 @@ func buildGateway(t *testing.T, cloudAddress string, cameras ...*witness) *gatew
 	t.Helper()
 	dir := t.TempDir()
 	g := &gatewayUnderTest{t: t, binary: filepath.Join(dir, "roomgate"), conf: filepath.Join(dir, "gateway.yaml")}
-	build := exec.Command("go", "build", "-o", g.binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	buildRoomgate(t, g.binary, nil)
 	var text strings.Builder
 	fmt.Fprintf(&text, "gateway: {id: crash}\ndata: %s/data\nclock: {trust: always}\nhttp: {listen: '127.0.0.1:0'}\n"+
 		"cloud: {url: 'mqtt://%s', acks: broker}\nspaces:\n", dir, cloudAddress)
@@ -302,7 +298,9 @@ func buildGateway(t *testing.T, cloudAddress string, cameras ...*witness) *gatew
 
 func (g *gatewayUnderTest) start() {
 	g.t.Helper()
-	g.process = startProcess(g.t, exec.Command(g.binary, "run", "--config", g.conf))
+	run := exec.Command(g.binary, "run", "--config", g.conf)
+	run.Env = append(os.Environ(), "ROOMGATE_SYSTEM_KEY="+crashKey)
+	g.process = startProcess(g.t, run)
 }
 
 // kill ends the process as a power cut would: no signal handler runs.
@@ -319,6 +317,7 @@ func (g *gatewayUnderTest) kill() {
 // killed 50 times while commands come in. Every row of the log arrives, and no
 // picture is taken twice for one command.
 func TestCrashAndCutLoseNothingAndRepeatNothing(t *testing.T) {
+	t.Parallel()
 	camera, busy := newWitness(t), newWitness(t)
 	broker := startMosquitto(t)
 	wire := startProxy(t, broker)
@@ -341,9 +340,11 @@ func TestCrashAndCutLoseNothingAndRepeatNothing(t *testing.T) {
 			}
 		}
 	})
+	longest := time.Duration(0)
 	for round := range 2 * rounds {
 		id := fmt.Sprint("witness-", round)
 		before := camera.taken.Load()
+		began := time.Now()
 		h.order(id, witnessRoom)
 		time.Sleep(time.Duration(round/2%10) * 3 * time.Millisecond) // another moment each time
 		// By turns: cut after cut looks like a second gateway with this id, and the pauses grow.
@@ -354,6 +355,7 @@ func TestCrashAndCutLoseNothingAndRepeatNothing(t *testing.T) {
 			g.start()
 		}
 		awaitThat(t, "command "+id+" is answered", func() bool { return h.answers(id) > 0 })
+		longest = max(longest, time.Since(began))
 		if taken := camera.taken.Load() - before; taken > 1 {
 			t.Errorf("%s was carried out %d times", id, taken)
 		}
@@ -386,4 +388,5 @@ func TestCrashAndCutLoseNothingAndRepeatNothing(t *testing.T) {
 	}
 	t.Logf("%d link cuts and %d kills: %d rows came up, %d of them more than once, %d commands done, %d pictures for the load",
 		rounds, rounds, len(h.seen), twice, len(h.executed), busy.taken.Load())
+	survivedAll(t, 2*rounds, longest)
 }

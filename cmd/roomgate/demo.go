@@ -6,12 +6,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
+	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/journal"
 	"roomgate/agent/standin"
@@ -26,11 +25,17 @@ const demoHelp = `Runs a simulated building in one process: two meeting spaces w
 device, an embedded room broker, and a stand-in cloud with a backend that takes
 what the building sends. The drivers are the real ones, on simulated chips.
 
-Two more of the outside world are in it: https://receiver.demo/ takes webhook
-notifications, with /status/500 it answers that, and messages to mobile devices
-are shown by a stand-in push gateway. The log tells what both have got.
+Three more of the outside world are in it. https://receiver.demo/ takes webhook
+notifications, with /status/500 it answers that, and "roomgate sim receiver"
+shows them with their headers. A stand-in push gateway shows the messages to
+mobile devices. A mailbox takes letters, such as those with one-time passwords.
+The log tells what all three have got, and else only what is wrong; --verbose shows
+all of it.
 With --allow-loopback webhooks and calendars may also be on this machine, then
 without TLS too.
+
+With --config it is your own building. Its clock is believed from the start,
+unless clock.trust in the configuration says otherwise.
 
 Without --data it starts afresh each time, where the other commands find it by
 themselves. With --data it keeps what it has, and the other commands want the
@@ -43,9 +48,12 @@ const (
 	demoCloudListen = "127.0.0.1:1884"
 )
 
-// allowLoopback is the flag that only a demo has: on a gateway, whoever may
+// allowLoopback is the flag that only a demo has: on a gateway, anybody who may
 // register a webhook would be let in to what listens to this machine alone.
 const allowLoopback = "allow-loopback"
+
+// verbose is the flag of a demo that shows its whole log.
+const verbose = "verbose"
 
 func newDemo() *cobra.Command {
 	cmd := &cobra.Command{Use: "demo", Short: "run a simulated building with a stand-in cloud", Long: demoHelp,
@@ -53,13 +61,22 @@ func newDemo() *cobra.Command {
 	gatewayFlags(cmd)
 	cmd.Flags().String("cloud-listen", demoCloudListen, withVariable("`HOST:PORT` of the stand-in cloud's broker", "cloud-listen"))
 	cmd.Flags().Bool(allowLoopback, false, withVariable("let webhooks and calendars reach this machine", allowLoopback))
+	cmd.Flags().Bool(verbose, false, withVariable("show the whole log", verbose))
 	return cmd
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
-	g := &gateway{out: cmd.OutOrStdout(), log: journal.New(journal.Options{Stderr: cmd.ErrOrStderr(), People: true})}
+	if err := takenAddresses(cmd); err != nil {
+		return err
+	}
+	o := journal.Options{Stderr: cmd.ErrOrStderr(), People: true}
+	g := &gateway{out: cmd.OutOrStdout()}
+	g.demo.outside = journal.New(o)
+	o.Quiet = text(cmd, verbose) != "true"
+	g.log = journal.New(o)
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer journal.Flush(g.log)
+	defer journal.Flush(g.demo.outside)
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.say("roomgate demo: a simulated building")
 	world, err := plan.Parse(configs.DemoWorld)
@@ -68,19 +85,25 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	}
 	g.closers = append(g.closers, func() error { world.Close(); return nil })
 	g.demo.simulated = true
-	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world)}
-	cloudURL, err := g.demoCloud(cmd)
-	if err != nil {
-		return err
+	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world), "GET /letters": lettersDoor(g), "GET /received": g.receivedDoor(),
+		"GET /update": noUpdates, "POST /update": noUpdates, "POST /update/now": noUpdates}
+	cloudURL := "" // there is another cloud
+	if _, _, ok := given(cmd.Flags(), "cloud"); !ok {
+		if cloudURL, err = g.openCloudBroker(text(cmd, "cloud-listen")); err != nil {
+			return err
+		}
 	}
 	if g.config, err = demoConfig(cmd, cloudURL); err != nil {
 		return err
 	}
-	g.configuration = func() (agent.BackupConfig, error) {
+	if err := openMailbox(g); err != nil {
+		return err
+	}
+	g.configuration = func() (backup.Config, error) {
 		if path := text(cmd, "config"); path != "" {
 			return backupConfig(path)
 		}
-		return agent.BackupConfig{Text: configs.Demo}, nil
+		return backup.Config{Text: configs.Demo}, nil
 	}
 	if cloudURL != "" {
 		if err := g.openStandIn(cloudURL, g.config.Gateway.ID); err != nil {
@@ -89,9 +112,9 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		g.extra["POST /cloud/schedule"] = g.cloudDoor()
 	}
 	g.demo.loopback = text(cmd, allowLoopback) == "true"
-	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.log)
+	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)
 	if g.config.Push.URL == "https://"+demoPush {
-		g.demo.push = telephoneClient(g.log)
+		g.demo.push = telephoneClient(g.demo.outside)
 	}
 	lock, err := demoData(g.config)
 	if err != nil {
@@ -100,9 +123,10 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if err := g.open(cmd.Context(), lock, g.config.Data, 0o600); err != nil {
 		return err
 	}
+	g.introduce(cmd)
 	g.showKey()
 	g.showClaim()
-	g.introduce(cmd)
+	g.showPages()
 	return g.run(cmd.Context())
 }
 
@@ -117,12 +141,14 @@ func demoConfig(cmd *cobra.Command, cloudURL string) (c *config.Config, err erro
 		c, err = config.Load(path, all.All(), set...)
 	} else {
 		own := []config.Setting{{Key: "http.listen", Value: demoListen}, {Key: "broker.listen", Value: demoBroker},
-			{Key: "push.url", Value: "https://" + demoPush},
-			{Key: "clock.trust", Value: config.TrustAlways}} // nobody waits for a time server to try an expiry
+			{Key: "push.url", Value: "https://" + demoPush}}
 		c, err = config.Parse("demo.yaml", configs.Demo, all.All(), append(own, set...)...)
 	}
 	if err != nil {
 		return nil, &fault{exitConfig, err}
+	}
+	if _, said := c.Origin("clock.trust"); !said {
+		c.Clock.Trust = config.TrustAlways // nobody waits for a time server to try an expiry
 	}
 	return absoluteData(c)
 }
@@ -172,15 +198,6 @@ func clearDirectory(dir string) error {
 	return err
 }
 
-// demoCloud starts the broker of the stand-in cloud, unless there is another
-// cloud, and returns its URL or "".
-func (g *gateway) demoCloud(cmd *cobra.Command) (url string, err error) {
-	if _, _, ok := given(cmd.Flags(), "cloud"); ok {
-		return "", nil
-	}
-	return g.openCloudBroker(text(cmd, "cloud-listen"))
-}
-
 // openCloudBroker starts the broker of a stand-in cloud and returns its URL.
 func (g *gateway) openCloudBroker(listen string) (url string, err error) {
 	b, err := g.openBroker("cloud broker", "cloud-listen", broker.Options{Listen: listen,
@@ -197,40 +214,7 @@ func (g *gateway) openStandIn(url, gateway string) (err error) {
 	g.demo.cloud, err = standin.New(standin.Options{URL: url, Gateway: gateway, Log: g.log.With("client", "backend")})
 	if err == nil {
 		g.brokers = append(g.brokers, loop{"backend", g.demo.cloud.Run})
+		g.settle = g.demo.cloud.Settle
 	}
 	return err
-}
-
-// introduce shows a newcomer around.
-func (g *gateway) introduce(cmd *cobra.Command) {
-	g.say("\nmeeting spaces of gateway %s", g.config.Gateway.ID)
-	for _, s := range g.agent.Site.Spaces() {
-		var types []string
-		for _, d := range s.Devices {
-			types = append(types, d.Type)
-		}
-		g.say("  %-9s %s  %s", s.Name, s.ID, strings.Join(types, " "))
-	}
-	name := strings.ToLower(g.agent.Site.Spaces()[0].Name)
-	g.say("\ntry in a second terminal")
-	for _, line := range []string{"device status " + name, "device action " + name + " lock open", "sim " + name + " temperature 31.5"} {
-		g.say("  %s %s%s", program(), line, dataFlag(cmd))
-	}
-	g.say("")
-}
-
-// program is how the user can call this program.
-func program() string {
-	if strings.Contains(os.Args[0], "/go-build") { // go run
-		return "go run ./cmd/roomgate"
-	}
-	return os.Args[0]
-}
-
-// dataFlag is what the other commands need to find this demo.
-func dataFlag(cmd *cobra.Command) string {
-	if !cmd.Flags().Changed("data") { // the variable serves them too
-		return ""
-	}
-	return " --data " + text(cmd, "data")
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"roomgate/agent/outgoing"
 	"roomgate/agent/push"
@@ -50,7 +51,7 @@ func (d demoHost) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // receiverClient sends notifications, those to the stand-in receiver to it. A
 // path as /status/500 makes it answer that.
-func receiverClient(p outgoing.Policy, log *slog.Logger) *http.Client {
+func receiverClient(p outgoing.Policy, log *slog.Logger, kept *received) *http.Client {
 	outside := webhook.NewClient(p).Transport
 	return &http.Client{Transport: demoHost{demoReceiver, outside, func(r *http.Request, body []byte) int {
 		var p webhook.Payload
@@ -59,7 +60,8 @@ func receiverClient(p outgoing.Policy, log *slog.Logger) *http.Client {
 		if wanted, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/status/")); err == nil && wanted >= 200 && wanted < 600 {
 			status = wanted
 		}
-		log.Info("receiver got", "event", p.Event, "id", r.Header.Get(webhook.HeaderID), "answers", status)
+		kept.keep(reception{time.Now().UTC().Truncate(time.Millisecond), r.Method, r.URL.String(), r.Header.Clone(), string(body), status})
+		log.Info("receiver got", "event", p.Event, "id", r.Header.Get(webhook.HeaderID), "answers", status, "headers", strings.Join(headerLines(r.Header), "; "), "body", string(body))
 		return status
 	}}}
 }

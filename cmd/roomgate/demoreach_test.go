@@ -111,8 +111,8 @@ func TestDemoReachesThisMachine(t *testing.T) {
 // TestPicturesLeaveTheProcessWhole: bombs, the largest pictures that are taken,
 // and large bodies, from several at once, keep a real process below 200 MiB.
 func TestPicturesLeaveTheProcessWhole(t *testing.T) {
-	if raced {
-		t.Skip("not with the race detector, which needs memory of its own: make faults has it")
+	if !measured {
+		t.Skip("it measures: make test-all and make faults have it")
 	}
 	d := startDemo(t)
 	var photo bytes.Buffer
@@ -163,8 +163,8 @@ func (d *runningDemo) memory(t *testing.T, kind string) int {
 // TestCalendarsLeaveTheProcessWhole: the largest calendars that are taken, for
 // every room at once, keep a real process below 200 MiB.
 func TestCalendarsLeaveTheProcessWhole(t *testing.T) {
-	if raced || testing.Short() {
-		t.Skip("not with the race detector, which needs memory of its own, nor in a short run: make faults has it")
+	if !measured {
+		t.Skip("it measures: make test-all and make faults have it")
 	}
 	var body bytes.Buffer
 	body.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n")

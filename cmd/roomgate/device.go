@@ -22,12 +22,12 @@ type record struct {
 func newDevice() *cobra.Command {
 	list := &cobra.Command{Use: "list [SPACE]", Short: "list the devices", Args: cobra.MaximumNArgs(1), RunE: asking(listDevices)}
 	status := &cobra.Command{Use: "status SPACE [DEVICE [SUB-DEVICE]]", Short: "show what devices are and whether they answer",
-		Example: "  roomgate device status aurora\n  roomgate device status aurora o3-sensor temperature",
+		Example: "  roomgate device status aurora\n  roomgate device status aurora temperature",
 		Args:    cobra.RangeArgs(1, 3), RunE: asking(showStatus)}
 	act := &cobra.Command{Use: "action SPACE DEVICE [SUB-DEVICE] ACTION [VALUE | NAME=VALUE...]", Short: "tell a device to do something",
-		Long: "Orders a device to do something and waits for the proof that it did.\n\"device list --output json\" has the actions and their values.",
+		Long: "Orders a device to do something and waits for the proof that it did. A sub-device is\nnamed after its device, or alone.\n\"device list --output json\" has the actions and their values.",
 		Example: "  roomgate device action aurora lock open\n  roomgate device action aurora light intensity 40\n" +
-			"  roomgate device action aurora o3-sensor ring-light color '#ff8800'",
+			"  roomgate device action aurora ring-light color '#ff8800'",
 		Args: cobra.MinimumNArgs(3), RunE: asking(doAction)}
 	below := []*cobra.Command{list, status, act, newIdentify(), newAccept()}
 	for _, cmd := range below {
@@ -75,6 +75,10 @@ func actions(d drivers.Description, sub string) string {
 }
 
 func showStatus(cmd *cobra.Command, c *client, args []string) error {
+	args = addressed(args, 1)
+	if len(args) > 3 {
+		return fail(exitUsage, "%s has no sub-device %q", args[2], args[3])
+	}
 	s, err := c.space(cmd, args[0])
 	if err != nil {
 		return err
@@ -107,6 +111,20 @@ func showRecords(cmd *cobra.Command, v any, records []record, err error) error {
 			row(r.Device, show.Dash(r.Value), r.Status)
 		}
 	})
+}
+
+// addressed are arguments of which the one at a place names a device as the tables show
+// it: a sub-device is there by its own name, and gets the device before it that has it.
+func addressed(args []string, at int) []string {
+	if len(args) <= at {
+		return args
+	}
+	for _, deviceType := range drivers.Types() {
+		if isSub(deviceType, args[at]) {
+			return slices.Insert(slices.Clone(args), at, deviceType)
+		}
+	}
+	return args
 }
 
 // isSub says whether a word names a sub-device of a device type.

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,6 +36,8 @@ disk, event log, card wear, memory, network, cloud, claim, mail relay, push gate
 certificates, and each device. Every finding says what was seen and, if it is not
 ok, what to do.
 
+It asks the service manager too, and looks at files as the service's user does.
+
 It only reads, needs no running gateway, and ends within seconds. It ends with
 1 if anything fails; a warning is no failure.`
 
@@ -60,6 +64,9 @@ func diagnose(cmd *cobra.Command) diagnosis {
 	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
+	if o.ConfigFile == defaultConfig {
+		o.Service = askService(cmd.Context())
+	}
 	findings := doctor.Examine(cmd.Context(), o)
 	return diagnosis{time.Now().UTC().Truncate(time.Second), version, doctor.Worst(findings), findings, o.Building == nil}
 }
@@ -129,26 +136,70 @@ func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, e
 	if err != nil {
 		return nil, 0, err
 	}
+	b, err := buildingAt(cmd.Context(), path)
+	if b == nil {
+		return nil, 0, err
+	}
+	var chain eventlog.Chain
+	if overSocket(path, checkTime).call(cmd.Context(), http.MethodGet, "/log/verify", nil, &chain) == nil { // an earlier version has no such door
+		b.Log = &chain
+	}
+	return b, peer(path), err
+}
+
+// buildingAt asks the gateway behind a control socket, all but its log.
+func buildingAt(ctx context.Context, path string) (*doctor.Building, error) {
 	asked := overSocket(path, checkTime)
 	b := &doctor.Building{}
-	if err := asked.call(cmd.Context(), http.MethodGet, "/gateway", nil, b); err != nil {
-		return nil, 0, err
+	if err := asked.call(ctx, http.MethodGet, "/gateway", nil, b); err != nil {
+		return nil, err
 	}
 	var answer struct {
 		Devices []doctor.Device `json:"devices"`
 	}
-	err = asked.call(cmd.Context(), http.MethodGet, "/gateway/devices", nil, &answer)
+	err := asked.call(ctx, http.MethodGet, "/gateway/devices", nil, &answer)
 	b.Devices = answer.Devices
-	_ = asked.call(cmd.Context(), http.MethodGet, "/claim", nil, &b.Claim) // what does not answer is found by the rest
-	var chain eventlog.Chain
-	if asked.call(cmd.Context(), http.MethodGet, "/log/verify", nil, &chain) == nil { // an earlier version has no such door
-		b.Log = &chain
-	}
+	_ = asked.call(ctx, http.MethodGet, "/claim", nil, &b.Claim) // what does not answer is found by the rest
 	var u update.Status
-	if asked.call(cmd.Context(), http.MethodGet, "/update", nil, &u) == nil { // a demo has no such door
+	if asked.call(ctx, http.MethodGet, "/update", nil, &u) == nil { // a demo has no such door
 		b.Update = &u
 	}
-	return b, peer(path), err
+	var p doctor.Pending
+	if asked.call(ctx, http.MethodGet, "/reload", nil, &p) == nil { // nor has it
+		b.Pending = &p
+	}
+	return b, err
+}
+
+// failing counts what the doctor finds that fails, as the gateway itself sees it:
+// nobody outside is asked each time.
+func failing(ctx context.Context, g *gateway, path string) int {
+	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: g.file, Config: g.config, Deadline: checkTime, Quiet: true, ProcessID: os.Getpid()}
+	o.Building, o.BuildingError = buildingAt(ctx, path)
+	failed := 0
+	for _, f := range doctor.Examine(ctx, o) {
+		if f.State == doctor.Fail {
+			failed++
+		}
+	}
+	return failed
+}
+
+// askService asks the service manager how the packaged gateway is; it is empty where
+// there is none.
+func askService(ctx context.Context) doctor.Service {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "systemctl", "show", "--property="+doctor.ServiceProperties, "roomgate.service").Output()
+	if err != nil {
+		return doctor.Service{}
+	}
+	s := doctor.ParseService(string(out))
+	if s.Loaded { // what the program itself has said, and not systemd about it
+		said, _ := exec.CommandContext(ctx, "journalctl", "--quiet", "--no-pager", "--output=cat", "--lines=1", "_SYSTEMD_UNIT=roomgate.service").Output()
+		s.Said = show.Plain(strings.TrimSpace(string(said)))
+	}
+	return s
 }
 
 // verifyLog answers GET /log/verify, in less time than the doctor has.

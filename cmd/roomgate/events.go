@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,8 +43,8 @@ func newEvents() *cobra.Command {
 	f.String("device", "", "only of this device `TYPE`")
 	f.String("sub-device", "", "only of this `SUB-DEVICE`")
 	f.String("type", "", "only events of this `TYPE`, as temperatureAlert")
-	f.String("since", "", "only from this `TIME` on, as 2026-11-21T08:00:00Z")
-	f.Int("limit", 50, "at most this many of the newest")
+	f.String("since", "", "only from this `TIME` on, as -2h, 14:00, yesterday, 2026-11-21 or 2026-11-21T08:00:00Z; by the clock of --space, else of this machine")
+	f.Int("limit", 50, "at most this many of the newest; with --since the first ones, all without --limit")
 	clientFlags(cmd)
 	return cmd
 }
@@ -52,8 +54,11 @@ func showEvents(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	var page eventPage
-	if err := c.call(cmd.Context(), http.MethodGet, "/devices/events?"+query.Encode(), nil, &page); err != nil {
+	if err := c.knownEvent(cmd); err != nil {
+		return err
+	}
+	page, err := c.events(cmd, query)
+	if err != nil {
 		return err
 	}
 	follow, _ := cmd.Flags().GetBool("follow")
@@ -72,22 +77,68 @@ func showEvents(cmd *cobra.Command, c *client, _ []string) error {
 	return followEvents(cmd, c, names, query, page.Next)
 }
 
+// mostEvents is how many one answer may have.
+const mostEvents = 200
+
+// events are the newest, or with --since all from there on.
+func (c *client) events(cmd *cobra.Command, query url.Values) (all eventPage, err error) {
+	left, _ := cmd.Flags().GetInt("limit")
+	pages := query.Has("since")
+	if pages && !cmd.Flags().Changed("limit") {
+		left = math.MaxInt
+	}
+	query, all.Events = maps.Clone(query), []event{}
+	for {
+		if pages {
+			query.Set("limit", strconv.Itoa(min(left, mostEvents)))
+		}
+		var page eventPage
+		if err := c.call(cmd.Context(), http.MethodGet, "/devices/events?"+query.Encode(), nil, &page); err != nil {
+			return all, err
+		}
+		all.Events, all.Next = append(all.Events, page.Events...), page.Next
+		if left -= len(page.Events); !pages || len(page.Events) == 0 || left <= 0 {
+			return all, nil
+		}
+		query.Set("cursor", page.Next)
+	}
+}
+
+// knownEvent lets the gateway refuse a type of event that there is not, which V2.0
+// does: an empty answer would look as if nothing had happened.
+func (c *client) knownEvent(cmd *cobra.Command) error {
+	kind := text(cmd, "type")
+	if kind == "" {
+		return nil
+	}
+	return c.call(cmd.Context(), http.MethodGet, "/v2.0/events?"+url.Values{"limit": {"1"}, "event_type": {kind}}.Encode(), nil, nil)
+}
+
 // eventQuery is what the flags ask for.
 func eventQuery(cmd *cobra.Command, c *client) (url.Values, error) {
 	query := url.Values{}
-	for flag, name := range map[string]string{"device": "device_type", "sub-device": "sub_device", "type": "event_type", "since": "since"} {
+	for flag, name := range map[string]string{"device": "device_type", "sub-device": "sub_device", "type": "event_type"} {
 		if value := text(cmd, flag); value != "" {
 			query.Set(name, value)
 		}
 	}
 	limit, _ := cmd.Flags().GetInt("limit")
 	query.Set("limit", strconv.Itoa(limit))
+	wall := show.Clock{Zone: time.Local, Now: time.Now()}
 	if name := text(cmd, "space"); name != "" {
-		s, err := c.space(cmd, name)
+		s, err := c.findRoom(cmd, name)
 		if err != nil {
 			return nil, err
 		}
 		query.Set("meeting_space_id", s.ID)
+		wall = s.clock
+	}
+	if since := text(cmd, "since"); since != "" {
+		at, err := wall.Since(since)
+		if err != nil {
+			return nil, err
+		}
+		query.Set("since", at.UTC().Format(time.RFC3339))
 	}
 	return query, nil
 }

@@ -23,14 +23,14 @@ var settings = []setting{
 	{"data", "data", "`DIR` of the database"},
 	{"listen", "http.listen", "`HOST:PORT` of the HTTP interface"},
 	{"broker", "broker.listen", "`HOST:PORT` of the room devices' broker"},
-	{"cloud", "cloud.url", "`URL` of the cloud's broker, mqtt:// or mqtts://"},
+	{"cloud", "cloud.url", "`URL` of the cloud's broker, mqtt:// or mqtts://, or several with commas between"},
 	{"gateway", "gateway.id", "`ID` of this gateway in the cloud's topics"},
 }
 
 const dataUsage = "`DIR` of the gateway's data and control socket"
 
 // environment are the flags that a variable can stand in for.
-var environment = []string{"config", "data", "listen", "broker", "cloud", "gateway", "cloud-listen", allowLoopback, "url", "key", "output"}
+var environment = []string{"config", "data", "listen", "broker", "cloud", "gateway", "cloud-listen", allowLoopback, verbose, "url", "key", "output"}
 
 // variable is a flag's name in the environment, as ROOMGATE_CLOUD_LISTEN.
 func variable(flag string) string {

@@ -18,6 +18,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/api"
+	"roomgate/agent/backup"
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/standin"
@@ -36,7 +37,7 @@ type gateway struct {
 	// figures are those that the agent does not have; nil: none.
 	figures func(io.Writer)
 	// configuration is the one that backups take.
-	configuration func() (agent.BackupConfig, error)
+	configuration func() (backup.Config, error)
 	out           io.Writer // for people
 	log           *slog.Logger
 	demo          demoParts
@@ -44,23 +45,31 @@ type gateway struct {
 	hardware      string                         // names this machine; empty: a demo, which has none
 	again         func() (*config.Config, error) // reads the configuration once more; nil: there is no file
 	file          string                         // that the configuration is from; empty: it is built in
+	update        func() string                  // says which update waits; nil: it takes none
 	end           func()                         // ends it in order; nil: it takes no updates
 
 	agent *agent.Agent
 	// authority is the building's own; nil: no door uses one.
 	authority *tlsauthority.Keeper
 	loops     []loop // end first
-	brokers   []loop // end when the loops have ended, so that goodbyes arrive
-	closers   []func() error
+	// settle waits, after the brokers and before the loops, for what the loops count on;
+	// nil: they begin at once.
+	settle  func(context.Context)
+	brokers []loop // end when the loops have ended, so that goodbyes arrive
+	closers []func() error
 }
 
 // demoParts are what only a demo has.
 type demoParts struct {
-	simulated      bool           // the buses lead to no hardware
-	cloud          *standin.Cloud // nil without a stand-in cloud
-	wire           wire           // to the cloud
-	webhooks, push *http.Client   // reach what a demo has of them; nil: the network does
-	loopback       bool           // webhooks and calendars may reach this machine
+	simulated      bool             // the buses lead to no hardware
+	outside        *slog.Logger     // tells what the world outside gets, also of a quiet demo
+	cloud          *standin.Cloud   // nil without a stand-in cloud
+	wire           wire             // to the cloud
+	webhooks, push *http.Client     // reach what a demo has of them; nil: the network does
+	received       received         // by the stand-in receiver of webhooks
+	loopback       bool             // webhooks and calendars may reach this machine
+	mailbox        *standin.Mailbox // nil: the configuration names a relay
+	at             string           // where a browser on this machine finds its pages
 }
 
 // loop is one of the things that a gateway does all the time.
@@ -100,17 +109,22 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 			return err
 		}
 	}
-	server := api.New(api.Options{Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
+	examined := newExaminer(g)
+	server := api.New(api.Options{Findings: examined.findings, Update: g.update, Machine: machineOf(g), Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
 		Names: g.config.HTTP.Names, ShowClaim: g.demo.simulated, Extra: g.extraDoors(), Metrics: g.figures, Root: g.root()})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
+		loop{"console", server.Run},
+		loop{"examiner", examined.run},
 		loop{"control socket", func(ctx context.Context) error { return server.Serve(ctx, control, server.Control()) }},
 		loop{"systemd", g.notify})
 	for _, d := range doors {
 		g.loops = append(g.loops, d.served(server))
 	}
 	if socketDir != g.config.Data { // a service, whose runtime directory the screen's getty reads
-		g.loops = append(g.loops, loop{"attached screen", screen{g.agent.Claim, filepath.Join(socketDir, screenFile), g.log}.run})
+		asked := control.Addr().String()
+		g.loops = append(g.loops, loop{"attached screen", screen{claim: g.agent.Claim, name: g.config.Gateway, path: filepath.Join(socketDir, screenFile), log: g.log,
+			page: func() string { return g.agent.Health.Network().Page("/") }, failing: func(ctx context.Context) int { return failing(ctx, g, asked) }}.run})
 	}
 	g.say("control socket %s", control.Addr())
 	return nil
@@ -119,9 +133,12 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 // extraDoors are what only the control socket has.
 func (g *gateway) extraDoors() map[string]http.Handler {
 	all := g.backupDoors()
+	all["GET /reload"] = pendingDoor(g)
 	all["POST /reload"] = http.HandlerFunc(g.takeReload)
 	all["POST /claim/show"] = http.HandlerFunc(g.showClaimDoor)
+	all["POST /console/code"] = http.HandlerFunc(g.consoleDoor)
 	all["GET /log/verify"] = http.HandlerFunc(g.verifyLog)
+	all["GET /clock"] = http.HandlerFunc(g.tellClock)
 	all["POST /clock"] = http.HandlerFunc(g.takeClock)
 	all["POST /store/confirm"] = http.HandlerFunc(g.confirmRepair)
 	maps.Copy(all, g.extra)
@@ -143,7 +160,7 @@ func (g *gateway) say(format string, args ...any) { fmt.Fprintf(g.out, format+"\
 func (g *gateway) openBroker(name, flag string, o broker.Options) (*broker.Broker, error) {
 	b, err := broker.Open(o)
 	if err != nil {
-		return nil, cannotListen(name, o.Listen, flag, err)
+		return nil, cannotListen(name, o.Listen, saidBy(g, flag), err)
 	}
 	g.brokers = append(g.brokers, loop{name, b.Run})
 	g.closers = append(g.closers, b.Close)
@@ -157,6 +174,23 @@ func (g *gateway) openBroker(name, flag string, o broker.Options) (*broker.Broke
 	return b, nil
 }
 
+// saidBy is what has said where to listen, a flag or a key: who reads the journal of a
+// service has no flag to give.
+func saidBy(g *gateway, flag string) string {
+	key := map[string]string{"listen": "http.listen", "broker": "broker.listen"}[flag]
+	if key == "" || g.config == nil {
+		return flag
+	}
+	o, ok := g.config.Origin(key)
+	switch {
+	case o.Line > 0:
+		return key + " in " + o.Name
+	case ok || g.demo.simulated:
+		return flag
+	}
+	return key + " in " + g.file
+}
+
 // cannotListen says which flag or key of the configuration helps.
 func cannotListen(name, address, flag string, err error) error {
 	if !strings.Contains(flag, ".") {
@@ -166,8 +200,10 @@ func cannotListen(name, address, flag string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fail(exitFailed, "%s address %s is in use: stop what listens there, or choose another with %s", name, address, flag)
+	case errors.Is(err, syscall.EACCES):
+		return fail(exitFailed, "%s cannot listen on %s: a port below %d takes a right that this process does not have: choose another with %s", name, address, firstFreePort(), flag)
 	case errors.As(err, &network):
-		return fail(exitFailed, "%s cannot listen on %s: %w: choose another address with --%s", name, address, err, flag)
+		return fail(exitFailed, "%s cannot listen on %s: %w: choose another address with %s", name, address, err, flag)
 	}
 	return fail(exitConfig, "%s: %w", name, err)
 }
@@ -207,6 +243,9 @@ func (g *gateway) run(ctx context.Context) error {
 	brokers, below := errgroup.WithContext(below)
 	for _, l := range g.brokers {
 		brokers.Go(func() error { return l.named(below) })
+	}
+	if g.settle != nil {
+		g.settle(ctx)
 	}
 	loops, ctx := errgroup.WithContext(ctx)
 	for _, l := range g.loops {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +41,32 @@ func TestBrokersEndLast(t *testing.T) {
 	}
 	if strings.Join(order, " ") != "agent broker" {
 		t.Errorf("ended in the order %v", order)
+	}
+}
+
+// What the loops count on is there before they begin, and is waited for no longer than
+// the gateway runs.
+func TestLoopsBeginSettled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var order []string
+	broker := loop{"broker", func(ctx context.Context) error { <-ctx.Done(); return nil }}
+	agent := loop{"agent", func(ctx context.Context) error {
+		order = append(order, "agent")
+		cancel()
+		return nil
+	}}
+	settle := func(got context.Context) {
+		if got.Done() == nil {
+			t.Error("settles without an end")
+		}
+		order = append(order, "settled")
+	}
+	if err := (&gateway{brokers: []loop{broker}, loops: []loop{agent}, settle: settle}).run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(order, " ") != "settled agent" {
+		t.Errorf("began in the order %v", order)
 	}
 }
 
@@ -125,8 +152,30 @@ func TestCannotListen(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	_, err = net.Listen("tcp", "192.0.2.1:0") // an address of nobody
-	if got := cannotListen("room broker", "192.0.2.1:0", "broker", err).Error(); !strings.Contains(got, "--broker") {
+	if got := cannotListen("room broker", "192.0.2.1:0", "broker", err).Error(); !strings.HasSuffix(got, " with --broker") {
 		t.Errorf("got %q", got)
+	}
+	low := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}
+	if got := cannotListen("http", ":80", "http.listen in /etc/roomgate/gateway.yaml", low).Error(); !strings.HasSuffix(got, "takes a right that this process does not have: choose another with http.listen in /etc/roomgate/gateway.yaml") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A service names the key and its file, who gave a flag the flag.
+func TestWhatHasSaidWhereToListen(t *testing.T) {
+	text := []byte("gateway: {id: g}\nhttp: {listen: ':1'}\n")
+	for want, set := range map[string][]config.Setting{"http.listen in g.yaml": nil, "listen": {{Key: "http.listen", Value: ":2", Origin: "--listen"}}} {
+		c, err := config.Parse("g.yaml", text, nil, set...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &gateway{config: c, file: "g.yaml"}
+		if got := saidBy(g, "listen"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := saidBy(g, "broker"); got != "broker.listen in g.yaml" {
+			t.Errorf("by default: %q", got)
+		}
 	}
 }
 

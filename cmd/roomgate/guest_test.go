@@ -160,8 +160,8 @@ func startRoomBroker(t *testing.T, n int) (r *roomBroker, peak func() int) {
 // publish to them as fast as they can. The whole gateway stays below its limit and
 // serves the others.
 func TestMemoryOfAGatewayIsBounded(t *testing.T) {
-	if raced || testing.Short() {
-		t.Skip("not with the race detector, which needs memory of its own, nor in a short run: make faults has it")
+	if !measured {
+		t.Skip("it measures: make test-all and make faults have it")
 	}
 	const most = 200 << 20
 	for _, users := range []int{1, 60} {

@@ -10,24 +10,29 @@ import (
 
 // floors are the packages of the building from the ground up. Each imports only
 // what is on a floor below its own, so no two of them can need each other. A new
-// package is named on the lowest floor on which it stands.
+// package is named on the lowest floor on which it stands, but for those outside:
+// nobody in the house may need them.
 var floors = [][]string{
-	// Plain: they import nothing of this program.
-	{"problem", "outgoing", "clock", "auth", "qr", "journal", "atomicfile", "support", "certificate",
-		"device/devicetest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
+	// Plain: they import nothing of the building.
+	{"problem", "outgoing", "clock", "auth", "qr", "patch", "printable", "atomicfile", "support", "certificate", "spelling",
+		"device/devicetest", "goldentest", "journal/journaltest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
 	// Rules and formats, without state.
-	{"loop", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
+	{"loop", "journal", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
 	// What nouns stand on.
-	{"eventlog", "config", "calendarlink", "backup", "standin"},
+	{"eventlog", "config", "calendarlink", "standin", "mail", "web"},
 	// Nouns.
-	{"device", "schedule", "access", "mail", "webhook", "message/book", "edge", "cloudlink", "roombroker"},
+	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper"},
 	// Nouns about other nouns.
 	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "doorsign"},
-	{"seed", "claim", "cloudcommand"},
+	{"seed", "claim", "cloudcommand", "acceptance"},
+	// What spans them.
+	{"cloudconfig", "cloudpart"},
 	// Who joins them: package agent itself.
 	{""},
+	// What its people look at.
+	{"console"},
 	// Who stands outside.
-	{"api", "doctor", "acceptance", "agenttest"},
+	{"api", "doctor", "agenttest"},
 }
 
 // floorOf is on which floor each package of the building is, by its path.
@@ -51,18 +56,39 @@ func misplaced(at map[string]int, path string, imports []string) (problems []str
 		return []string{path + " is on no floor: name it in floors, as low as it stands"}
 	}
 	for _, i := range imports {
-		below, ours := strings.CutPrefix(i, "roomgate/")
-		if !ours || below != "agent" && !strings.HasPrefix(below, "agent/") {
-			continue
-		}
-		if its, placed := at[below]; !placed || its >= floor {
+		below, ours := inHouse(i)
+		if its, placed := at[below]; ours && (!placed || its >= floor) {
 			problems = append(problems, fmt.Sprintf("%s, on floor %d, imports %s, on floor %d: imports lead down", path, floor, below, its))
 		}
 	}
 	return problems
 }
 
-// TestFloors keeps every import of the building leading down.
+// inHouse is the path of a package of the building.
+func inHouse(imported string) (path string, ours bool) {
+	path, ours = strings.CutPrefix(imported, "roomgate/")
+	return path, ours && (path == "agent" || strings.HasPrefix(path, "agent/"))
+}
+
+// tooHigh says that a package would stand on a lower floor, where it may import less.
+func tooHigh(at map[string]int, path string, imports []string) string {
+	floor, placed := at[path]
+	if !placed || floor == len(floors)-1 {
+		return ""
+	}
+	lowest := 0
+	for _, i := range imports {
+		if below, ours := inHouse(i); ours {
+			lowest = max(lowest, at[below]+1)
+		}
+	}
+	if floor <= lowest {
+		return ""
+	}
+	return fmt.Sprintf("%s is on the floor of %s and could stand on that of %s: move it there in floors", path, floors[floor][0], floors[lowest][0])
+}
+
+// TestFloors keeps every import of the building leading down, from the lowest floor that it can.
 func TestFloors(t *testing.T) {
 	t.Parallel()
 	at, packages := floorOf(), list(t)
@@ -70,9 +96,12 @@ func TestFloors(t *testing.T) {
 		for _, problem := range misplaced(at, path, packages[path]) {
 			t.Error(problem)
 		}
+		if problem := tooHigh(at, path, packages[path]); problem != "" {
+			t.Error(problem)
+		}
 	}
 	for path := range at {
-		if packages[path] == nil {
+		if _, ok := packages[path]; !ok {
 			t.Errorf("%s has a floor and is no package", path)
 		}
 	}
@@ -101,6 +130,30 @@ func TestFloorsBite(t *testing.T) {
 	} {
 		if found := misplaced(at, c.from, []string{c.to}); (len(found) > 0) != c.wrong {
 			t.Errorf("%s -> %s: %q, refused should be %v", c.from, c.to, found, c.wrong)
+		}
+	}
+}
+
+// TestFloorsBiteAbove proves that a floor that is higher than needed is refused.
+func TestFloorsBiteAbove(t *testing.T) {
+	t.Parallel()
+	at := floorOf()
+	for _, c := range []struct {
+		path    string
+		imports []string
+		wrong   bool
+	}{
+		{"agent/problem", []string{"roomgate/drivers"}, false},
+		{"agent/loop", []string{"roomgate/agent/problem"}, false},
+		{"agent/web", []string{"roomgate/agent/booking"}, false},
+		{"agent/web", []string{"roomgate/agent/problem", "roomgate/store"}, true},
+		{"agent/web", nil, true},
+		{"agent", []string{"roomgate/agent/loop"}, true},
+		{"agent/doctor", nil, false}, // it stands outside
+		{"cmd/roomgate", nil, false},
+	} {
+		if found := tooHigh(at, c.path, c.imports); (found != "") != c.wrong {
+			t.Errorf("%s with %q: %q, refused should be %v", c.path, c.imports, found, c.wrong)
 		}
 	}
 }

@@ -18,13 +18,14 @@ import (
 // name of its function: parameters and results, without names. Who has read one
 // noun has read all.
 var shapes = map[string]*regexp.Regexp{
-	"Open":    regexp.MustCompile(`^func\(context\.Context, Options\) \(\*\w+, error\)$`),
-	"New":     regexp.MustCompile(`^func\(Options\) (\*[\w.]+|\(\*\w+, error\))$`),
-	"Run":     regexp.MustCompile(`^func\(context\.Context(, .*)?\) error$`),
-	"Buckets": regexp.MustCompile(`^func\(\) \[\]string$`),
-	"Words":   regexp.MustCompile(`^func\(\*store\.Tx(, \*auth\.Keys)?\) \[\]string$`), // sealed rows need keys
-	"Forget":  regexp.MustCompile(`^func\(\*store\.Tx\) error$`),
-	"Mend":    regexp.MustCompile(`^func\(\*store\.Tx, store\.Repair\) error$`),
+	"Open":       regexp.MustCompile(`^func\(context\.Context, Options\) \(\*\w+, error\)$`),
+	"New":        regexp.MustCompile(`^func\(Options\) (\*[\w.]+|\(\*\w+, error\))$`),
+	"Run":        regexp.MustCompile(`^func\(context\.Context(, .*)?\) error$`),
+	"EventKinds": regexp.MustCompile(`^func\(\) \[\]string$`),
+	"Buckets":    regexp.MustCompile(`^func\(\) \[\]string$`),
+	"Words":      regexp.MustCompile(`^func\(\*store\.Tx(, \*auth\.Keys)?\) \[\]string$`), // sealed rows need keys
+	"Forget":     regexp.MustCompile(`^func\(\*store\.Tx\) error$`),
+	"Mend":       regexp.MustCompile(`^func\(\*store\.Tx, store\.Repair\) error$`),
 }
 
 // TestNouns keeps the nouns alike.
@@ -72,6 +73,63 @@ func misshapen(t *testing.T, files map[string][]byte) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// asked are the questions that the agent puts to every noun that answers them, each
+// with the file of package agent that does.
+var asked = map[string]string{"EventKinds": "eventkind.go", "Buckets": "tables.go", "Words": "support.go", "Forget": "backupforeign.go", "Mend": "repair.go"}
+
+// TestNounsAreAsked: a noun that answers is asked by the package that joins them.
+func TestNounsAreAsked(t *testing.T) {
+	t.Parallel()
+	for _, problem := range unasked(t, sources(t)) {
+		t.Error(problem)
+	}
+}
+
+// unasked says which answers of nouns nobody in package agent wants.
+func unasked(t *testing.T, files map[string][]byte) (problems []string) {
+	t.Helper()
+	answers, joining := map[string]string{}, ""
+	for at, source := range files {
+		folder := strings.TrimPrefix(path.Dir(at), root+"/")
+		if strings.HasSuffix(at, "_test.go") || folder != "agent" && !strings.HasPrefix(folder, "agent/") {
+			continue
+		}
+		if folder == "agent" {
+			joining += string(source)
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), at, source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && asked[f.Name.Name] != "" && shapes[f.Name.Name].MatchString(shapeOf(f.Type)) {
+				answers[file.Name.Name+"."+f.Name.Name+"("] = at + " has " + f.Name.Name + ", and nobody asks it: call it in agent/" + asked[f.Name.Name]
+			}
+		}
+	}
+	for call, problem := range answers {
+		if !strings.Contains(joining, call) {
+			problems = append(problems, problem)
+		}
+	}
+	return problems
+}
+
+// TestNounsAreAskedBites proves that the check above can fail.
+func TestNounsAreAskedBites(t *testing.T) {
+	t.Parallel()
+	for joining, want := range map[string]int{"": 1, "var _ = x.Forget(tx)": 0, "var _ = y.Forget(tx)": 1} {
+		found := unasked(t, map[string][]byte{
+			root + "/agent/x/x.go":   []byte("package x\n\nfunc Forget(tx *store.Tx) error {}"),
+			root + "/agent/agent.go": []byte("package agent\n\n" + joining),
+		})
+		if len(found) != want {
+			t.Errorf("%q: %q", joining, found)
+		}
+	}
 }
 
 // oddShape says what is unlike other nouns in a function, or "".

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -36,6 +37,7 @@ func (g *gateway) listen() (doors []httpDoor, err error) {
 		return nil, err
 	}
 	doors = append(doors, door)
+	g.demo.at = pageAddress(door.Addr(), first != nil)
 	if c.TLS.Listen == "" {
 		return doors, nil
 	}
@@ -49,13 +51,25 @@ func (g *gateway) listen() (doors []httpDoor, err error) {
 	return append(doors, door), nil
 }
 
+// pageAddress is where a browser on this machine finds the pages.
+func pageAddress(a net.Addr, secure bool) string {
+	at := a.(*net.TCPAddr).AddrPort()
+	if at.Addr().IsUnspecified() {
+		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+	}
+	if secure {
+		return "https://" + at.String()
+	}
+	return "http://" + at.String()
+}
+
 // listenAt takes one address. Without TLS who can hear the network is told what
 // that means.
 func (g *gateway) listenAt(name, address string, secure *tls.Config) (httpDoor, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		flag := map[string]string{"http": "listen", "https": "http.tls.listen"}[name]
-		return httpDoor{}, cannotListen(name, address, flag, err)
+		return httpDoor{}, cannotListen(name, address, saidBy(g, flag), err)
 	}
 	g.closers = append(g.closers, func() error { return ignore(l.Close(), net.ErrClosed) })
 	d := httpDoor{Listener: l, name: name}
@@ -80,7 +94,7 @@ func (d httpDoor) served(server *api.Server) loop {
 	return loop{d.name, func(ctx context.Context) error { return server.Serve(ctx, d, h) }}
 }
 
-// serverTLS is what a door shows; nil: it is plain. Whoever renews the certificate
+// serverTLS is what a door shows; nil: it is plain. Anybody who renews the certificate
 // needs no restart. Boards in rooms and old tablets know no later version than 1.2.
 func (g *gateway) serverTLS(key string, t config.TLS) (*tls.Config, error) {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}

@@ -32,6 +32,10 @@ func newIdentify() *cobra.Command {
 }
 
 func identify(cmd *cobra.Command, c *client, args []string) error {
+	args = addressed(args, 1)
+	if len(args) > 3 {
+		return fail(exitUsage, "%s has no sub-device %q", args[2], args[3])
+	}
 	room, d, err := c.roomDevice(cmd, args)
 	if err != nil {
 		return err

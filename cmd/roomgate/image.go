@@ -39,7 +39,12 @@ without gateway_id is another room of the gateway above. --answers holds for all
 
 Commas or semicolons separate them. Everything is checked first: a mistake is
 named with line and column, and nothing is written. A seed holds passwords: it
-is readable to you alone, and whoever has the card has it until the first start.`
+is readable to you alone, and anybody who has the card has it until the first start.
+
+With --package the card of a stock Raspberry Pi OS, Bookworm or Trixie, gets the
+package too, and a line that installs it at the first start, without a network. The
+card is one that has not been started yet. What came of it is in
+roomgate-install.txt beside the seed.`
 
 func newImage() *cobra.Command {
 	cmd := &cobra.Command{Use: "seed DIR", Short: "write the seed of a gateway, or of a list of them",
@@ -50,6 +55,7 @@ func newImage() *cobra.Command {
 	for _, s := range settings {
 		f.String(s.flag, "", withVariable(s.usage, s.flag))
 	}
+	f.String("package", "", "`FILE` of the Debian package that the card installs at its first start")
 	f.Bool("force", false, "replace a seed that is there and says something else")
 	return group("image", "prepare the cards of gateways", cmd)
 }
@@ -59,6 +65,9 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 	list := text(cmd, "csv")
 	if list != "" && cmd.Flags().Changed("gateway") {
 		return fail(exitUsage, "--gateway is one and --csv has many: leave --gateway out")
+	}
+	if list != "" && text(cmd, "package") != "" {
+		return fail(exitUsage, "--package is for one card and --csv has many: call it once more for each card, with the seed of its folder as --answers")
 	}
 	// The folder of a list is made, that of a card is mounted.
 	if info, err := os.Stat(dir); (list == "" || !errors.Is(err, fs.ErrNotExist)) && (err != nil || !info.IsDir()) {
@@ -85,7 +94,24 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return invalid(err)
 	}
-	return writeSeeds(cmd, files)
+	var first []seed.File
+	if path := text(cmd, "package"); path != "" {
+		if first, err = seed.Package(dir, path); err != nil {
+			return fail(exitFailed, "%w", err)
+		}
+	}
+	if err := writeSeeds(cmd, files); err != nil {
+		return err
+	}
+	for _, f := range first {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data, nil); err != nil {
+			return err
+		}
+	}
+	if len(first) > 0 {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is on the card too: the first start installs it, by %s\n", first[0].Name, first[len(first)-1].Name)
+	}
+	return err
 }
 
 // imageAnswers are the answers with the flags laid over them.

@@ -43,10 +43,10 @@ func newKey() *cobra.Command {
 		Example: "  roomgate key create 'facility management' --expires 720h\n" +
 			"  roomgate key create booking-app --organization 'Acme' --permission bookings:read,bookings:write,spaces:read",
 		Args: cobra.ExactArgs(1), RunE: asking(createKey)}
-	create.Flags().Duration("expires", 0, "how long it is valid, as 720h; 0: until it is revoked")
+	lifeFlag(create, "expires", 0, "how long it is valid, as 720h or 30d; 0: until it is revoked")
 	create.Flags().StringSlice("permission", nil, "what a key of an organization may, as `RESOURCE:read` or RESOURCE:write")
 	list := &cobra.Command{Use: "list", Short: "list the API keys", Args: cobra.NoArgs, RunE: asking(listKeys)}
-	revoke := &cobra.Command{Use: "revoke ID", Short: "make an API key useless at once", Args: cobra.ExactArgs(1), RunE: asking(revokeKey)}
+	revoke := &cobra.Command{Use: "revoke ID", Short: "revoke an API key", Args: cobra.ExactArgs(1), RunE: asking(revokeKey)}
 	for _, cmd := range []*cobra.Command{create, list, revoke} {
 		clientFlags(cmd)
 		cmd.Flags().String("organization", "", "keys of that `ORGANIZATION`, by id or name")
@@ -74,13 +74,17 @@ func createKey(cmd *cobra.Command, c *client, args []string) error {
 	ofOne := text(cmd, "organization") != ""
 	switch valid, _ := cmd.Flags().GetDuration("expires"); {
 	case valid < 0:
-		return fail(exitUsage, "--expires %s is in the past: want how long from now, as 720h", valid)
+		return fail(exitUsage, "--expires %s is in the past: want how long from now, as 720h or 30d", valid)
 	case ofOne && len(ask.Permissions) == 0:
 		return fail(exitUsage, "a key of an organization needs --permission, as bookings:read")
 	case !ofOne && len(ask.Permissions) > 0:
 		return fail(exitUsage, "--permission needs --organization: a key of the building may do everything")
 	case valid > 0:
-		ask.Expires = time.Now().Add(valid).UTC().Truncate(time.Second)
+		answer, _, err := c.ask(cmd.Context(), http.MethodGet, "/gateway", nil) // whatever it says, it says when
+		if err != nil {
+			return err
+		}
+		ask.Expires = toldAt(answer).Add(valid).UTC().Truncate(time.Second)
 	}
 	path, err := c.keyPath(cmd)
 	if err != nil {
@@ -127,28 +131,33 @@ func listKeys(cmd *cobra.Command, c *client, _ []string) error {
 		Keys []apiKey `json:"keys"`
 		Data []apiKey `json:"data"` // of an organization
 	}
-	if err := c.call(cmd.Context(), http.MethodGet, path, nil, &answer); err != nil {
+	told, raw, err := c.ask(cmd.Context(), http.MethodGet, path, nil)
+	if err != nil {
 		return err
 	}
+	if err := c.decode(told, raw, &answer); err != nil {
+		return err
+	}
+	now := toldAt(told)
 	if text(cmd, "organization") == "" {
 		return output(cmd, answer.Keys, "ID NAME KEY CREATED EXPIRES USED STATE", func(row func(...string)) {
 			for _, k := range answer.Keys {
-				row(k.ID, k.Name, k.Prefix+"…", day(k.Created), day(k.Expires), day(k.LastUsed), k.state())
+				row(k.ID, k.Name, k.Prefix+"…", day(k.Created), day(k.Expires), day(k.LastUsed), k.state(now))
 			}
 		})
 	}
-	return output(cmd, answer.Data, "ID NAME KEY PERMISSIONS EXPIRES USED STATE", func(row func(...string)) {
+	return outputSome(cmd, answer.Data, len(answer.Data), "none yet: make one with roomgate key create NAME --organization ORGANIZATION --permission RESOURCE:read", "ID NAME KEY PERMISSIONS EXPIRES USED STATE", func(row func(...string)) {
 		for _, k := range answer.Data {
-			row(k.ID, k.Name, k.Prefix+"…", strings.Join(k.Permissions, ","), day(k.Expires), day(k.LastUsed), k.state())
+			row(k.ID, k.Name, k.Prefix+"…", strings.Join(k.Permissions, ","), day(k.Expires), day(k.LastUsed), k.state(now))
 		}
 	})
 }
 
-func (k apiKey) state() string {
+func (k apiKey) state(now time.Time) string {
 	switch {
 	case k.Revoked:
 		return "revoked"
-	case !k.Expires.IsZero() && time.Now().After(k.Expires):
+	case !k.Expires.IsZero() && now.After(k.Expires):
 		return "expired"
 	}
 	return "valid"
@@ -167,7 +176,7 @@ func revokeKey(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if err := c.call(cmd.Context(), http.MethodDelete, path+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
-		return err
+		return absentID(err, "key", args[0], "roomgate key list")
 	}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "revoked": true})

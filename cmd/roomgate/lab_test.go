@@ -128,10 +128,10 @@ func (l *lab) startCloud() {
 	var all sync.WaitGroup
 	all.Go(func() { _ = b.Run(ctx) })
 	all.Go(func() {
-		_ = l.up.Consume(ctx, "+", func(_, _ string, e cloud.Envelope) error {
+		_ = l.up.Consume(ctx, backend.NewMemory(), func(_ context.Context, _ backend.Tx, e backend.Received) error {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.received = append(l.received, e)
+			l.received = append(l.received, e.Envelope)
 			return nil
 		})
 	})

@@ -27,7 +27,7 @@ func (d *debian) claim() {
 		}
 		return c.State == claim.Waiting && c.CloudConnected
 	})
-	var s console // as it was last seen: a login may just be drawing it
+	var s attached // as it was last seen: a login may just be drawing it
 	var read string
 	for end := time.Now().Add(time.Minute); read != c.URL || !strings.Contains(s.text(), c.Code); time.Sleep(time.Second) {
 		if time.Now().After(end) {
@@ -48,17 +48,17 @@ func (d *debian) claim() {
 	d.Logf("note: claimed, and off the screen after %v", time.Since(began).Round(time.Second))
 }
 
-// console is what stands on the attached screen, line by line.
-type console [][]rune
+// attached is what stands on the attached screen, line by line.
+type attached [][]rune
 
 // screen reads the first console, in the characters of vcsu(4).
-func (d *debian) screen() console {
+func (d *debian) screen() attached {
 	d.Helper()
 	raw, err := base64.StdEncoding.DecodeString(d.sh("{ head -c 2 /dev/vcsa1; cat /dev/vcsu1; } | base64 -w 0"))
 	if err != nil || len(raw) < 2 || len(raw) != 2+4*int(raw[0])*int(raw[1]) {
 		d.Fatalf("%d bytes of a screen: %v", len(raw), err)
 	}
-	s := make(console, raw[0])
+	s := make(attached, raw[0])
 	cells := bytes.NewReader(raw[2:])
 	for y := range s {
 		s[y] = make([]rune, raw[1])
@@ -69,7 +69,7 @@ func (d *debian) screen() console {
 	return s
 }
 
-func (s console) text() string {
+func (s attached) text() string {
 	var b strings.Builder
 	for _, line := range s {
 		b.WriteString(string(line) + "\n")
@@ -78,7 +78,7 @@ func (s console) text() string {
 }
 
 // picture is the screen as a camera sees its blocks, of which a line has two.
-func (s console) picture() image.Image {
+func (s attached) picture() image.Image {
 	const size = 4
 	p := image.NewGray(image.Rect(0, 0, len(s[0])*size, 2*len(s)*size))
 	for y := range p.Rect.Dy() {

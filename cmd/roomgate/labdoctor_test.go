@@ -132,7 +132,7 @@ func (l *lab) diagnosesStopped() {
 	const wrong = "sed 's/relay: relay/relay: GPIO17/; s/i2c-0/i2c-1/; s|pwmchip0/0|pwmchip0/4|' /data/gateway.yaml > /tmp/wrong.yaml"
 	l.row("doctor/all/gateway/stopped", func(l *lab) {
 		all := l.examine("--config /data/gateway.yaml")
-		l.is(all, "gateway", doctor.Warn, "systemctl start roomgate")
+		l.is(all, "gateway", doctor.Warn, "roomgate run --config")
 		l.is(all, "line relay", doctor.OK, "free")
 		l.is(all, "http", doctor.OK, ":8080 is free")
 	})

@@ -118,7 +118,7 @@ func labOpen(l *lab) {
 func labCommand(l *lab) {
 	ctx, cancel := context.WithTimeout(l.Context(), 20*time.Second)
 	defer cancel()
-	id, err := l.up.Command(ctx, "lab", backend.Command{MeetingSpaceID: labSpace, DeviceType: "lock", Action: "open", TTL: 20})
+	id, err := l.up.Send(ctx, "lab", backend.Command{MeetingSpaceID: labSpace, DeviceType: "lock", Action: "open", TTL: 20})
 	if err != nil {
 		l.Fatal(err)
 	}

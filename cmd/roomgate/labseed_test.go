@@ -50,6 +50,6 @@ func (d *debian) seed(text string) {
 }
 
 // says whether that stands on the screen, however its lines were broken.
-func (s console) says(what string) bool {
+func (s attached) says(what string) bool {
 	return strings.Contains(strings.ReplaceAll(s.text(), "\n", ""), what)
 }

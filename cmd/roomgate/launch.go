@@ -36,7 +36,7 @@ func runRelease(cmd *cobra.Command, _ []string) error {
 	r := update.New(dataFolder(cmd), version, agent.Schema, nil)
 	r.Release = true
 	if err := r.Runs(); err != nil {
-		log.Warn("that this release runs cannot be noted", "error", err)
+		log.Warn("cannot note that this release runs", "error", err)
 	}
 	onTrial := r.OnTrial() != nil
 	err := runGateway(cmd, log, true)
@@ -82,7 +82,7 @@ func launch(cmd *cobra.Command, log *slog.Logger) error {
 		err = one.Exec(os.Args, append(os.Environ(), releaseVariable+"="+one.Version))
 		log.Error("the system does not start the release", "release", one.Version, "error", err)
 		if err := r.Unstartable(one.Version, err); err != nil {
-			log.Error("that cannot be noted", "error", err)
+			log.Error("cannot note that the release did not start", "error", err)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func newMessage() *cobra.Command {
 	f.String("ttl", "", "how long it is worth sending, as 30m (default 24h)")
 	list := &cobra.Command{Use: "list", Short: "list the messages, the newest first", Args: cobra.NoArgs, RunE: asking(listMessages)}
 	list.Flags().Int("limit", 20, "at most so `MANY`, up to 200")
-	show := &cobra.Command{Use: "show ID", Short: "show a message and how it fares", Args: cobra.ExactArgs(1), RunE: asking(showMessage)}
+	show := &cobra.Command{Use: "show ID", Short: "show a message and its delivery", Args: cobra.ExactArgs(1), RunE: asking(showMessage)}
 	for _, cmd := range []*cobra.Command{send, list, show} {
 		clientFlags(cmd)
 	}
@@ -87,7 +87,7 @@ func listMessages(cmd *cobra.Command, c *client, _ []string) error {
 	if err := c.call(cmd.Context(), http.MethodGet, "/messages?limit="+strconv.Itoa(limit), nil, &answer); err != nil {
 		return err
 	}
-	return output(cmd, answer.Messages, "ID CREATED TO TITLE CLOUD PUSH", func(row func(...string)) {
+	return outputSome(cmd, answer.Messages, len(answer.Messages), "none yet: send one with roomgate message send TITLE BODY", "ID CREATED TO TITLE CLOUD PUSH", func(row func(...string)) {
 		for _, m := range answer.Messages {
 			row(m.ID, instant(m.CreatedAt), recipient(m.To), m.Title, string(m.Channels.Cloud.State), string(m.Channels.Push.State))
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +29,13 @@ func newOrganization() *cobra.Command {
 		Example: "  roomgate organization create Acme\n  roomgate organization create Acme --id 5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"}
 	create.Flags().String("id", "", "a `UUID` of your own, else one is made")
 	list := &cobra.Command{Use: "list", Short: "list the organizations", Args: cobra.NoArgs, RunE: asking(listOrganizations)}
-	clientFlags(create)
-	clientFlags(list)
-	return group("organization", "organizations, which own meeting spaces, keys and webhooks", list, create)
+	rename := &cobra.Command{Use: "rename ORGANIZATION NAME", Short: "give an organization another name", Args: cobra.ExactArgs(2), RunE: asking(renameOrganization)}
+	remove := &cobra.Command{Use: "delete ORGANIZATION", Short: "delete an organization that has nothing", Args: cobra.ExactArgs(1), RunE: asking(deleteOrganization),
+		Long: "Deletes an organization that has nothing any more: no meeting space, user, good key, webhook or booking\nto come. What it has is said."}
+	for _, cmd := range []*cobra.Command{list, create, rename, remove} {
+		clientFlags(cmd)
+	}
+	return group("organization", "organizations, which own meeting spaces, keys and webhooks", list, create, rename, remove)
 }
 
 func (c *client) organizations(cmd *cobra.Command) ([]organization, error) {
@@ -62,7 +67,7 @@ func listOrganizations(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return output(cmd, all, "ID NAME CREATED", func(row func(...string)) {
+	return outputSome(cmd, all, len(all), "none yet: make one with roomgate organization create NAME", "ID NAME CREATED", func(row func(...string)) {
 		for _, o := range all {
 			row(o.ID, o.Name, day(o.Created))
 		}
@@ -74,15 +79,43 @@ func createOrganization(cmd *cobra.Command, c *client, args []string) error {
 	if id := text(cmd, "id"); id != "" {
 		ask["id"] = id
 	}
+	return c.nameOrganization(cmd, http.MethodPost, organizationsPath, ask)
+}
+
+func renameOrganization(cmd *cobra.Command, c *client, args []string) error {
+	o, err := c.organization(cmd, args[0])
+	if err != nil {
+		return err
+	}
+	return c.nameOrganization(cmd, http.MethodPatch, organizationsPath+"/"+url.PathEscape(o.ID), map[string]string{"name": args[1]})
+}
+
+func deleteOrganization(cmd *cobra.Command, c *client, args []string) error {
+	o, err := c.organization(cmd, args[0])
+	if err != nil {
+		return err
+	}
+	if err := c.call(cmd.Context(), http.MethodDelete, organizationsPath+"/"+url.PathEscape(o.ID), nil, nil); err != nil {
+		return err
+	}
+	if wantsJSON(cmd) {
+		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": o.ID, "deleted": true})
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "organization %s is deleted\n", show.Plain(o.Name))
+	return err
+}
+
+// nameOrganization makes an organization or gives one another name.
+func (c *client) nameOrganization(cmd *cobra.Command, method, path string, ask any) error {
 	var answer struct {
 		Data organization `json:"data"`
 	}
-	if err := c.call(cmd.Context(), http.MethodPost, organizationsPath, ask, &answer); err != nil {
+	if err := c.call(cmd.Context(), method, path, ask, &answer); err != nil {
 		return err
 	}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), answer.Data)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "organization %s is %s\n", answer.Data.ID, show.Plain(answer.Data.Name))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "organization %s is named %s\n", answer.Data.ID, show.Plain(answer.Data.Name))
 	return err
 }

@@ -93,7 +93,7 @@ func ways(t *testing.T) map[string]func(address string) string {
 			return push.New(address, func() (string, error) { return "", nil }, keep(push.NewClient(nil))).Look(t.Context()).Error
 		},
 		"demo's webhook": func(address string) string {
-			own := webhook.NewSender(keep(receiverClient(c.Webhooks.Policy(true), nil)))
+			own := webhook.NewSender(keep(receiverClient(c.Webhooks.Policy(true), nil, nil)))
 			return own.Send(t.Context(), address, "id", []byte("{}"), []webhook.Secret{"a secret"}).Error
 		},
 		"demo's calendar": follow(calendar.NewClient(c.Calendars.Policy(true))),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,16 @@ func output(cmd *cobra.Command, v any, header string, lines func(row func(cells 
 		return show.JSON(cmd.OutOrStdout(), v)
 	}
 	return show.Table(cmd.OutOrStdout(), header, lines)
+}
+
+// outputSome is output of a list of n. Where it is empty the standard error says so, and
+// how the first one is made.
+func outputSome(cmd *cobra.Command, v any, n int, none, header string, lines func(row func(cells ...string))) error {
+	err := output(cmd, v, header, lines)
+	if n == 0 && err == nil && !wantsJSON(cmd) {
+		_, err = fmt.Fprintln(cmd.ErrOrStderr(), none)
+	}
+	return err
 }
 
 // newTerminal is that of a command. What it says does not mix with JSON on the

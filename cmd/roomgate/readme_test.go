@@ -31,8 +31,12 @@ func TestReadme(t *testing.T) {
 
 // execute types the blocks of a page, in order.
 func (p readmePage) execute(t *testing.T) {
+	source, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := &runningDemo{page: p.name, dir: t.TempDir(), ports: map[string]string{}}
-	d.env = append(os.Environ(), "TMPDIR="+d.dir, "XDG_RUNTIME_DIR=", "GORACE=atexit_sleep_ms=0")
+	d.env = append(os.Environ(), "SRC="+source, "TMPDIR="+d.dir, "XDG_RUNTIME_DIR=", "GORACE=atexit_sleep_ms=0")
 	for _, b := range p.blocks {
 		tool := missing(b)
 		switch {
@@ -190,7 +194,7 @@ func shape(s string) string {
 }
 
 // watching is a command that changes nothing, so that it can be typed again.
-var watching = regexp.MustCompile(`^bin/roomgate (device status|booking list|events|message list|webhook deliveries|cloud fleet|sim \w+ [\w-]+$)`)
+var watching = regexp.MustCompile(`^bin/roomgate (device status|booking list|events|message list|webhook deliveries|cloud fleet|sim \w+ [\w-]+$|sim letters)`)
 
 // pause is where a reader waits until something has happened.
 var pause = regexp.MustCompile(`(?:^|; )sleep \d+; (.*)$`)

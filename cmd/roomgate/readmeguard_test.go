@@ -65,6 +65,7 @@ func TestReadmeBlocks(t *testing.T) {
 			}
 			switch {
 			case b.lang == langSetup || b.lang == "text" || (b.lang == langShell || b.lang == langConsole) && (len(b.commands) > 0 || b.reason != ""):
+			case (b.lang == "go" || b.lang == "js") && b.reason != "":
 			case b.lang == "json":
 				var v any
 				if err := yaml.Load([]byte(b.text), &v); err != nil {
@@ -201,6 +202,31 @@ func TestReadmeRoutes(t *testing.T) {
 			}
 		}
 		sameNames(t, "agent/api/README.md, column "+string(rune('0'+column)), firsts(text, column), want)
+	}
+}
+
+// TestReadmeRedLines: the table of red lines has findings that the doctor prints.
+func TestReadmeRedLines(t *testing.T) {
+	var source strings.Builder
+	files, err := filepath.Glob(filepath.Join(root, "agent/doctor/*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	names := firsts(readPage(t, "systemd/README.md").section("## A red line: what to do"), 1)
+	if len(names) < 15 {
+		t.Errorf("the table has only %q", names)
+	}
+	for _, name := range names {
+		if name != "Atlas lock" && !strings.Contains(source.String(), `"`+name+`"`) && !strings.Contains(source.String(), `"`+name+` "`) {
+			t.Errorf("systemd/README.md has the red line %s, which the doctor never prints", name)
+		}
 	}
 }
 

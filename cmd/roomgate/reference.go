@@ -215,6 +215,9 @@ func (r *exampleReader) above(n *yaml.Node) string {
 	}
 	slices.Reverse(found)
 	if _, behind, ok := strings.Cut(line, " # "); ok && n.Kind == yaml.ScalarNode {
+		if len(found) > 0 && strings.HasSuffix(found[len(found)-1], ".") {
+			behind = sentence(behind)
+		}
 		found = append(found, behind)
 	}
 	return sentence(strings.TrimSpace(strings.Join(found, " ")))

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // referenceName is the manual page of the configuration.
@@ -25,7 +27,7 @@ func (r *reference) markdown() string {
 
 func (s *referenceSection) markdown(b *strings.Builder) {
 	if s.text != "" {
-		b.WriteString(wrapped(s.text, "") + "\n")
+		b.WriteString(show.Fill(s.text, "", 120) + "\n")
 	}
 	for _, e := range s.entries {
 		var tags []string
@@ -34,7 +36,7 @@ func (s *referenceSection) markdown(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "- %s", strings.Join(tags, ", "))
 		if e.text != "" {
-			fmt.Fprintf(b, ":\n%s", wrapped(e.text, "  "))
+			fmt.Fprintf(b, ":\n%s", show.Fill(e.text, "  ", 120))
 		}
 		b.WriteString("\n")
 	}
@@ -48,28 +50,6 @@ func (t referenceTag) markdown() string {
 		return "`" + t.key + "` = `" + t.value + "`"
 	}
 	return "`" + t.key + "` as `" + t.value + "`"
-}
-
-// wrapped breaks a text into lines of at most 120 letters.
-func wrapped(text, indent string) string {
-	var b strings.Builder
-	length := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-			b.WriteString(indent + word)
-			length = len(indent + word)
-			continue
-		case length+1+len(word) > 120:
-			b.WriteString("\n" + indent + word)
-			length = len(indent + word)
-		default:
-			b.WriteString(" " + word)
-			length += 1 + len(word)
-		}
-	}
-	b.WriteString("\n")
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // manPage is gateway.yaml(5).

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
+
+	"roomgate/agent/doctor"
 )
 
 // reloadTimeout bounds a reload, which the watchdog waits for.
@@ -33,7 +36,7 @@ func (g *gateway) reload(ctx context.Context) error {
 
 func (g *gateway) reloaded(ctx context.Context) error {
 	if g.again == nil {
-		return fmt.Errorf("a demo has no file that could have changed")
+		return fmt.Errorf("a demo reads its configuration once: end it, and start it again")
 	}
 	c, err := g.again()
 	if err != nil {
@@ -42,6 +45,34 @@ func (g *gateway) reloaded(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	return g.agent.Reload(ctx, c)
+}
+
+// pending is what the file says and the gateway does not do. A file with mistakes is
+// refused, as a reload would be.
+func pending(ctx context.Context, g *gateway) (p doctor.Pending, err error) {
+	if g.again == nil {
+		return p, fmt.Errorf("a demo has no file that could have changed")
+	}
+	c, err := g.again()
+	if err != nil {
+		return p, err
+	}
+	turn, err := g.agent.Site.Turn(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer turn.End()
+	p.Restart = turn.File().Restart(c)
+	p.Changed = p.Restart != "" || turn.File().Reloads(c)
+	return p, nil
+}
+
+// pendingDoor answers GET /reload.
+func pendingDoor(g *gateway) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p, err := pending(r.Context(), g)
+		answerDoor(w, p, err)
+	}
 }
 
 // monotonic is the time that systemd compares with when it asked.

@@ -12,7 +12,7 @@ import (
 func (g *gateway) openRoomBroker() error {
 	c := g.config.Broker
 	o := broker.Options{Listen: c.Listen, Users: map[string]string{}, Log: g.log.With("broker", "room"),
-		AllowAnonymousLoopback: len(c.Users) == 0, ACL: g.mayAtRoomBroker}
+		AllowAnonymousLoopback: len(c.Users) == 0, ACL: g.mayAtRoomBroker, Password: roomPassword(g)}
 	if o.Listen == "" {
 		return nil
 	}
@@ -49,4 +49,14 @@ func (g *gateway) openRoomBroker() error {
 // any time. Nobody from outside is served before it is open.
 func (g *gateway) mayAtRoomBroker(user, topic string, write bool) bool {
 	return user == broker.Inside || g.agent != nil && g.agent.Site.RoomAccess().May(user, topic, write)
+}
+
+// roomPassword is that of a user of the room broker that was made while the gateway ran.
+func roomPassword(g *gateway) func(name string) (password string, known bool) {
+	return func(name string) (string, bool) {
+		if g.agent == nil {
+			return "", false
+		}
+		return g.agent.Site.RoomPassword(name)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 const rootHelp = `Roomgate drives the hardware of a building's meeting rooms, serves it on the
@@ -36,10 +38,22 @@ func newRoot() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	root.AddCommand(newRun(), newReload(), newDemo(), newCheckConfig(), newSetup(), newSeed(), newImage(), newClaim(), newDoctor(), newDevice(), newSpace(), newKeypad(), newBooking(), newEvents(), newKey(), newUser(), newOrganization(), newWebhook(), newMessage(), newRule(), newSim(), newCloud(), newClock(), newTLS(),
+	root.Version = version
+	root.SetVersionTemplate(versionLines())
+	root.Flags().Bool("version", false, "show the version") // without the letter that cobra gives it
+	root.AddCommand(newRun(), newReload(), newDemo(), newCheckConfig(), newSetup(), newSeed(), newImage(), newClaim(), newConsole(), newDoctor(), newDevice(), newSpace(), newKeypad(), newBooking(), newEvents(), newKey(), newUser(), newOrganization(), newWebhook(), newMessage(), newRule(), newSim(), newCloud(), newFleetSim(), newClock(), newTLS(),
 		newBackup(), newRestore(), newFactoryReset(), newSupportBundle(), newUpdate(), newStore(), newVersion(), newMan())
 	nameArguments(root)
+	foldHelp(root)
 	return root
+}
+
+// foldHelp lets what commands say at length fit a terminal of 80 columns.
+func foldHelp(cmd *cobra.Command) {
+	cmd.Long = show.Fold(cmd.Long, 80)
+	for _, below := range cmd.Commands() {
+		foldHelp(below)
+	}
 }
 
 // group is a command that only has further ones below it.

@@ -49,8 +49,8 @@ func newRule() *cobra.Command {
 		{Use: "show RULE", Short: "show a rule", Args: cobra.ExactArgs(1), RunE: asking(showRule)},
 		{Use: "create FILE", Short: "make a rule", Long: ruleCreateHelp, Args: cobra.ExactArgs(1), RunE: asking(createRule)},
 		{Use: "delete RULE", Short: "delete a rule with its log", Args: cobra.ExactArgs(1), RunE: asking(deleteRule)},
-		{Use: "enable RULE", Short: "let a rule run, also one that was suspended", Args: cobra.ExactArgs(1), RunE: asking(enableRule)},
-		{Use: "disable RULE", Short: "let a rule rest", Args: cobra.ExactArgs(1), RunE: asking(disableRule)},
+		{Use: "enable RULE", Short: "enable a rule, also a suspended one", Args: cobra.ExactArgs(1), RunE: asking(enableRule)},
+		{Use: "disable RULE", Short: "disable a rule", Args: cobra.ExactArgs(1), RunE: asking(disableRule)},
 		test,
 		{Use: "log RULE", Short: "show the last runs of a rule", Args: cobra.ExactArgs(1), RunE: asking(showRuleLog)},
 	}
@@ -95,7 +95,7 @@ func listRules(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return output(cmd, all, "ID NAME SPACE TRIGGER STATE", func(row func(...string)) {
+	return outputSome(cmd, all, len(all), "none yet: make one with roomgate rule create FILE, see roomgate rule create --help", "ID NAME SPACE TRIGGER STATE", func(row func(...string)) {
 		for _, r := range all {
 			row(r.ID, r.Name, names(r.SpaceID), triggerText(r.Trigger), ruleState(r))
 		}

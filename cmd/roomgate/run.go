@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent"
+	"roomgate/agent/backup"
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/agent/journal"
@@ -51,11 +51,12 @@ func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error)
 	}
 	board := host.New()
 	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), released: released, closers: []func() error{board.Close},
-		configuration: func() (agent.BackupConfig, error) { return backupConfig(configFile(cmd)) },
+		configuration: func() (backup.Config, error) { return backupConfig(configFile(cmd)) },
 		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer journal.Flush(g.log)
 	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
+	logFiles(c, g.log)
 	ctx, end := context.WithCancel(cmd.Context())
 	defer end()
 	g.end = end

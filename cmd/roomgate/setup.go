@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
@@ -24,7 +25,11 @@ import (
 const setupHelp = `Looks at what this board has, asks what it cannot know, shows what it will
 change in the configuration, writes it, and lets the doctor examine the result.
 
-Every question has a default, taken with the return key; "?" explains it. The
+Return takes what stands in [ ]; "?" explains a question, "-" takes nothing,
+"back" goes to the question before. What was typed and not written is kept in
+FILE.typed, without passwords, and offered again. A device that speaks as
+Zigbee2MQTT, Tasmota, ESPHome or Shelly gets a user at the room broker, whose
+password is shown once. At the end stands the next command. The
 answers can come from a file instead, in the keys of the configuration, of which
 ids may be left out:
 
@@ -61,21 +66,79 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, asks: text(cmd, "answers") == "" && !flagged(cmd, "yes")}
-	w.look()
-	name, answers, err := w.answers()
-	if err != nil {
+	if err := mayWrite(options.File); err != nil && !flagged(cmd, "dry-run") {
 		return err
 	}
-	plan, err := setup.Prepare(name, answers, options)
-	if err != nil {
+	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options}
+	w.look()
+	plan, err := w.plan()
+	if err != nil || flagged(cmd, "dry-run") {
 		return invalid(err)
 	}
-	if err := w.write(plan); err != nil || flagged(cmd, "no-doctor") || flagged(cmd, "dry-run") {
-		return err
+	w.handOver(plan)
+	if !flagged(cmd, "no-doctor") {
+		fmt.Fprintln(w.Out)
+		err = runDoctor(cmd, nil)
 	}
-	fmt.Fprintln(w.Out)
-	return runDoctor(cmd, nil)
+	if next := w.next(plan); next != "" {
+		fmt.Fprintln(w.Out, "next: "+next)
+	}
+	return err
+}
+
+// plan is what was written, from a file or by questions.
+func (w *wizard) plan() (*setup.Plan, error) {
+	if text(w.cmd, "answers") == "" && !flagged(w.cmd, "yes") {
+		return w.interview()
+	}
+	name, data, err := "the answers", []byte(nil), error(nil)
+	if file := text(w.cmd, "answers"); file != "" {
+		name = file
+		if data, err = os.ReadFile(file); err != nil {
+			return nil, fail(exitUsage, "read answers: %w", err)
+		}
+		if _, err = setup.ReadAnswers(name, data, w.options); err != nil {
+			return nil, err
+		}
+	}
+	return w.carryOut(name, data)
+}
+
+// carryOut makes answers a plan, with the flags laid over them, and writes it.
+func (w *wizard) carryOut(name string, answers []byte) (*setup.Plan, error) {
+	answers, err := w.flags(answers)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := setup.Prepare(name, answers, w.options)
+	if err != nil {
+		return nil, err
+	}
+	var impossible *config.Errors
+	if errors.As(cannotWork(w.cmd.Context(), plan.Config, w.options.File), &impossible) {
+		for i := range impossible.Problems { // the file is not written, so nobody can look there
+			impossible.Problems[i].File, impossible.Problems[i].Line = "", 0
+		}
+		return nil, impossible
+	}
+	return plan, w.write(plan)
+}
+
+// mayWrite says before anything is asked that this user cannot write the
+// configuration.
+func mayWrite(file string) error {
+	dir := filepath.Dir(file)
+	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
+		dir = filepath.Dir(dir)
+	}
+	switch err := unix.Access(dir, unix.W_OK); {
+	case err == nil:
+		return nil
+	case os.Getuid() != 0 && errors.Is(err, fs.ErrPermission):
+		return fail(exitFailed, "setup writes %s, which takes root: sudo roomgate setup", file)
+	default:
+		return fail(exitFailed, "setup writes %s, and %s cannot be written: %w", file, dir, err)
+	}
 }
 
 func flagged(cmd *cobra.Command, name string) bool {
@@ -120,29 +183,11 @@ func localZone(root string) string {
 	return name
 }
 
-// answers are what the file of answers says, or what a person does, with the
-// flags laid over it.
-func (w *wizard) answers() (name string, data []byte, err error) {
-	name, a := "the answers", setup.NewAnswers()
-	if file := text(w.cmd, "answers"); file != "" {
-		name = file
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			return "", nil, fail(exitUsage, "read answers: %w", err)
-		}
-		if _, err = setup.ReadAnswers(name, raw, w.options); err != nil {
-			return "", nil, invalid(err)
-		}
-		data = raw
-	} else if w.asks {
-		if err := w.ask(a); err != nil {
-			return "", nil, err
-		}
-		data, err = a.YAML()
-	}
+// flags lays what the flags say over answers.
+func (w *wizard) flags(answers []byte) ([]byte, error) {
 	set := overlay(w.cmd.Flags())
-	if err != nil || len(set) == 0 {
-		return name, data, err
+	if len(set) == 0 {
+		return answers, nil
 	}
 	flags := setup.NewAnswers()
 	for _, s := range set {
@@ -150,10 +195,9 @@ func (w *wizard) answers() (name string, data []byte, err error) {
 	}
 	over, err := flags.YAML()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	data, err = setup.Lay(data, over)
-	return name, data, err
+	return setup.Lay(answers, over)
 }
 
 // write shows the plan, asks, and does it.
@@ -175,7 +219,8 @@ func (w *wizard) write(p *setup.Plan) error {
 		return nil
 	}
 	if !flagged(w.cmd, "yes") {
-		yes, err := w.yes("write this?", false, "y writes it and keeps the file before as "+p.File+".before; n leaves everything as it is.")
+		yes, err := w.decide(question{ask: "write this?", usual: "y", forget: true,
+			help: "y writes it and keeps the file before as " + p.File + ".before; n leaves everything as it is; back asks the last question again"})
 		if err != nil {
 			return err
 		}
@@ -185,16 +230,13 @@ func (w *wizard) write(p *setup.Plan) error {
 	}
 	err := p.Write(serviceGroup())
 	if errors.Is(err, fs.ErrPermission) {
-		return fail(exitFailed, "%w: run it as root", err)
+		return fail(exitFailed, "%w: sudo roomgate setup", err)
 	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w.Out, "%s is written, %s\n", p.File, spacesOf(p.Config))
 	w.warn(p.Config)
-	if p.File == defaultConfig {
-		fmt.Fprintln(w.Out, "a gateway that runs takes rooms, devices and users with systemctl reload roomgate, all else and new passwords with restart")
-	}
 	return nil
 }
 
@@ -237,4 +279,30 @@ func serviceGroup() int {
 		return -1
 	}
 	return id
+}
+
+// next is the command that lets what was written take effect; empty: nothing was.
+func (w *wizard) next(p *setup.Plan) string {
+	switch {
+	case !p.Changes():
+		return ""
+	case p.File != defaultConfig:
+		return "roomgate run --config " + p.File
+	case len(p.Credentials) > 0 || p.Before == nil: // systemd hands passwords over at a start
+		return sudo("systemctl restart roomgate", "roomgate doctor")
+	}
+	before, err := config.Parse(p.File, p.Before, w.options.Kinds)
+	if err != nil || before.Restart(p.Config) != "" {
+		return sudo("systemctl restart roomgate", "roomgate doctor")
+	}
+	return sudo("systemctl reload roomgate", "roomgate doctor")
+}
+
+// sudo is commands in a row as who ran this one types them.
+func sudo(commands ...string) string {
+	before := ""
+	if os.Getenv("SUDO_USER") != "" {
+		before = "sudo "
+	}
+	return before + strings.Join(commands, " && "+before)
 }

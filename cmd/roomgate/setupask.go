@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,115 +10,93 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
 	"roomgate/drivers/all"
-	"roomgate/drivers/session"
-
-	"roomgate/cmd/roomgate/show"
 )
 
 // scanTime bounds the search for hubs.
 const scanTime = 40 * time.Second
 
-// question is one thing that a person is asked.
-type question struct {
-	ask     string
-	usual   string // taken with the return key; "-" clears it
-	help    string // after "?"
-	choices []string
-	secret  bool
-	check   func(string) error
+const askIntro = "\nReturn takes what stands in [ ], - takes nothing, ? explains, back goes to the question before.\n"
+
+// introduce reads what is configured. A file that cannot be used is told of before
+// anything is asked.
+func (w *wizard) introduce() error {
+	known, err := config.Load(w.options.File, all.All())
+	var problems *config.Errors
+	switch {
+	case err == nil:
+		w.known = *known
+	case errors.As(err, &problems):
+		fmt.Fprintf(w.Out, "\n%s has mistakes: correct them first, then run roomgate setup again\n", w.options.File)
+		return &fault{exitConfig, err}
+	case !errors.Is(err, os.ErrNotExist):
+		return fail(exitFailed, "%w", err)
+	}
+	w.memory, w.made = memory{typed: map[string]string{}, keys: map[string]bool{}}, map[string]string{}
+	fmt.Fprint(w.Out, askIntro)
+	if w.load(w.typedFile(), w.options.File) {
+		fmt.Fprintln(w.Out, "What was typed last time and not written is offered again.")
+	}
+	return nil
 }
 
-// put asks until the answer can be taken.
-func (w *wizard) put(q question) (string, error) {
-	prompt := q.ask
-	if q.usual != "" {
-		prompt += " [" + q.usual + "]"
+// typedFile keeps what was typed until it is written.
+func (w *wizard) typedFile() string { return w.options.File + ".typed" }
+
+// interview asks until a plan is written, or the person leaves it. What was typed
+// is kept for the next time then.
+func (w *wizard) interview() (*setup.Plan, error) {
+	if err := w.introduce(); err != nil {
+		return nil, err
 	}
 	for {
-		said, err := w.hear(prompt+": ", q.secret)
-		if err != nil {
-			return "", err
-		}
-		switch said {
-		case "?":
-			fmt.Fprintln(w.Out, "  "+q.help)
-			if len(q.choices) > 0 {
-				fmt.Fprintln(w.Out, "  there is: "+show.Plain(strings.Join(q.choices, " ")))
+		plan, err := w.asked()
+		var problems *config.Errors
+		switch {
+		case errors.As(err, &problems):
+			fmt.Fprintf(w.Out, "%v\ngo back to what is wrong with back:\n", err)
+			w.back()
+		case errors.Is(err, errBack):
+			w.back()
+		case err != nil:
+			if kept, e := w.keep(w.typedFile()); kept && e == nil {
+				fmt.Fprintf(w.Out, "what was typed is kept in %s, without passwords, and offered again by the next roomgate setup\n", w.typedFile())
 			}
-			continue
-		case "":
-			said = q.usual
-		case "-":
-			said = ""
+			return nil, err
+		default:
+			if !flagged(w.cmd, "dry-run") {
+				_ = os.Remove(w.typedFile()) // one that stays is older than the configuration
+			}
+			return plan, nil
 		}
-		if said == "" || q.check == nil {
-			return said, nil
-		}
-		if err := q.check(said); err != nil {
-			fmt.Fprintf(w.Out, "  %v; ? explains\n", err)
-			continue
-		}
-		return said, nil
 	}
 }
 
-func (w *wizard) yes(ask string, usual bool, help string) (bool, error) {
-	words := map[bool]string{true: "y", false: "n"}
-	said, err := w.put(question{ask: ask, usual: words[usual], help: help, check: func(s string) error {
-		if !slices.Contains([]string{"y", "yes", "n", "no"}, strings.ToLower(s)) {
-			return errors.New("answer y or n")
-		}
-		return nil
-	}})
-	return strings.HasPrefix(strings.ToLower(said), "y"), err
-}
-
-// hear reads a line, of a secret without its echo.
-func (w *wizard) hear(prompt string, secret bool) (string, error) {
-	if secret {
-		defer w.quiet()()
+// asked asks everything once, from memory as far as that goes, and writes it.
+func (w *wizard) asked() (*setup.Plan, error) {
+	w.place, w.room, w.zone, w.users = 0, 0, "", nil
+	w.board, w.hubs = w.found.Clone(), slices.Clone(w.foundHubs)
+	a := setup.NewAnswers()
+	if err := w.ask(a); err != nil {
+		return nil, err
 	}
-	said, err := w.Line(w.cmd.Context(), prompt)
-	if errors.Is(err, show.ErrNobody) {
-		return "", fail(exitFailed, "nobody answers here: give the answers with --answers FILE and --yes")
-	}
-	return said, err
-}
-
-// quiet turns the echo off until what it returns is called. Where there is no
-// terminal nothing is echoed.
-func (w *wizard) quiet() func() {
-	fd := int(os.Stdin.Fd())
-	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	data, err := a.YAML()
 	if err != nil {
-		return func() {}
+		return nil, err
 	}
-	off := *before
-	off.Lflag &^= unix.ECHO
-	_ = unix.IoctlSetTermios(fd, unix.TCSETS, &off)
-	return func() {
-		_ = unix.IoctlSetTermios(fd, unix.TCSETS, before)
-		fmt.Fprintln(w.Out)
-	}
+	return w.carryOut("the answers", data)
 }
 
 // ask asks for everything: the gateway, the cloud, the rooms.
 func (w *wizard) ask(a *setup.Answers) error {
-	known := config.Config{}
-	if c, err := config.Load(w.options.File, all.All()); err == nil {
-		known = *c
-	}
+	known := w.known
 	if known.Gateway.ID == "" {
 		name, _ := os.Hostname()
 		known.Gateway.ID = setup.Slug(name)
 	}
-	fmt.Fprintln(w.Out, "\nReturn takes what stands in [ ], - takes nothing, ? explains.")
-	id, err := w.put(question{ask: "gateway id", usual: known.Gateway.ID, check: idWords,
+	id, err := w.put(question{ask: "gateway id", usual: known.Gateway.ID, check: setup.CheckID, needed: "a gateway has an id",
 		help: "who this gateway is in the fleet and in the cloud's topics: 1 to 64 of a-z A-Z 0-9 . _ -, unique among your gateways"})
 	if err != nil {
 		return err
@@ -127,47 +106,112 @@ func (w *wizard) ask(a *setup.Answers) error {
 	if err != nil {
 		return err
 	}
-	a.Set("gateway.name", name)
-	if err := w.askCloud(a, known.Cloud, id); err != nil {
+	change(a, "gateway.name", known.Gateway.Name, name)
+	if err := w.askCloud(a, known.Cloud); err != nil {
 		return err
 	}
 	for _, s := range known.Spaces {
-		fmt.Fprintf(w.Out, "room %s is configured and stays: name it to change it\n", s.Name)
+		w.say("room %s is configured and stays: name it to change it", s.Name)
 	}
-	for first := len(known.Spaces) == 0; ; first = false {
-		more, err := w.askRoom(a, first)
+	for w.room = 1; ; w.room++ {
+		more, err := w.askRoom(a)
 		if err != nil || !more {
+			w.room = 0
+			w.listen(a)
 			return err
 		}
 	}
 }
 
-func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error {
-	address, err := w.put(question{ask: "cloud broker", usual: known.URL, check: brokerAddress,
+// change sets a key that has another value than before; one that had a value and
+// has none now is emptied.
+func change(a *setup.Answers, key, before, now string) {
+	switch {
+	case now != "":
+		a.Set(key, now)
+	case before != "":
+		a.Empty(key)
+	}
+}
+
+func (w *wizard) askCloud(a *setup.Answers, known config.Cloud) error {
+	address, err := w.put(question{ask: "cloud broker", usual: string(known.URL), check: brokerAddress,
 		help: "mqtts://HOST[:8883], or mqtt://HOST without encryption; nothing: the building works for itself"})
-	if err != nil || address == "" || address == known.URL {
+	if err != nil {
 		return err
 	}
-	a.Set("cloud.url", address)
-	usual := known.Username
-	if usual == "" {
-		usual = id
+	change(a, "cloud.url", string(known.URL), address)
+	if address == "" {
+		return nil
 	}
-	user, err := w.put(question{ask: "cloud user", usual: usual, help: "the name with which this gateway logs in; - for none"})
-	if err != nil || user == "" {
+	ask := "cloud user"
+	if known.Username == "" {
+		ask += " (return: none, somebody claims the gateway)"
+	}
+	user, err := w.put(question{ask: ask, usual: known.Username,
+		help: "the name with which this gateway logs in; nothing: it gets one when somebody claims it, see roomgate claim"})
+	if err != nil {
 		return err
 	}
-	a.Set("cloud.username", user)
-	password, err := w.put(question{ask: "cloud password", secret: true, help: "it goes to a file that only the gateway reads, and is not shown"})
+	change(a, "cloud.username", known.Username, user)
+	if user == "" {
+		change(a, "cloud.password", string(known.Password), "")
+		change(a, "cloud.password_file", known.PasswordFile, "")
+		return nil
+	}
+	ask = "cloud password"
+	if cmp.Or(string(known.Password), known.PasswordFile) != "" {
+		ask += stays
+	}
+	password, err := w.put(question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"})
 	a.Set("cloud.password", password)
 	return err
 }
 
-func idWords(s string) error {
-	if len(s) > 64 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
-		return errors.New("want 1 to 64 of a-z A-Z 0-9 . _ -")
+// stays is behind a question whose answer there is already.
+const stays = " (return: as it is)"
+
+// askZone asks for the zone of a room. A machine that was never told its zone says UTC.
+func (w *wizard) askZone(usual string) (string, error) {
+	q := question{ask: "time zone", usual: usual, check: zone, needed: "want an IANA name like Europe/Berlin",
+		help: "an IANA name like Europe/Berlin: bookings are shown in it, and its days begin in it"}
+	for {
+		name, err := w.put(q)
+		if err != nil || !isUTC(name) {
+			w.zone = name
+			return name, err
+		}
+		sure, err := w.decide(question{ask: "do the clocks on the walls there show UTC?", usual: "n", forget: true,
+			help: "a machine that nobody told its time zone says UTC; nearly no building lives by it"})
+		if err != nil || sure {
+			w.zone = name
+			return name, err
+		}
+		if w.asks() {
+			delete(w.typed, w.name(q))
+		}
+		q.usual = ""
 	}
-	return nil
+}
+
+// zoneOf is what to offer for the zone of a room: its own, the last one given, that of
+// another room, or the machine's.
+func (w *wizard) zoneOf(room *config.Space) string {
+	switch {
+	case room != nil:
+		return room.Timezone
+	case w.zone != "":
+		return w.zone
+	case len(w.known.Spaces) > 0:
+		return w.known.Spaces[len(w.known.Spaces)-1].Timezone
+	case isUTC(w.options.Timezone):
+		return ""
+	}
+	return w.options.Timezone
+}
+
+func isUTC(name string) bool {
+	return slices.Contains([]string{"UTC", "UCT", "GMT", "ZULU", "UNIVERSAL"}, strings.ToUpper(strings.TrimPrefix(name, "Etc/")))
 }
 
 func brokerAddress(s string) error {
@@ -181,13 +225,6 @@ func brokerAddress(s string) error {
 func zone(s string) error {
 	if _, err := time.LoadLocation(s); err != nil || s == "Local" {
 		return errors.New("want an IANA name like Europe/Berlin")
-	}
-	return nil
-}
-
-func hubAddress(s string) error {
-	if !session.ValidAddress(s) {
-		return errors.New("want HOST:PORT, as 10.0.0.31:1883")
 	}
 	return nil
 }

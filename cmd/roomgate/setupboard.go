@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/config"
 	"roomgate/agent/setup"
 	"roomgate/drivers/host"
 	"roomgate/drivers/o3"
-	"roomgate/drivers/parts"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -21,24 +21,26 @@ import (
 // wizard leads through a setup.
 type wizard struct {
 	*show.Terminal
-	cmd     *cobra.Command
-	options setup.Options
-	asks    bool
-	board   setup.Board
-	hubs    []o3.Found
+	memory
+	cmd       *cobra.Command
+	options   setup.Options
+	found     setup.Board
+	foundHubs []o3.Found
+	known     config.Config // what is configured
+
+	// What is left of the board, and what this round of questions has come to.
+	board setup.Board
+	hubs  []o3.Found
+	zone  string            // the last one given
+	users []roomUser        // of the room broker
+	made  map[string]string // their passwords by name, the same in each round
 }
 
 // look finds what the board has, and says so.
 func (w *wizard) look() {
-	board := host.New()
-	defer board.Close()
-	var models []setup.Model
-	for _, m := range parts.Models() {
-		models = append(models, setup.Model(m))
-	}
-	w.board = setup.Look(w.cmd.Context(), setup.Place{Root: "/", Lines: boardLines(board), Buses: board, Models: models})
+	w.found = lookAtBoard(w.cmd.Context())
 	if flagged(w.cmd, "scan") {
-		w.scan(board)
+		w.scan()
 	}
 	w.show()
 }
@@ -62,21 +64,23 @@ func boardLines(board *host.Board) func() ([]setup.Line, error) {
 }
 
 // scan looks for hubs in the networks of this machine.
-func (w *wizard) scan(board *host.Board) {
+func (w *wizard) scan() {
+	board := host.New()
+	defer board.Close()
 	networks, err := net.InterfaceAddrs()
 	if err != nil {
-		w.board.Wrong = append(w.board.Wrong, err.Error())
+		w.found.Wrong = append(w.found.Wrong, err.Error())
 	}
 	addresses := o3.Neighbours(networks)
 	fmt.Fprintf(w.Out, "looking for O3 hubs at %s of this machine's networks\n", show.Count(len(addresses), "address"))
 	ctx, cancel := context.WithTimeout(w.cmd.Context(), scanTime)
 	defer cancel()
-	w.hubs = o3.Find(ctx, board, addresses)
+	w.foundHubs = o3.Find(ctx, board, addresses)
 }
 
 // show says what was found, a kind to a line.
 func (w *wizard) show() {
-	b := w.board
+	b := w.found
 	row := func(what string, found []string, none string) {
 		list := strings.Join(found, " ")
 		if list == "" {
@@ -99,14 +103,14 @@ func (w *wizard) show() {
 	for _, c := range b.Cameras {
 		row("camera", []string{c.Path, c.Name}, "")
 	}
-	if len(w.hubs) == 0 {
+	if len(w.foundHubs) == 0 {
 		none := "none answered in this machine's networks"
 		if !flagged(w.cmd, "scan") {
 			none = "not looked for: setup --scan does"
 		}
 		row("hubs", nil, none)
 	}
-	for _, h := range w.hubs {
+	for _, h := range w.foundHubs {
 		switch {
 		case h.Hub:
 			row("hub", []string{h.Address, "reports as an O3. WARNING: it still has its factory password, change it"}, "")

@@ -2,12 +2,19 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
+	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/drivers/all"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -19,15 +26,69 @@ func TestACameraIsProposed(t *testing.T) {
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
 	w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("\n\n"), &out),
-		board: setup.Board{Cameras: []setup.Video{{Path: path}}}}
+		board:  setup.Board{Cameras: []setup.Video{{Path: path}}},
+		memory: memory{typed: map[string]string{}, keys: map[string]bool{}}}
 	a := setup.NewAnswers()
-	for _, room := range []string{"Atlas", "Bora"} {
-		if err := w.askCamera(a.Space(room, "UTC")); err != nil {
+	for i, room := range []string{"Atlas", "Bora"} {
+		w.room = i + 1
+		if err := w.askCamera(setupRoom{Space: a.Space(room, "UTC"), name: room}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := a.YAML()
 	if err != nil || strings.Count(string(got), "device: "+path) != 1 || !strings.Contains(out.String(), "path or URL ["+path+"]") {
 		t.Errorf("%v\n%s\n%s", err, out.String(), got)
+	}
+}
+
+// Who cannot write the configuration is told so before the first question.
+func TestSetupWantsRootFirst(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "etc")
+	if err := os.Mkdir(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with its user
+		_, _, _ = syscall.RawSyscall(unix.SYS_SETRESUID, 65534, ^uintptr(0), ^uintptr(0))
+		seen <- mayWrite(filepath.Join(dir, "roomgate", "gateway.yaml"))
+	}()
+	if err := <-seen; err == nil || !strings.HasSuffix(err.Error(), "which takes root: sudo roomgate setup") {
+		t.Errorf("it says %v", err)
+	}
+	if err := mayWrite(filepath.Join(t.TempDir(), "a", "b", "gateway.yaml")); err != nil {
+		t.Error(err)
+	}
+}
+
+// The next command is the least that lets a change take effect.
+func TestNextCommand(t *testing.T) {
+	const room = "gateway: {id: a}\nspaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: Aurora}]\n"
+	for name, c := range map[string]struct {
+		before, after string
+		secret        bool
+		want          string
+	}{
+		"nothing":       {room, room, false, ""},
+		"a room":        {"gateway: {id: a}\n", room, false, "systemctl reload roomgate && roomgate doctor"},
+		"the cloud":     {room, room + "cloud: {url: mqtts://x}\n", false, "systemctl restart roomgate && roomgate doctor"},
+		"a password":    {"gateway: {id: a}\n", room, true, "systemctl restart roomgate && roomgate doctor"},
+		"the first one": {"", room, false, "systemctl restart roomgate && roomgate doctor"},
+	} {
+		w := &wizard{options: setup.Options{Kinds: all.All()}}
+		p := &setup.Plan{File: defaultConfig, After: []byte(c.after)}
+		if c.before != "" {
+			p.Before = []byte(c.before)
+		}
+		if c.secret {
+			p.Credentials = []setup.Credential{{Name: "x"}}
+		}
+		var err error
+		if p.Config, err = config.Parse("gateway.yaml", p.After, w.options.Kinds); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.next(p); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

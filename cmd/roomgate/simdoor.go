@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"roomgate/agent/standin"
@@ -22,6 +23,8 @@ func (g *gateway) simDoor(w *sim.World) http.Handler {
 		var message string
 		switch {
 		case err != nil:
+		case o.Space == "":
+			message = strings.Join(append(w.Movable(), "cloud: cut, mend", "clock: TIME, +LENGTH, jump TIME, real"), "\n")
 		case o.Space == "cloud":
 			message, err = g.simCloud(o.Subject)
 		case o.Space == "clock":

@@ -15,9 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/config"
+	"roomgate/store/disk"
 )
 
-// socketName is the control socket in a data or runtime directory. Whoever may
+// socketName is the control socket in a data or runtime directory. Anybody who may
 // open it needs no key.
 const socketName = "control.sock"
 
@@ -38,6 +39,9 @@ func lockDirectory(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if disk.Blamed(err) {
+		f, err = os.Open(dir) // one process alone holds the directory itself then
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock the data directory: %w", err)
 	}
@@ -53,7 +57,20 @@ func lockDirectory(dir string) (*os.File, error) {
 
 // openSocket listens in dir, which lock makes ours. mode is who may connect:
 // 0600 the owner, 0660 also the group.
+// A directory on a disk that takes nothing has another one in its place.
 func openSocket(dir string, lock *os.File, mode os.FileMode) (*controlSocket, error) {
+	s, err := listenIn(dir, lock, mode)
+	if !disk.Blamed(err) {
+		return s, err
+	}
+	other, err := makeFallback(dir)
+	if err != nil {
+		return nil, err
+	}
+	return listenIn(other, lock, mode)
+}
+
+func listenIn(dir string, lock *os.File, mode os.FileMode) (*controlSocket, error) {
 	path := filepath.Join(dir, socketName)
 	if most := len(unix.RawSockaddrUnix{}.Path) - 1; len(path) > most {
 		return nil, fail(exitConfig, "the path of the control socket %s is longer than %d characters: choose another directory with --data", path, most)
@@ -95,6 +112,9 @@ func findSocket(dir string) (string, error) {
 		places = []string{serviceRuntime, dir}
 	case "":
 		places = append([]string{serviceRuntime, config.Default().Data}, demoDirectories()...)
+	}
+	if dir != "" {
+		places = append(places, fallbackDirectory(dir))
 	}
 	denied := ""
 	for _, place := range places {

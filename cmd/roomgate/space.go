@@ -48,7 +48,7 @@ func newSpace() *cobra.Command {
 		Example: "  roomgate space state aurora", Args: cobra.ExactArgs(1), ValidArgsFunction: completeSpace, RunE: asking(showState)}
 	clientFlags(list)
 	clientFlags(state)
-	return group("space", "meeting spaces", list, state)
+	return group("space", "meeting spaces", list, state, newSpacePair(), newSpaceDisplays(), newSpaceUnpair())
 }
 
 func listSpaces(cmd *cobra.Command, c *client, _ []string) error {

@@ -41,7 +41,7 @@ const (
 )
 
 func newSupportBundle() *cobra.Command {
-	cmd := &cobra.Command{Use: "support-bundle FILE", Short: "write what helps somebody to help, without secrets and names",
+	cmd := &cobra.Command{Use: "support-bundle FILE", Short: "write a support bundle, without secrets and names",
 		Long: supportHelp, Args: cobra.ExactArgs(1), RunE: action(runSupport)}
 	gatewayFlags(cmd)
 	cmd.Flags().String("unit", "roomgate", "the `UNIT` whose journal is taken")

@@ -26,7 +26,7 @@ const tlsInitHelp = `Makes an authority of this building's own, which certifies 
 and displays, where no certificate of another authority is to be had.
 
 People install its root once. It is limited to the names and the private
-addresses of this gateway, and the key of the root is forgotten at once: whoever
+addresses of this gateway, and the key of the root is forgotten at once: anybody who
 steals the card can pretend to be this gateway, and nobody else. The gateway
 renews its own certificate before it ends; the root holds for ten years.
 

@@ -103,6 +103,7 @@ func (g *supervised) bundle(version string, key string) string {
 // TestUpdateIsKilledAgainAndAgain kills the gateway at any moment of update after
 // update: each time a whole release starts, and in the end the newest one runs.
 func TestUpdateIsKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	g := &supervised{t: t, dir: shortDir(t)}
 	key := filepath.Join(g.dir, "key")
 	public, err := update.NewKey(key)
@@ -115,7 +116,7 @@ func TestUpdateIsKilledAgainAndAgain(t *testing.T) {
 	}
 	g.start()
 	t.Cleanup(func() { _ = g.proc.Process.Kill(); <-g.gone })
-	seen, minor := map[string]int{}, 1
+	seen, minor, longest := map[string]int{}, 1, time.Duration(0)
 	newest := g.bundle("1.1.0", key)
 	var installing <-chan error
 	for n := range updateKills {
@@ -130,8 +131,10 @@ func TestUpdateIsKilledAgainAndAgain(t *testing.T) {
 		for end := time.Now().Add(time.Duration(rand.IntN(limit)) * time.Millisecond); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			g.keep()
 		}
+		began := time.Now()
 		g.kill()
 		u := g.answers()
+		longest = max(longest, time.Since(began))
 		seen[u.Running]++
 		if u.Running == newest && u.Trial == nil {
 			minor++
@@ -145,6 +148,7 @@ func TestUpdateIsKilledAgainAndAgain(t *testing.T) {
 	}
 	t.Logf("%d kills; what ran after each: %v", updateKills, seen)
 	awaitUpdate(t, g, newest)
+	survivedAll(t, updateKills, longest)
 }
 
 // awaitUpdate installs a release in peace.

@@ -45,8 +45,26 @@ func (g *gateway) openUpdates(end func()) error {
 		"POST /update/now": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hurryWaiting(w, r) }),
 		"POST /update":     http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { g.takeUpdate(w, q, r) }),
 	}
+	g.update = func() string { return waitingUpdate(r.Status()) }
 	g.figures = func(w io.Writer) { r.Status().WriteMetrics(w) }
 	return nil
+}
+
+// waitingUpdate says which update waits, for people; empty: none.
+func waitingUpdate(u update.Status) string {
+	switch {
+	case u.Trial != nil:
+		return "an update is on trial"
+	case u.Next != "" && u.Waits != "":
+		return u.Next + " waits: " + u.Waits
+	case u.Next != "":
+		return u.Next + " is about to be tried"
+	case u.Fetch != nil:
+		return "an update is being fetched"
+	case u.Failed != nil:
+		return "the last update was given up: see roomgate update"
+	}
+	return ""
 }
 
 // updated is what an update knows of the building.
@@ -70,7 +88,7 @@ func (g *gateway) takeUpdate(w http.ResponseWriter, q *http.Request, r *update.R
 		g.log.Warn("an update was not taken", "error", err)
 		if refused := (*update.Refused)(nil); errors.As(err, &refused) {
 			if err := r.NoteRefusal(refused, ""); err != nil {
-				g.log.Warn("that cannot be noted", "error", err)
+				g.log.Warn("cannot note that the update was refused", "error", err)
 			}
 		}
 		answerDoor(w, nil, err)

@@ -27,9 +27,19 @@ const webhookCreateHelp = `Registers a receiver of notifications: each event goe
 with the secret. Without --secret-file one is made; either way it is shown only
 now, and never again.
 
+X-Webhook-Signature is the HMAC-SHA256 of the body in hexadecimal digits. Its key
+is the secret as it is written, with its whsec_. Compare it with what this prints:
+
+  openssl dgst -sha256 -hmac SECRET BODY
+
+Webhook-Signature is that of Standard Webhooks: its key is what comes after whsec_,
+decoded from base64. The page agent/api/README.md has a receiver's check in three
+languages, and /openapi what is in the body.
+
 Events are booking.created, booking.start, booking.end, booking.cancelled,
 booking.updated, booking.checked_in, booking.released, booking.displaced and
-device.alert.`
+device.alert. Without booking.released and
+booking.displaced such a booking comes as cancelled or, if it had begun, as ended.`
 
 // shownWebhook is a webhook as the gateway shows it.
 type shownWebhook struct {
@@ -48,7 +58,7 @@ func newWebhook() *cobra.Command {
 	rotate := &cobra.Command{Use: "rotate WEBHOOK", Short: "give a webhook another secret and show it once",
 		Long:    "The old secret signs too for a while, so that the receiver can change over.",
 		Example: "  roomgate webhook rotate https://hooks.example.com/rooms --overlap 48h", Args: cobra.ExactArgs(1), RunE: asking(rotateWebhook)}
-	rotate.Flags().Duration("overlap", 24*time.Hour, "how long the old secret signs too, in whole hours")
+	lifeFlag(rotate, "overlap", 24*time.Hour, "how long the old secret signs too, in whole hours")
 	for _, cmd := range []*cobra.Command{create, rotate} {
 		cmd.Flags().String("secret-file", "", "a `FILE` with a secret of your own in its first line, - for standard input")
 	}
@@ -90,6 +100,11 @@ func (c *client) webhookPath(cmd *cobra.Command, id string, more ...string) (str
 	return path, nil
 }
 
+// noWebhook says what was typed if the gateway has no such webhook.
+func noWebhook(err error, typed string) error {
+	return absentID(err, "webhook", typed, "roomgate webhook list")
+}
+
 func tells(n int, address string) string {
 	if n == 0 {
 		return "no webhook tells " + address
@@ -115,7 +130,7 @@ func (c *client) onWebhook(cmd *cobra.Command, method, id, what string, in any) 
 		Data shownWebhook `json:"data"`
 	}
 	err = c.call(cmd.Context(), method, path+what, in, &answer)
-	return answer.Data, err
+	return answer.Data, noWebhook(err, id)
 }
 
 func createWebhook(cmd *cobra.Command, c *client, args []string) error {
@@ -163,26 +178,38 @@ func (c *client) owner(cmd *cobra.Command) (string, error) {
 // addSecret reads the secret of the user's own, if there is one. It is no flag:
 // everybody on a machine sees those.
 func addSecret(cmd *cobra.Command, ask map[string]any) error {
-	path := text(cmd, "secret-file")
+	secret, err := firstLine(cmd, "secret-file")
+	if err == nil && secret != "" {
+		ask["secret"] = secret
+	}
+	return err
+}
+
+// firstLine reads the first line of the file that a flag names, - for the standard
+// input; without the flag it is empty.
+func firstLine(cmd *cobra.Command, flag string) (string, error) {
+	path := text(cmd, flag)
 	if path == "" {
-		return nil
+		return "", nil
 	}
 	in := cmd.InOrStdin()
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return fail(exitUsage, "the secret cannot be read: %v", err)
+			return "", fail(exitUsage, "the secret cannot be read: %v", err)
 		}
 		defer f.Close()
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
 	if err != nil {
-		return fail(exitUsage, "the secret cannot be read: %v", err)
+		return "", fail(exitUsage, "the secret cannot be read: %v", err)
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
-	ask["secret"] = strings.TrimSuffix(line, "\r")
-	return nil
+	if line = strings.TrimSuffix(line, "\r"); line == "" {
+		return "", fail(exitUsage, "the secret cannot be read: the first line of %s is empty", path)
+	}
+	return line, nil
 }
 
 // sayOnce prints a secret that was made. It is shown only now.
@@ -208,7 +235,7 @@ func listWebhooks(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return output(cmd, all, "ID URL EVENTS STATE WAITING", func(row func(...string)) {
+	return outputSome(cmd, all, len(all), "none yet: make one with roomgate webhook create URL, see roomgate webhook create --help", "ID URL EVENTS STATE WAITING", func(row func(...string)) {
 		for _, w := range all {
 			row(w.ID, w.URL, strings.Join(w.Events, ","), string(w.State), strconv.Itoa(w.Pending))
 		}
@@ -257,7 +284,7 @@ func rotateWebhook(cmd *cobra.Command, c *client, args []string) error {
 	if !w.RotatesUntil.IsZero() {
 		old = "the old secret signs too until " + instant(w.RotatesUntil)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s has another secret: %s\n", w.ID, old)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s has another secret: %s\n", show.Plain(args[0]), old)
 	return sayOnce(cmd, w, err)
 }
 
@@ -274,7 +301,7 @@ func switchWebhook(cmd *cobra.Command, c *client, id string, state webhook.State
 	if err != nil || wantsJSON(cmd) {
 		return printed(cmd, w, err)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s is %s\n", w.ID, w.State)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s is %s\n", show.Plain(id), w.State)
 	return err
 }
 
@@ -284,11 +311,11 @@ func deleteWebhook(cmd *cobra.Command, c *client, args []string) error {
 		err = c.call(cmd.Context(), http.MethodDelete, path, nil, nil)
 	}
 	if err != nil {
-		return err
+		return noWebhook(err, args[0])
 	}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "deleted": true})
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s is deleted\n", args[0])
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s is deleted\n", show.Plain(args[0]))
 	return err
 }

@@ -157,7 +157,6 @@ func (b *buildingUnderTest) want(status int, method, path string, body, answer a
 // many who sign in.
 func openHooked(t *testing.T, data string) *buildingUnderTest {
 	t.Helper()
-	t.Setenv("ROOMGATE_SYSTEM_KEY", crashKey)
 	camera := newWitness(t)
 	b := &buildingUnderTest{gatewayUnderTest: buildGateway(t, "127.0.0.1:9", camera, camera), in: startReceiver(t), data: data}
 	var err error
@@ -281,6 +280,7 @@ func (b *buildingUnderTest) checkLetters(asked map[string]bool) {
 // comes twice has the same id, the admin is told of what is in the log, and
 // the rule has run once for each booking.
 func TestKillsLoseNoNotification(t *testing.T) {
+	t.Parallel()
 	b := openHooked(t, filepath.Join(t.TempDir(), "data"))
 	b.hook("/in", "booking.created", "booking.cancelled")
 	gone := b.hook("/gone", "booking.created")
@@ -291,6 +291,7 @@ func TestKillsLoseNoNotification(t *testing.T) {
 		"trigger": map[string]any{"event": "booking.created"}, "limits": map[string]any{"max_per_minute": 60},
 		"actions": []any{map[string]any{"event": "answered"}, map[string]any{"device_type": "camera", "action": "snapshot"}}}, &answers)
 	asked := map[string]bool{}
+	longest := time.Duration(0)
 	for round := range hookKills {
 		var load sync.WaitGroup
 		stop := make(chan struct{})
@@ -321,8 +322,10 @@ func TestKillsLoseNoNotification(t *testing.T) {
 		b.kill()
 		close(stop)
 		load.Wait()
+		began := time.Now()
 		b.start()
 		awaitThat(t, "the gateway answers again", b.live)
+		longest = max(longest, time.Since(began))
 	}
 	b.checkTold()
 	b.checkLetters(asked)
@@ -334,6 +337,7 @@ func TestKillsLoseNoNotification(t *testing.T) {
 		twice += min(n-1, 1)
 	}
 	t.Logf("%d kills: %d notifications, %d of them more than once", hookKills, len(b.in.first), twice)
+	survivedAll(t, hookKills, longest)
 }
 
 // checkRule wants one run for each booking of the rule's room.

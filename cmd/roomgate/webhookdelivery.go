@@ -22,9 +22,9 @@ func listDeliveries(cmd *cobra.Command, c *client, args []string) error {
 		Data []webhook.Delivery `json:"data"`
 	}
 	if err := c.call(cmd.Context(), http.MethodGet, path+"?limit="+strconv.Itoa(limit), nil, &answer); err != nil {
-		return err
+		return noWebhook(err, args[0])
 	}
-	return output(cmd, answer.Data, "ID EVENT STATE TRIES CREATED LAST", func(row func(...string)) {
+	return outputSome(cmd, answer.Data, len(answer.Data), "none yet: send one with roomgate webhook test WEBHOOK", "ID EVENT STATE TRIES CREATED LAST", func(row func(...string)) {
 		for _, d := range answer.Data {
 			row(d.ID, d.Event, string(d.State), strconv.Itoa(d.Count), instant(d.CreatedAt), lastAttempt(d))
 		}
@@ -57,7 +57,7 @@ func (c *client) onDelivery(cmd *cobra.Command, id string, what ...string) (webh
 		Data webhook.Delivery `json:"data"`
 	}
 	err = c.call(cmd.Context(), http.MethodPost, path, nil, &answer)
-	return answer.Data, err
+	return answer.Data, noWebhook(err, id)
 }
 
 func testWebhook(cmd *cobra.Command, c *client, args []string) error {

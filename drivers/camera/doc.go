@@ -29,7 +29,7 @@
 // # Values
 //
 // "on" and "off" are a privacy switch in the gateway: off, no picture is taken,
-// whoever asks. The camera itself goes on. The switch is not kept over a
+// anybody who asks. The camera itself goes on. The switch is not kept over a
 // restart, see start. A snapshot is returned only if it is a whole JPEG.
 //
 // Poll asks for the picture's headers without logging in: any answer but 404

@@ -7,7 +7,7 @@ import (
 	"image/jpeg"
 )
 
-// maxSide and maxPixels bound a picture, so that whoever shows it is not made
+// maxSide and maxPixels bound a picture, so that anybody who shows it is not made
 // to set gigabytes aside.
 const (
 	maxSide   = 16384

@@ -73,7 +73,7 @@ func onlyBasic(h http.Header) bool {
 	return false
 }
 
-// bounded limits what is read of any answer: whoever drains it must come to an
+// bounded limits what is read of any answer: anybody who drains it must come to an
 // end.
 type bounded struct {
 	next http.RoundTripper

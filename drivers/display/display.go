@@ -119,7 +119,7 @@ func (d *display) order(ctx context.Context, action, text string) (drivers.Statu
 	if err := d.present(); err != nil {
 		return drivers.Status{}, err
 	}
-	done, err := d.page.Order(ctx, action, text)
+	done, err := d.page.Do(ctx, action, text)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return drivers.Status{}, fmt.Errorf("page %s: %w", d.name, err)

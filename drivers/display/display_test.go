@@ -46,16 +46,16 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// page answers orders as answer says, from the test's own hand.
+// page answers commands as answer says, from the test's own hand.
 type page struct {
 	*drivers.Page
-	orders []drivers.PageOrder
+	commands []drivers.PageCommand
 }
 
-func (p *page) serve(ctx context.Context, answer func(drivers.PageOrder) drivers.PageDone) {
+func (p *page) serve(ctx context.Context, answer func(drivers.PageCommand) drivers.PageDone) {
 	for ctx.Err() == nil {
 		for _, o := range p.Beat(time.Now()) {
-			p.orders = append(p.orders, o)
+			p.commands = append(p.commands, o)
 			done := answer(o)
 			done.ID = o.ID
 			p.Beat(time.Now(), done)
@@ -65,7 +65,7 @@ func (p *page) serve(ctx context.Context, answer func(drivers.PageOrder) drivers
 }
 
 // on opens a display without a backlight and serves its page.
-func on(t *testing.T, answer func(drivers.PageOrder) drivers.PageDone, f func(t *testing.T, d drivers.Driver, p *page)) {
+func on(t *testing.T, answer func(drivers.PageCommand) drivers.PageDone, f func(t *testing.T, d drivers.Driver, p *page)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := sim.NewWorld()
@@ -90,9 +90,9 @@ func on(t *testing.T, answer func(drivers.PageOrder) drivers.PageDone, f func(t 
 	})
 }
 
-func agree(drivers.PageOrder) drivers.PageDone { return drivers.PageDone{} }
+func agree(drivers.PageCommand) drivers.PageDone { return drivers.PageDone{} }
 
-func TestEveryOrderGoesToThePage(t *testing.T) {
+func TestEveryCommandGoesToThePage(t *testing.T) {
 	value := func(v any) drivers.Args { return drivers.Args{drivers.ValueName: v} }
 	on(t, agree, func(t *testing.T, d drivers.Driver, p *page) {
 		for _, c := range []drivers.Command{
@@ -107,7 +107,7 @@ func TestEveryOrderGoesToThePage(t *testing.T) {
 		}
 		synctest.Wait()
 		var got []string
-		for _, o := range p.orders {
+		for _, o := range p.commands {
 			got = append(got, o.Action+" "+o.Text)
 		}
 		if all := strings.Join(got, ","); all != "on ,off ,refresh ,brightness 40,message fire drill at ten" {
@@ -117,7 +117,7 @@ func TestEveryOrderGoesToThePage(t *testing.T) {
 }
 
 func TestPageThatRefuses(t *testing.T) {
-	refuse := func(drivers.PageOrder) drivers.PageDone { return drivers.PageDone{Error: "no room on the screen"} }
+	refuse := func(drivers.PageCommand) drivers.PageDone { return drivers.PageDone{Error: "no room on the screen"} }
 	on(t, refuse, func(t *testing.T, d drivers.Driver, _ *page) {
 		_, err := d.Do(t.Context(), drivers.Command{Action: drivers.ActRefresh})
 		if !errors.Is(err, drivers.ErrNotConfirmed) || !strings.Contains(err.Error(), "no room on the screen") {

@@ -22,7 +22,7 @@
 // # Values
 //
 // A display has no value, it is there or not: online while its page has beaten
-// within stale. Orders to the page are confirmed by the page's own answer. The
+// within stale. Commands to the page are confirmed by the page's own answer. The
 // backlight line cannot be read back; its source is the order.
 //
 // # Safe state

@@ -27,6 +27,10 @@ func Kind() drivers.Kind {
 	}
 }
 
+// BeatEvery is how often the page has to beat so that one beat may be lost: a third of
+// the silence after which it is offline, 1 s or more.
+func (o *Options) BeatEvery() time.Duration { return max(o.Stale/3, time.Second).Truncate(time.Second) }
+
 // Check refuses values out of range with a *drivers.FieldError.
 func (o *Options) Check() error {
 	switch {

@@ -42,7 +42,7 @@ func (b *Board) find(line string) (place, error) {
 	case failed != nil:
 		return place{}, failed
 	}
-	return place{}, fmt.Errorf("line %s: %w, see gpioinfo for the names that it has", line, drivers.ErrNoLine)
+	return place{}, fmt.Errorf("line %s: %w: roomgate setup shows the names that it has", line, drivers.ErrNoLine)
 }
 
 // look searches one chip. Two paths may lead to one chip; the second is

@@ -33,7 +33,7 @@ func (b *Board) Listen(address string, serve func(net.Conn)) error {
 
 // dial reaches what Listen was called with. ours is false for an address that
 // is to be looked for on the network, which that of the room broker never is:
-// whoever answered to its name there would be told to unlock doors.
+// the one who answered to its name there would be told to unlock doors.
 func (i *inside) dial(ctx context.Context, address string) (c net.Conn, ours bool, err error) {
 	i.mu.Lock()
 	serve := i.serves[address]

@@ -110,6 +110,30 @@ var hearings = []hearing{
 		"device=online", "device=offline", "", "", "round", "round", "round", "", "", "", "", "", "", "",
 		"humidity=18.9 temperature=23.78 whole", "", "", "",
 	}},
+	{"zigbee2mqtt-parts.txt", "zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "zigbee2mqtt/x"}, endpoint: "left"}, []string{
+		"link_quality=87 power=on", "", "", "", "link_quality=60", "", "power?",
+	}},
+	{"zigbee2mqtt-parts.txt", "zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "zigbee2mqtt/x"}, endpoint: "l2"}, []string{
+		"link_quality=87", "level=50 power=on", "", "", "link_quality=60", "", "",
+	}},
+	{"zigbee2mqtt-parts.txt", "zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "zigbee2mqtt/x"}}, []string{
+		"link_quality=87", "", "level=100 power=on", "power=on", "link_quality=60 power=off", "power=on", "power=on",
+	}},
+	{"zigbee2mqtt-parts.txt", "zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "zigbee2mqtt/x"}, topSpeed: 254}, []string{
+		"link_quality=87", "", "power=on", "level=50 power=on", "level=100 link_quality=60 power=off", "level? power=on", "power=on",
+	}},
+	{"tasmota-words.txt", "tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x", StateOn: "An", StateOff: "Aus"}}, []string{
+		"power=on", "power=off", "level=50 power=on", "", "power?", "", "", "", "",
+	}},
+	{"tasmota-words.txt", "tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x", StateOn: "An", StateOff: "Aus"}, relay: 2}, []string{
+		"", "", "level=100 power=off", "", "", "", "", "", "",
+	}},
+	{"tasmota-words.txt", "tasmota", drivers.TypeO3, spot{Place: Place{Topic: "x", StateOn: "An", StateOff: "Aus"}}, []string{
+		"", "", "", "occupancy=occupied round", "", "round temperature=21.5", "round temperature=21.5", "round temperature?", "round",
+	}},
+	{"tasmota-words.txt", "tasmota", drivers.TypeO3, spot{Place: Place{Topic: "x", Name: "ANALOG.Temperature2"}}, []string{
+		"", "", "", "round", "", "round", "round temperature=70.7", "round temperature?", "round",
+	}},
 	{"esphome-2025.txt", "esphome", drivers.TypeLight, spot{Place: Place{Topic: "x", Name: "y"}}, []string{
 		"device=online", "device=offline", "level=50 power=on", "level=100 power=off", "power=on",
 		"", "", "", "", "", "", "", "", "", "", "", "", "", "alive",
@@ -183,6 +207,12 @@ func TestOrders(t *testing.T) {
 		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}}, []fact{on, half}, `z/x/set {"fan_mode":"medium"}`},
 		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}}, []fact{off}, `z/x/set {"fan_state":"OFF"}`},
 		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}, speeds: 9}, []fact{on, half}, `z/x/set {"fan_mode":"5"}`},
+		{"zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "z/x"}, endpoint: "l1"}, []fact{on, half}, `z/x/set {"brightness_l1":127,"state_l1":"ON"}`},
+		{"zigbee2mqtt", drivers.TypeLight, spot{Place: Place{Topic: "z/x"}, endpoint: "right", onOff: true}, []fact{off}, `z/x/set {"state_right":"OFF"}`},
+		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}, topSpeed: 254}, []fact{on, half}, `z/x/set {"speed":127,"state":"ON"}`},
+		{"zigbee2mqtt", drivers.TypeFan, spot{Place: Place{Topic: "z/x"}, topSpeed: 254}, []fact{off}, `z/x/set {"state":"OFF"}`},
+		{"tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x", StateOn: "An", StateOff: "Aus"}, relay: 2}, []fact{on, half}, `cmnd/x/Dimmer2 50`},
+		{"tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x", StateOn: "An", StateOff: "Aus"}}, []fact{off}, `cmnd/x/POWER OFF`},
 		{"zigbee2mqtt", drivers.TypeLock, spot{Place: Place{Topic: "z/x"}}, []fact{unlocked(true)}, `z/x/set {"state":"UNLOCK"}`},
 		{"tasmota", drivers.TypeLight, spot{Place: Place{Topic: "x"}}, []fact{on, half}, `cmnd/x/Dimmer 50`},
 		{"tasmota", drivers.TypeLight, spot{Place: Place{Topic: "a/%prefix%/x"}, relay: 2}, []fact{off}, `a/cmnd/x/POWER2 OFF`},

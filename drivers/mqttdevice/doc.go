@@ -10,7 +10,7 @@
 // # Drivers
 //
 //	                   lock  light  fan             as a source of o3-room
-//	zigbee2mqtt        x     x      off/low/.../on  temperature, occupancy, presence
+//	zigbee2mqtt        x     x      modes, speed    temperature, occupancy, presence
 //	tasmota                  x      FanSpeed, relay temperature, SwitchN as occupancy
 //	esphome            x     x      x               sensor, binary_sensor
 //	shelly                   x      as a switch     temperature:N, input:N as occupancy
@@ -25,11 +25,16 @@
 //	               tasmota: the topic, or a full topic with %prefix% in it
 //	               esphome: the topic prefix
 //	               shelly: the MQTT prefix
-//	name           esphome: the object id; tasmota: a sensor, as AM2301 or Switch1
+//	name           esphome: the object id; tasmota: a sensor, as AM2301,
+//	               Switch1 or ANALOG.Temperature2
 //	node           esphome: the device's name, if it is not the prefix
 //	               zigbee2mqtt: the base topic, if it has more than one level
 //	component      shelly: light:0 (lights), switch:0 (fans), temperature:0, input:0
-//	relay          tasmota: which POWER, 1 to 32; 0 for the only one
+//	relay          tasmota: which POWER, 1 to 32, and which Dimmer; 0 for the only one
+//	state_on       with state_off, tasmota: its words for ON and OFF, if StateText
+//	               has others: AN and AUS
+//	endpoint       zigbee2mqtt: which of several gangs, as left, right, l1
+//	top_speed      zigbee2mqtt: of a fan with state and speed, its fastest: 254
 //	on_off         true: it cannot be dimmed
 //	speeds         esphome: how many speeds a fan has, 100
 //	               zigbee2mqtt: how many, if its modes are numbers: 9 for IKEA's E2007
@@ -83,7 +88,7 @@
 // publish at the broker could unlock such a door, so the room broker takes
 // orders for it, its node or its bridge from the gateway alone (Account.Opens):
 // lamps beside a door on one Zigbee2MQTT take theirs from the gateway too. What a
-// device says of itself is believed: whoever may publish for it can make it seem
+// device says of itself is believed: anybody who may publish for it can make it seem
 // locked, so each of them is a user of its own (Options.Accounts). A door that
 // guards something belongs on a relay.
 package mqttdevice

@@ -41,6 +41,10 @@ type Place struct {
 	// Component is Shelly's, with its number: light:0, switch:0,
 	// temperature:0, input:0.
 	Component string `yaml:"component"`
+	// StateOn and StateOff are what a Tasmota says for ON and OFF, if StateText1
+	// and StateText2 were set to other words.
+	StateOn  string `yaml:"state_on"`
+	StateOff string `yaml:"state_off"`
 }
 
 // Options are one light, fan or lock.
@@ -55,6 +59,12 @@ type Options struct {
 	// Zigbee2MQTT fan whose modes are numbers, 1 to 100; 0 of one whose modes
 	// are low, medium and high.
 	Speeds int `yaml:"speeds"`
+	// TopSpeed is the fastest speed of a Zigbee2MQTT fan that has state and speed
+	// in place of modes, as 254 or 100; 0: it has modes.
+	TopSpeed int `yaml:"top_speed"`
+	// Endpoint is which part of a Zigbee2MQTT device with several it is, as left,
+	// right, l1 or l2; empty: the only one.
+	Endpoint string `yaml:"endpoint"`
 
 	kind    string // the driver's name
 	of      string // the device type
@@ -68,10 +78,12 @@ type spot struct {
 	onOff      bool
 	speeds     int
 	fahrenheit bool
+	topSpeed   int
+	endpoint   string
 }
 
 func (o *Options) talk() dialect {
-	return dialects()[o.dialect](o.of, spot{o.Place, o.Relay, o.OnOff, o.Speeds, false})
+	return dialects()[o.dialect](o.of, spot{o.Place, o.Relay, o.OnOff, o.Speeds, false, o.TopSpeed, o.Endpoint})
 }
 
 // Check refuses values out of range with a *drivers.FieldError.
@@ -88,8 +100,18 @@ func (o *Options) Check() error {
 	case !o.speedsFit():
 		return refuse("speeds", "is out of range or of no use: want 1 to 100 of an esphome fan, or of a zigbee2mqtt fan with numbers for modes")
 	}
+	zigbee := o.dialect == "zigbee2mqtt"
+	switch {
+	case o.TopSpeed < 0 || o.TopSpeed > 255 || o.TopSpeed > 0 && (!zigbee || o.of != drivers.TypeFan || o.OnOff || o.Speeds > 0):
+		return refuse("top_speed", "is out of range or of no use: want 1 to 255 of a zigbee2mqtt fan with state and speed, which has no speeds")
+	case o.Endpoint != "" && (!zigbee || !dimmable || !endpoints.MatchString(o.Endpoint)):
+		return refuse("endpoint", "is not known or of no use: want what follows state_ in the messages of a zigbee2mqtt light or fan, as left or l1")
+	}
 	return o.Reach.check()
 }
+
+// endpoints are the names that Zigbee2MQTT has for the parts of a device.
+var endpoints = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
 
 func (o *Options) speedsFit() bool {
 	switch {
@@ -209,6 +231,8 @@ func (s Place) check(dialect, of, prefix string) error {
 		return refuse(prefix+"node", "is of no use to "+dialect)
 	case s.Node != "" && !validTopic(s.Node, false):
 		return refuse(prefix+"node", "is not a topic: want 1 to 128 bytes without +, # and a slash at either end")
+	case (s.StateOn == "") != (s.StateOff == "") || s.StateOn != "" && (!tasmota || strings.EqualFold(s.StateOn, s.StateOff) || len(s.StateOn) > 32 || len(s.StateOff) > 32):
+		return refuse(prefix+"state_on", "and state_off are of a tasmota with StateText of its own: want both, two words of at most 32 bytes")
 	case s.Component != "" && !shelly:
 		return refuse(prefix+"component", "is of no use to "+dialect)
 	case shelly && (s.Component != "" || sensor) && !components[of].MatchString(s.Component):

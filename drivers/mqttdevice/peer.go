@@ -79,7 +79,7 @@ func (p *peer) file(f fact, fresh bool, now time.Time) {
 	}
 }
 
-// presence takes a last will or its opposite. Whoever comes back is asked
+// presence takes a last will or its opposite. Anybody who comes back is asked
 // again, and what was known is no more.
 func (p *peer) presence(f fact, retained bool, now time.Time) {
 	if f.name == deviceIs && p.sleeps {

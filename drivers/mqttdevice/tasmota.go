@@ -1,6 +1,7 @@
 package mqttdevice
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,7 +20,11 @@ import (
 //	stat/TOPIC/STATUS10  {"StatusSNS": {...}}: what Status 10 asked for
 //	cmnd/TOPIC/COMMAND   an order: Power1 ON, Dimmer 40, FanSpeed 2
 //
-// A topic with %prefix% in it is a FullTopic of its own.
+// A topic with %prefix% in it is a FullTopic of its own. StateText1 and StateText2
+// overwrite OFF and ON in what it says, not in what it is told ("JSON Status
+// Responses", "Commands"). A light whose colour and white are apart has Dimmer1 and
+// Dimmer2 ("Commands", Dimmer<x>). A thermistor at an analog input is ANALOG with
+// Temperature, or on chips with several inputs Temperature1, Temperature2 ("ADC").
 const (
 	tasmotaTop   = 100 // of Dimmer
 	tasmotaSpeed = 3   // of FanSpeed
@@ -31,7 +36,10 @@ type tasmota struct {
 	cmnd, stat, tele string // with a slash at the end
 	relay            string // POWER, POWER1, ...
 	onOff            bool
+	dimmer           string // Dimmer, Dimmer1, ...
+	on, off          string // what it says
 	sensor           string // the sensor's name in the JSON; empty: the first
+	field            string // of the sensor; empty: its first temperature
 	fahrenheit       bool
 }
 
@@ -43,10 +51,12 @@ func newTasmota(deviceType string, s spot) dialect {
 	under := func(prefix string) string { return strings.ReplaceAll(full, "%prefix%", prefix) + "/" }
 	t := &tasmota{
 		deviceType: deviceType, topic: strings.Trim(strings.ReplaceAll(s.Topic, "%prefix%", ""), "/"), cmnd: under("cmnd"), stat: under("stat"), tele: under("tele"),
-		relay: "POWER", onOff: s.onOff, sensor: s.Name, fahrenheit: s.fahrenheit,
+		relay: "POWER", dimmer: "Dimmer", on: cmp.Or(s.StateOn, "ON"), off: cmp.Or(s.StateOff, "OFF"), onOff: s.onOff, fahrenheit: s.fahrenheit,
 	}
+	t.sensor, t.field, _ = strings.Cut(s.Name, ".")
 	if s.relay > 0 {
 		t.relay += strconv.Itoa(s.relay)
+		t.dimmer += strconv.Itoa(s.relay)
 	}
 	return t
 }
@@ -89,7 +99,7 @@ func (t *tasmota) hear(topic string, payload []byte) ([]fact, error) {
 
 // bare reads stat/TOPIC/POWER, which is no JSON.
 func (t *tasmota) bare(name, payload string) []fact {
-	on, ok := either(payload, "ON", "OFF")
+	on, ok := either(payload, t.on, t.off)
 	if !ok || !t.switches() || !t.isRelay(name) {
 		return nil
 	}
@@ -117,15 +127,41 @@ func (t *tasmota) state(o object) []fact {
 	}
 	for name := range o {
 		if t.isRelay(name) {
-			on, ok := o.is(name, "ON", "OFF")
+			on, ok := o.is(name, t.on, t.off)
 			all = append(all, o.says(name, ok, powerIs(on))...)
 		}
 	}
 	if !t.onOff {
-		n, ok := o.number("Dimmer")
-		all = append(all, o.says("Dimmer", ok, percent(n, tasmotaTop))...)
+		name := t.level(o)
+		n, ok := o.number(name)
+		all = append(all, o.says(name, ok, percent(n, tasmotaTop))...)
 	}
 	return all
+}
+
+// level is the field with the level: that of the relay, else the only one. A light
+// without a number that has several is its first.
+func (t *tasmota) level(o object) string {
+	for _, name := range []string{t.dimmer, "Dimmer", "Dimmer1"} {
+		if _, there := o[name]; there && (name != "Dimmer1" || t.relay == "POWER") {
+			return name
+		}
+	}
+	return t.dimmer
+}
+
+// degrees is the field of a sensor with its temperature: the one that is named, else
+// the first of Temperature, Temperature1 and so on.
+func (t *tasmota) degrees(sensor object) string {
+	if t.field != "" {
+		return t.field
+	}
+	for _, name := range slices.Sorted(maps.Keys(sensor)) {
+		if number, is := strings.CutPrefix(name, "Temperature"); is && strings.Trim(number, "0123456789") == "" {
+			return name
+		}
+	}
+	return "Temperature"
 }
 
 // measured reads SENSOR and its kin: {"AM2301": {"Temperature": 21.5,
@@ -151,9 +187,10 @@ func (t *tasmota) measured(o object, from string) []fact {
 		}
 		sensor := o.inner(name)
 		_, warm := get(all, temperature)
-		if told := sensor["Temperature"]; told != nil && !warm {
-			n, ok := sensor.number("Temperature")
-			all = append(all, sensor.says("Temperature", ok, warmth(n, fahrenheit))...)
+		field := t.degrees(sensor)
+		if told := sensor[field]; told != nil && !warm {
+			n, ok := sensor.number(field)
+			all = append(all, sensor.says(field, ok, warmth(n, fahrenheit))...)
 			all = append(all, sensor.details(map[string]string{"Humidity": humidity})...)
 		}
 		if _, seen := get(all, occupancy); !seen {
@@ -170,12 +207,12 @@ func (t *tasmota) contact(o object, name string) []fact {
 		return nil
 	}
 	if action := o.inner(name).text("Action"); action != "" {
-		if there, ok := either(action, "ON", "OFF"); ok {
+		if there, ok := either(action, t.on, t.off); ok {
 			return []fact{somebody(there)}
 		}
 		return nil // a button was pushed
 	}
-	there, ok := o.is(name, "ON", "OFF")
+	there, ok := o.is(name, t.on, t.off)
 	return o.says(name, ok, somebody(there))
 }
 
@@ -198,7 +235,7 @@ func (t *tasmota) set(want []fact) ([]session.Message, []fact) {
 		return []session.Message{text(t.cmnd+"FanSpeed", strconv.Itoa(step))},
 			[]fact{p, percent(float64(step), tasmotaSpeed)}
 	case dimmed && !t.onOff:
-		return []session.Message{text(t.cmnd+"Dimmer", strconv.Itoa(steps(l.number, tasmotaTop)))}, []fact{p, l}
+		return []session.Message{text(t.cmnd+t.dimmer, strconv.Itoa(steps(l.number, tasmotaTop)))}, []fact{p, l}
 	}
 	return []session.Message{text(t.cmnd+t.relay, onOff(p))}, []fact{p}
 }

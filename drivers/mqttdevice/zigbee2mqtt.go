@@ -18,7 +18,21 @@ import (
 //	BASE/bridge/state       {"state": "online"}, retained, and the last will
 //
 // BASE is the first level of the topic, unless node names it.
+//
+// The parts of a device with several have the name of the endpoint behind each
+// field: state_left and state_right ("TS0012_switch_module"), state_l1 and state_l2
+// ("QAT42Z2B"). Fans have either fan_state and fan_mode ("E2007"), or state and speed
+// ("FanBee").
 const zigbeeTop = 254 // of a brightness
+
+// brightest is what some devices say for it: 255 is no level of Zigbee, and they mean
+// their brightest (Koenkk/zigbee2mqtt issues 4163 and 4035).
+func brightest(n float64) float64 {
+	if n == 255 {
+		return zigbeeTop
+	}
+	return n
+}
 
 // zigbeeModes are the modes of a fan that are a level. Some have numbers
 // instead, as IKEA's E2007: off, 1 to 9.
@@ -30,6 +44,8 @@ type zigbee struct {
 	onOff       bool
 	modes       []string // of a fan
 	numbered    bool     // the modes are numbers, and fan_speed counts as they do
+	fastest     float64  // of a fan with state and speed; 0: it has modes
+	part        string   // follows each field: "", or as "_left"
 }
 
 func newZigbee(deviceType string, s spot) dialect {
@@ -37,7 +53,10 @@ func newZigbee(deviceType string, s spot) dialect {
 	if base == "" {
 		base, _, _ = strings.Cut(s.Topic, "/")
 	}
-	z := &zigbee{deviceType: deviceType, topic: s.Topic, base: base, onOff: s.onOff, modes: zigbeeModes, numbered: s.speeds > 0}
+	z := &zigbee{deviceType: deviceType, topic: s.Topic, base: base, onOff: s.onOff, modes: zigbeeModes, numbered: s.speeds > 0, fastest: float64(s.topSpeed)}
+	if s.endpoint != "" {
+		z.part = "_" + s.endpoint
+	}
 	if z.numbered {
 		z.modes = []string{zigbeeModes[0]}
 		for n := range s.speeds {
@@ -117,16 +136,26 @@ func (z *zigbee) state(o object) []fact {
 	case drivers.TypeLock:
 		return z.lock(o)
 	case drivers.TypeFan:
-		if !z.onOff {
+		if z.moded() {
 			return z.fan(o)
 		}
 	case drivers.TypeO3:
 		return z.sensor(o)
 	}
-	on, ok := o.is("state", "ON", "OFF")
-	n, lit := o.number("brightness")
-	return append(o.says("state", ok, powerIs(on)), o.says("brightness", lit, percent(n, zigbeeTop))...)
+	state, field := "state"+z.part, "brightness"+z.part
+	on, ok := o.is(state, "ON", "OFF")
+	n, read := o.number(field)
+	f := percent(brightest(n), zigbeeTop)
+	if z.fastest > 0 {
+		field = "speed" + z.part
+		n, read = o.number(field)
+		f = percent(n, z.fastest)
+	}
+	return append(o.says(state, ok, powerIs(on)), o.says(field, read, f)...)
 }
+
+// moded says whether it is a fan with modes.
+func (z *zigbee) moded() bool { return z.deviceType == drivers.TypeFan && !z.onOff && z.fastest == 0 }
 
 // lock believes the bolt more than the order: lock_state is what the lock
 // itself has measured.
@@ -144,17 +173,18 @@ func (z *zigbee) lock(o object) []fact {
 }
 
 func (z *zigbee) fan(o object) []fact {
-	mode := o.text("fan_mode")
+	modes, state := "fan_mode"+z.part, "fan_state"+z.part
+	mode := o.text(modes)
 	i := slices.Index(z.modes, mode)
-	all := o.says("fan_mode", i >= 0, percent(float64(max(i, 0)), z.top()))
-	if n, ok := o.number("fan_speed"); ok && z.numbered && i < 0 {
+	all := o.says(modes, i >= 0, percent(float64(max(i, 0)), z.top()))
+	if n, ok := o.number("fan_speed" + z.part); ok && z.numbered && i < 0 {
 		all = []fact{percent(n, z.top())} // it has chosen by itself, in auto
 	}
-	if _, there := o["fan_state"]; there {
-		on, ok := o.is("fan_state", "ON", "OFF")
-		return append(all, o.says("fan_state", ok, powerIs(on))...)
+	if _, there := o[state]; there {
+		on, ok := o.is(state, "ON", "OFF")
+		return append(all, o.says(state, ok, powerIs(on))...)
 	}
-	return append(all, o.says("fan_mode", mode != "", powerIs(mode != zigbeeModes[0]))...)
+	return append(all, o.says(modes, mode != "", powerIs(mode != zigbeeModes[0]))...)
 }
 
 // top is the fastest of a fan's modes.
@@ -174,14 +204,14 @@ func (z *zigbee) sensor(o object) []fact {
 // ask asks for what the device takes orders about. Sensors are not asked: most
 // run on a battery and cannot be.
 func (z *zigbee) ask() []session.Message {
-	fields := map[string]any{"state": ""}
+	fields := map[string]any{"state" + z.part: ""}
 	switch {
 	case z.deviceType == drivers.TypeO3:
 		return nil
-	case z.deviceType == drivers.TypeFan && !z.onOff:
-		fields = map[string]any{"fan_state": ""}
+	case z.moded():
+		fields = map[string]any{"fan_state" + z.part: ""}
 	case z.deviceType == drivers.TypeLight && !z.onOff:
-		fields["brightness"] = ""
+		fields["brightness"+z.part] = ""
 	}
 	return []session.Message{document(z.topic+"/get", fields)}
 }
@@ -195,16 +225,20 @@ func (z *zigbee) set(want []fact) ([]session.Message, []fact) {
 	l, dimmed := get(want, level)
 	dimmed = dimmed && !z.onOff
 	expect := []fact{p}
-	fields := map[string]any{"state": onOff(p)}
+	fields := map[string]any{"state" + z.part: onOff(p)}
 	switch {
-	case z.deviceType == drivers.TypeFan && !z.onOff && dimmed:
+	case z.moded() && dimmed:
 		step := steps(l.number, len(z.modes)-1)
-		fields = map[string]any{"fan_mode": z.modes[step]}
+		fields = map[string]any{"fan_mode" + z.part: z.modes[step]}
 		expect = append(expect, percent(float64(step), z.top()))
-	case z.deviceType == drivers.TypeFan && !z.onOff:
-		fields = map[string]any{"fan_state": onOff(p)}
+	case z.moded():
+		fields = map[string]any{"fan_state" + z.part: onOff(p)}
+	case dimmed && z.fastest > 0:
+		step := steps(l.number, int(z.fastest))
+		fields["speed"+z.part] = step
+		expect = append(expect, percent(float64(step), z.fastest))
 	case dimmed:
-		fields["brightness"] = steps(l.number, zigbeeTop)
+		fields["brightness"+z.part] = steps(l.number, zigbeeTop)
 		expect = append(expect, l)
 	}
 	return []session.Message{document(z.topic+"/set", fields)}, expect

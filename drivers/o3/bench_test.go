@@ -63,6 +63,7 @@ func with(t *testing.T, h *peers.O3, o *o3.Options, test func(b *bench)) {
 func (b *bench) value(sub string) (string, error) {
 	b.Helper()
 	all, err := b.Poll(b.Context())
+	synctest.Wait() // a first message may come before the subscription is acknowledged, and nothing is sent until then
 	if err != nil {
 		return "", err
 	}

@@ -125,8 +125,11 @@ func FuzzReport(f *testing.F) {
 		}
 		if c, err := r.celsius(); err == nil {
 			n, ok := number([]byte(c))
-			if !ok || n < 0 || n > 59 || math.Abs(n*10-math.Round(n*10)) > 1e-9 || c == "-0" {
-				t.Errorf("temperature %q", c)
+			if !ok || n < 0 || n > 59 {
+				t.Errorf("temperature %q is none from 0 to 59", c)
+			}
+			if math.Abs(n*10-math.Round(n*10)) > 1e-9 || c == "-0" {
+				t.Errorf("temperature %q is not written to a tenth", c)
 			}
 		}
 	})

@@ -184,6 +184,9 @@ func (s *Session) connect(ctx context.Context, lost context.CancelCauseFunc) (mq
 	token := c.Connect()
 	<-token.Done() // bounded by connectTimeout, cut short when ctx ends: see dial
 	if err := token.Error(); err != nil {
+		if Refused(err) {
+			return nil, fmt.Errorf("%s at %s refuses user %q %w: %w", s.o.Peer, s.o.Address, s.o.Username, drivers.ErrPassword, err)
+		}
 		return nil, fmt.Errorf("connect to %s at %s: %w", s.o.Peer, s.o.Address, cmp.Or(unreachable, err))
 	}
 	return c, nil

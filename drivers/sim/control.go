@@ -42,6 +42,26 @@ func (w *World) Control(space, subject string, args ...string) (string, error) {
 	return subject + ": " + answer, nil
 }
 
+// Movable lists what Control knows, a line for each subject of each space, sorted.
+func (w *World) Movable() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	verbs := map[string][]string{}
+	for _, e := range w.parts {
+		for _, subject := range append([]string{e.device}, e.part.Subjects()...) {
+			line := e.space + " " + subject
+			for _, v := range append(e.part.Verbs(subject), e.part.FaultVerbs()...) {
+				verbs[line] = append(verbs[line], v.Name)
+			}
+		}
+	}
+	var lines []string
+	for _, line := range slices.Sorted(maps.Keys(verbs)) {
+		lines = append(lines, line+": "+list(verbs[line]))
+	}
+	return lines
+}
+
 // match says whether the arguments are this verb, and returns what it takes.
 func (v Verb) match(args []string) (words []string, ok bool) {
 	if strings.HasPrefix(v.Name, "<") {

@@ -24,7 +24,7 @@ type flow struct {
 
 func newFlow() *flow { return &flow{changed: make(chan struct{})} }
 
-// change does what alters the flow and wakes whoever waits for it.
+// change does what alters the flow and wakes anybody who waits for it.
 func (f *flow) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,6 +16,10 @@ import (
 // beat is how often a room display's page is heard of.
 const beat = 2 * time.Second
 
+// yield is for how long it is silent once another page of the room has beaten, as
+// somebody has opened the real one.
+const yield = 15 * time.Second
+
 // Tablet is a room display with its browser page open: it beats, shows
 // messages, dims, reloads and takes screenshots (PNG).
 type Tablet struct {
@@ -23,6 +27,7 @@ type Tablet struct {
 	Page   string `yaml:"page"`
 
 	mu         sync.Mutex
+	last       time.Time // when it last beat
 	message    string
 	reloads    int
 	dark       bool
@@ -59,10 +64,15 @@ func (t *Tablet) live(page *drivers.Page) {
 	}
 }
 
-// beat fetches the orders, and beats once more with the answers if any.
+// beat fetches the commands, and beats once more with the answers if any. It leaves
+// them to another page of the room that beats too.
 func (t *Tablet) beat(page *drivers.Page, garbled bool) {
+	if seen := page.Seen(); seen.After(t.last) && time.Since(seen) < yield {
+		return
+	}
 	var done []drivers.PageDone
-	for _, o := range page.Beat(time.Now()) {
+	t.last = time.Now()
+	for _, o := range page.Beat(t.last) {
 		if garbled {
 			done = append(done, drivers.PageDone{ID: o.ID, Error: "the command was not understood"})
 		} else {
@@ -70,11 +80,12 @@ func (t *Tablet) beat(page *drivers.Page, garbled bool) {
 		}
 	}
 	if len(done) > 0 {
-		page.Beat(time.Now(), done...)
+		t.last = time.Now()
+		page.Beat(t.last, done...)
 	}
 }
 
-func (t *Tablet) obey(o drivers.PageOrder) drivers.PageDone {
+func (t *Tablet) obey(o drivers.PageCommand) drivers.PageDone {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	done := drivers.PageDone{ID: o.ID}

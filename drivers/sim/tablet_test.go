@@ -16,7 +16,7 @@ func order(t *testing.T, w *World, action, text string) drivers.PageDone {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*beat)
 	defer cancel()
-	done, err := w.Page("door").Order(ctx, action, text)
+	done, err := w.Page("door").Do(ctx, action, text)
 	if err != nil {
 		t.Fatalf("%s: %v", action, err)
 	}

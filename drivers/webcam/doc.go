@@ -27,7 +27,7 @@
 // # Values
 //
 // "on" and "off" are a privacy switch in the gateway: off, no picture is taken,
-// whoever asks. The camera is opened for each picture and closed after it, so
+// anybody who asks. The camera is opened for each picture and closed after it, so
 // its lamp is lit only then, and one that was unplugged is found again by the
 // next call. Poll asks it for its name and takes no picture. A frame that the
 // kernel marks as damaged is thrown away; one that ends in its middle or has

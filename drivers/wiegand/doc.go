@@ -27,6 +27,6 @@
 // drivers.EventCodeEntered. * begins again; # alone is nothing; more than 16
 // digits are no code. A message of another length or with a wrong parity is
 // dropped: the person tries again. The digits themselves are only in the
-// event's Code. A Wiegand line has no answer and no guard: whoever reaches the
+// event's Code. A Wiegand line has no answer and no guard: anybody who reaches the
 // cable reads along and can replay a card.
 package wiegand

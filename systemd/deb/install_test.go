@@ -19,7 +19,8 @@ type debian struct {
 	t *testing.T // of the step that runs
 }
 
-const install = "apt-get install -qq -y --no-install-recommends -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold </dev/null /debs/roomgate_"
+// install is the printed line, with nobody at the terminal.
+const install = "dpkg -i </dev/null /debs/roomgate_"
 
 // TestInstall lives through what happens to a package, in the order in which it
 // would.
@@ -31,7 +32,7 @@ func TestInstall(t *testing.T) {
 		name string
 		run  func(*debian)
 	}{
-		{"install", installed}, {"starts", starts}, {"upgrade", upgraded}, {"conffile kept", conffileKept},
+		{"install", installed}, {"starts", starts}, {"upgrade", upgraded}, {"configuration kept", configurationKept},
 		{"configuration refused", configurationRefused}, {"downgrade refused", downgradeRefused},
 		{"interrupted", interrupted}, {"disabled", disabled}, {"remove", removed}, {"purge", purged},
 	} {
@@ -106,29 +107,42 @@ func starts(d *debian) {
 	}
 }
 
-// upgraded: a conffile that nobody has changed is replaced, the service
-// restarted at the end and never stopped before.
+// upgraded: from a version whose configuration was a conffile to one that ships another
+// text. The service is restarted at the end and never stopped before.
 func upgraded(d *debian) {
-	d.give(d.t, "1.1", func(dir string) { edit(d.t, filepath.Join(dir, "etc/roomgate/gateway.yaml"), "# new in 1.1\n") })
+	d.give(d.t, "1.0.1", func(dir string) {
+		output(d.t, "sh", "-ec", `cd "$0"; install -D -m 640 usr/share/roomgate/gateway.yaml etc/roomgate/gateway.yaml
+			echo /etc/roomgate/gateway.yaml >>DEBIAN/conffiles`, dir)
+	})
+	d.sh(d.t, install+"1.0.1.deb")
+	d.asked(d.t)
+	before := d.read(d.t, "/etc/roomgate/gateway.yaml")
+	d.give(d.t, "1.1", d.another)
 	d.sh(d.t, install+"1.1.deb")
 	d.status(d.t, "install ok installed 1.1")
 	d.version("1.1")
 	d.orders("daemon-reload", "restart roomgate.service")
 	d.owners()
-	if !strings.HasSuffix(d.read(d.t, "/etc/roomgate/gateway.yaml"), "# new in 1.1\n") {
-		d.t.Error("the conffile is the old one")
+	if d.read(d.t, "/etc/roomgate/gateway.yaml") != before {
+		d.t.Error("the configuration is another one")
 	}
 }
 
-// conffileKept: what somebody has changed stays, and so do passwords and data.
-func conffileKept(d *debian) {
+// another ships another text of the configuration.
+func (d *debian) another(dir string) {
+	edit(d.t, filepath.Join(dir, "usr/share/roomgate/gateway.yaml"), "# another text\n")
+}
+
+// configurationKept: what somebody has written stays, and so do passwords and data. No
+// question is asked, and no file of ours comes to lie beside it.
+func configurationKept(d *debian) {
 	edit(d.t, d.path("/etc/roomgate/gateway.yaml"), "# ours\n")
 	d.sh(d.t, "umask 077; echo secret >/etc/roomgate/credentials/cloud")
-	d.give(d.t, "1.2", func(dir string) { edit(d.t, filepath.Join(dir, "etc/roomgate/gateway.yaml"), "# new in 1.2\n") })
+	d.give(d.t, "1.2", d.another)
 	d.sh(d.t, install+"1.2.deb")
 	d.kept("1.2")
-	if !strings.HasSuffix(d.read(d.t, "/etc/roomgate/gateway.yaml.dpkg-dist"), "# new in 1.2\n") {
-		d.t.Error("the new conffile is not beside it")
+	if got := d.sh(d.t, "ls /etc/roomgate"); got != "credentials\ngateway.yaml" {
+		d.t.Errorf("beside the configuration there are %q", got)
 	}
 	d.asked(d.t)
 }
@@ -165,7 +179,7 @@ func configurationRefused(d *debian) {
 }
 
 func downgradeRefused(d *debian) {
-	d.refused(d.t, "dpkg -i /debs/roomgate_1.2.deb", "1.2 is older than 1.3")
+	d.refused(d.t, "dpkg -i /debs/roomgate_1.2.deb", "1.2 is older than 1.3", "make a backup with 1.3 first, roomgate backup FILE")
 	d.kept("1.3")
 	if got := d.asked(d.t); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "stop") }) {
 		d.t.Errorf("systemd was asked for %q", got)
@@ -277,7 +291,7 @@ func purged(d *debian) {
 		d.t.Errorf("left are %s", got)
 	}
 	d.asked(d.t)
-	d.sh(d.t, install+"1.0.deb") // an older one may begin again
+	d.sh(d.t, "apt-get install -qq -y --no-install-recommends /debs/roomgate_1.0.deb </dev/null") // an older one may begin again
 	d.status(d.t, "install ok installed 1.0")
 	d.version("1.0")
 }

@@ -23,6 +23,12 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == roleHub {
+		if err := serveHub(); err != nil {
+			panic(err)
+		}
+		return
+	}
 	var err error
 	if shared.dir, err = os.MkdirTemp("", "deb"); err != nil {
 		panic(err)
@@ -34,10 +40,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// base is the package of version 1.0 for this machine's tests.
+// base is the package of the first version for this machine's tests.
 func base(t *testing.T) string {
 	t.Helper()
-	shared.once.Do(func() { shared.path = builtInto(t, shared.dir, "v1.0", "amd64")[0] })
+	shared.once.Do(func() { shared.path = builtInto(t, shared.dir, first, "amd64")[0] })
 	if shared.path == "" {
 		t.Fatal("there is no package")
 	}
@@ -59,7 +65,7 @@ func buildRun(t *testing.T, cmd *exec.Cmd, version string) []string {
 	t.Helper()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), "VERSION="+version, "DPKG_DEB_COMPRESSOR_LEVEL=0", "SOURCE_DATE_EPOCH=1700000000")
+	cmd.Env = append(os.Environ(), "VERSION="+version, "COMMIT=0123456789abcdef", "DPKG_DEB_COMPRESSOR_LEVEL=0", "SOURCE_DATE_EPOCH=1700000000")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("build: %v\n%s%s", err, out, &stderr)
@@ -79,8 +85,7 @@ var files = strings.Fields(`
 -rw-r--r--:/usr/lib/udev/rules.d/60-roomgate.rules
 -rw-r--r--:/usr/lib/sysusers.d/roomgate.conf
 -rw-r--r--:/usr/lib/tmpfiles.d/roomgate.conf
-drwxr-x---:/etc/roomgate/
--rw-r-----:/etc/roomgate/gateway.yaml
+-rw-r--r--:/usr/share/roomgate/gateway.yaml
 -rw-r--r--:/etc/avahi/services/roomgate.service
 -rw-r--r--:/usr/share/bash-completion/completions/roomgate
 -rw-r--r--:/usr/share/zsh/vendor-completions/_roomgate
@@ -134,7 +139,7 @@ func TestPackages(t *testing.T) {
 			if libraries, _ := program.ImportedLibraries(); program.Machine != machines[arch] || len(libraries) > 0 {
 				t.Errorf("the program is for %v and wants the libraries %q", program.Machine, libraries)
 			}
-			if got := output(t, "cat", filepath.Join(dir, "DEBIAN/conffiles")); got != "/etc/avahi/services/roomgate.service\n/etc/roomgate/gateway.yaml\n" {
+			if got := output(t, "cat", filepath.Join(dir, "DEBIAN/conffiles")); got != "/etc/avahi/services/roomgate.service\n" {
 				t.Errorf("the conffiles are %q", got)
 			}
 		})
@@ -179,7 +184,7 @@ func TestPackageIsReproducible(t *testing.T) {
 	away := t.TempDir()
 	output(t, "sh", "-ec", `cd ../..; git ls-files -z | tar --null -T - -c | tar -x -C "$0"`, away)
 	there := buildRun(t, exec.CommandContext(t.Context(), "sh", "-ec", `umask 077; export TZ=Asia/Tokyo LC_ALL=C.UTF-8 TMPDIR=/var/tmp
-		exec "$0"/systemd/deb/build -o "$0/out" amd64`, away), "v1.0")
+		exec "$0"/systemd/deb/build -o "$0/out" amd64`, away), first)
 	a, err := os.ReadFile(here)
 	if err != nil {
 		t.Fatal(err)

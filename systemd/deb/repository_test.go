@@ -37,7 +37,7 @@ func TestRepository(t *testing.T) {
 		echo 'deb [signed-by=/usr/share/keyrings/roomgate.pgp] file:/repository ./' >/etc/apt/sources.list.d/roomgate.list
 		apt-get update -qq 2>&1`)
 	r.sh(t, "apt-get install -qq -y --no-install-recommends roomgate </dev/null")
-	r.status(t, "install ok installed 1.0")
+	r.status(t, "install ok installed "+first)
 
 	const update = "rm -rf /var/lib/apt/lists/*; apt-get update -qq --error-on=any 2>&1"
 	packages := r.read(t, "/repository/Packages")

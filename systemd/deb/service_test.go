@@ -32,7 +32,7 @@ mkdir -p /etc/roomgate
 config "spaces: [$space]"
 step install; dpkg --force-confold -i /debs/roomgate_1.0.deb </dev/null >/log 2>&1; echo $? $(systemctl is-active roomgate) $(systemctl is-enabled roomgate)
 key=$(roomgate key create probe 2>/dev/null)
-step addresses; code=$(post /meetingspace/7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01/claim-code '{}' | grep -o '[0-9A-Z]\{4\}-[0-9A-Z]\{4\}'); post /edge/register "{\"claim_code\":\"$code\",\"kind\":\"board\",\"name\":\"b\",\"serial\":\"1\"}"
+step addresses; code=$(post /meetingspace/7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01/claim-code '{}' | grep -o '[0-9A-Z]\{4\}-[0-9A-Z]\{4\}' | head -n 1); post /edge/register "{\"claim_code\":\"$code\",\"kind\":\"board\",\"name\":\"b\",\"serial\":\"1\"}"
 step credentials; (umask 077; echo secret >/etc/roomgate/credentials/hub)
 config "spaces: [$space]" 'broker: {listen: "127.0.0.1:0", users: [{name: hub, password_file: "${CREDENTIALS_DIRECTORY}/secret_hub"}]}'
 systemctl restart roomgate; echo $(systemctl is-active roomgate) $(stat -c '%a %U' /run/credentials/roomgate.service/secret_hub)

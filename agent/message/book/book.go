@@ -1,5 +1,5 @@
-// Package book keeps the messages to people's mobile devices: it finds out whom
-// a message is for, stores it with its row in the log, by which the cloud gets
+// Package book keeps the messages to people's mobile devices: it finds the
+// recipient of a message, stores it with its row in the log, by which the cloud gets
 // it, and hands it to a push gateway. What a message may be is in package
 // message.
 package book
@@ -27,7 +27,7 @@ const (
 	maxPageSize = 200
 )
 
-// Reader is a person whom messages reach.
+// Reader is a person that messages reach.
 type Reader struct {
 	ID, Email, Name string
 	OrganizationID  string // empty: the whole building
@@ -38,6 +38,7 @@ type Reader struct {
 type Options struct {
 	DB     *store.DB
 	Events *eventlog.Log
+	Keys   *auth.Keys // seal the topics at the push gateway
 	Clock  *clock.Clock
 	Moment func() auth.Moment
 	Log    *slog.Logger
@@ -52,9 +53,11 @@ type Options struct {
 	// Cloud says how far the cloud has acknowledged the log, and whether there
 	// is a link to it now; nil: there is no cloud.
 	Cloud func() (acked uint64, connected bool, err error)
-	// ReaderByID and ReaderByEmail find somebody who may be sent something. The
-	// address is as auth.ParseEmail returns it.
-	ReaderByID, ReaderByEmail func(string) (Reader, bool)
+	// ReaderByID finds somebody who may be sent something.
+	ReaderByID func(id string) (Reader, bool)
+	// ReaderByEmail finds him by an address as auth.ParseEmail returns it: the one in an
+	// organization, or if that is empty the first one.
+	ReaderByEmail func(email, organization string) (Reader, bool)
 	// HasTopic says whether a topic is that of somebody in an organization.
 	HasTopic func(organization, topic string) bool
 	// Booking finds a booking of this building.
@@ -85,73 +88,80 @@ type Messages struct {
 }
 
 // Open reads what was sent and what waits. It reaches nobody; that is Run's.
-func Open(_ context.Context, o Options) (*Messages, error) {
-	b := &Messages{o: o, turn: loop.NewTurn(), posted: loop.NewSignal(), index: newIndex()}
+func Open(ctx context.Context, o Options) (*Messages, error) {
+	m := &Messages{o: o, turn: loop.NewTurn(), posted: loop.NewSignal(), index: newIndex()}
+	var plain []storedMessage
 	err := o.DB.View(func(tx *store.Tx) error {
 		for _, s := range messages.All(tx) {
-			b.index.show(s)
+			m.index.show(s)
+			if s.Topic != "" || s.To.Topic != "" {
+				plain = append(plain, s)
+			}
 		}
 		if err := tx.Err(); err != nil {
 			o.Log.Error("a message cannot be read and is left out", "error", err)
 		}
 		return nil
 	})
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	return m, m.sealPlain(ctx, plain)
 }
 
-// Send takes a message to somebody's mobile device. Whoever asks for an
+// Send takes a message to somebody's mobile device. Anybody who asks for an
 // organization names it in the request. With the key of an earlier request it
 // returns that one's message, as it stands now. When it returns, the message and
 // its row in the log are stored. The error is a *problem.Error of what is
 // refused: Invalid, NotFound, Forbidden, Conflict for a key of another message,
 // Unavailable without a way to a device, Full while too many wait.
-func (b *Messages) Send(ctx context.Context, r message.Request, key string) (Info, error) {
+func (m *Messages) Send(ctx context.Context, r message.Request, key string) (Info, error) {
 	if err := r.Check(); err != nil {
 		return Info{}, err
 	}
-	if err := b.turn.Lock(ctx); err != nil {
+	if err := m.turn.Lock(ctx); err != nil {
 		return Info{}, err
 	}
-	defer b.turn.Unlock()
+	defer m.turn.Unlock()
 	asked := r.Print()
-	if known := b.index.byRequest(key); known != nil {
-		s, err := b.read(known.id)
+	if known := m.index.byRequest(key); known != nil {
+		s, err := m.read(known.id)
 		if err == nil && s.Print != asked {
 			err = problem.New(problem.Conflict, "id", "was used before for another message: choose a new one")
 		}
 		if err != nil {
 			return Info{}, err
 		}
-		return b.info(s)
+		return m.info(s)
 	}
-	d, err := b.draft(r, r.OrganizationID)
+	d, err := m.draft(r, r.OrganizationID)
 	if err != nil {
 		return Info{}, err
 	}
 	d.stored.Key, d.stored.Print = key, asked
-	if err := b.o.Events.Commit(ctx, b.Stage(d)); err != nil {
+	if err := m.o.Events.Commit(ctx, m.Stage(d)); err != nil {
 		return Info{}, err
 	}
-	return b.accepted(d.stored)
+	return m.accepted(d.stored)
 }
 
 // Get returns one message. One that is forgotten, or never was, is refused as
 // problem.NotFound.
-func (b *Messages) Get(id string) (Info, error) {
-	if !b.index.has(id) {
+func (m *Messages) Get(id string) (Info, error) {
+	if !m.index.has(id) {
 		return Info{}, problem.New(problem.NotFound, "message_id", "is not a message of this gateway, or one that it has forgotten")
 	}
-	s, err := b.read(id)
+	s, err := m.read(id)
 	if err != nil {
 		return Info{}, err
 	}
-	return b.info(s)
+	return m.info(s)
 }
 
 // List returns the messages of an organization, or of all if that is empty, the
 // newest first, at most limit (0: 50, at most 200). The cursor that comes back
 // leads to the next page; it is empty on the last.
-func (b *Messages) List(organizationID string, limit int, cursor string) (page []Info, next string, err error) {
+func (m *Messages) List(organizationID string, limit int, cursor string) (page []Info, next string, err error) {
 	before := ^uint64(0)
 	if cursor != "" {
 		if before, err = strconv.ParseUint(cursor, 36, 64); err != nil {
@@ -162,16 +172,16 @@ func (b *Messages) List(organizationID string, limit int, cursor string) (page [
 		limit = pageSize
 	}
 	page = []Info{}
-	found, more := b.index.page(organizationID, before, min(limit, maxPageSize))
+	found, more := m.index.page(organizationID, before, min(limit, maxPageSize))
 	for _, e := range found {
-		s, err := b.read(e.id)
+		s, err := m.read(e.id)
 		switch {
 		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
 			continue // forgotten meanwhile, or lost
 		case err != nil:
 			return nil, "", err
 		}
-		info, err := b.info(s)
+		info, err := m.info(s)
 		if err != nil {
 			return nil, "", err
 		}
@@ -184,18 +194,19 @@ func (b *Messages) List(organizationID string, limit int, cursor string) (page [
 }
 
 // read reads a message as it is now.
-func (b *Messages) read(id string) (s storedMessage, err error) {
-	s, newer := b.index.newer(id)
+func (m *Messages) read(id string) (s storedMessage, err error) {
+	s, newer := m.index.newer(id)
 	if !newer {
-		err = b.o.DB.View(func(tx *store.Tx) error { s, err = messages.Get(tx, id); return err })
+		err = m.o.DB.View(func(tx *store.Tx) error { s, err = messages.Get(tx, id); return err })
+		s = s.open(m.o.Keys)
 	}
 	return s, err
 }
 
 // info says how a message fares.
-func (b *Messages) info(s storedMessage) (Info, error) {
-	info, err := b.accepted(s)
-	if e := b.index.find(s.ID); e.id != "" && s.Push.Open() {
+func (m *Messages) info(s storedMessage) (Info, error) {
+	info, err := m.accepted(s)
+	if e := m.index.find(s.ID); e.id != "" && s.Push.Open() {
 		info.Channels.Push.Attempts, info.Channels.Push.Reason = e.tries, e.reason
 	}
 	return info, err
@@ -203,23 +214,23 @@ func (b *Messages) info(s storedMessage) (Info, error) {
 
 // accepted is a message as it is stored. Who sends one is answered with that,
 // however quick the push gateway is.
-func (b *Messages) accepted(s storedMessage) (info Info, err error) {
+func (m *Messages) accepted(s storedMessage) (info Info, err error) {
 	info = Info{Message: s.Message, Channels: Channels{Push: s.Push}}
-	info.Channels.Cloud, err = b.cloudChannel(s.Sequence)
+	info.Channels.Cloud, err = m.cloudChannel(s.Sequence)
 	return info, err
 }
 
 // cloudChannel is how a row of the log fares on its way up.
-func (b *Messages) cloudChannel(sequence uint64) (c message.Channel, err error) {
-	if b.o.Cloud == nil {
+func (m *Messages) cloudChannel(sequence uint64) (c message.Channel, err error) {
+	if m.o.Cloud == nil {
 		return message.Channel{State: message.Unused, Reason: "there is no cloud: set cloud.url"}, nil
 	}
-	acked, connected, err := b.o.Cloud()
+	acked, connected, err := m.o.Cloud()
 	if err != nil {
 		return c, err
 	}
 	var oldest uint64
-	err = b.o.DB.View(func(tx *store.Tx) error { oldest, _, _ = b.o.Events.Bounds(tx); return nil })
+	err = m.o.DB.View(func(tx *store.Tx) error { oldest, _, _ = m.o.Events.Bounds(tx); return nil })
 	switch {
 	case sequence <= acked:
 		c.State = message.Sent
@@ -242,8 +253,8 @@ type Status struct {
 }
 
 // Status says how what waits for the push gateway fares.
-func (b *Messages) Status() Status {
-	s := b.index.status(b.o.Moment())
-	s.Configured = b.o.Push != nil
+func (m *Messages) Status() Status {
+	s := m.index.status(m.o.Moment())
+	s.Configured = m.o.Push != nil
 	return s
 }

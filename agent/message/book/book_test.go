@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/message"
 	"roomgate/agent/problem"
 )
@@ -200,9 +201,9 @@ func TestMessageOnItsWayToTheCloud(t *testing.T) {
 		if n := r.db.Stats().Commits - commits; n != 1 || len(r.rows()) != 1 {
 			t.Errorf("%d commits, %d rows, want one of each", n, len(r.rows()))
 		}
-		if m.To.UserID != "mel" || m.To.Email != "mel@example.com" || m.OrganizationID != org || m.Priority != message.Normal || !m.ExpiresAt.Equal(m.CreatedAt.Add(message.UsualLife)) {
-			t.Errorf("%+v", m.Message)
-		}
+		goldentest.Values(t, "the message", goldentest.Pairs{"To.UserID": {m.To.UserID, "mel"}, "To.Email": {m.To.Email, "mel@example.com"},
+			"OrganizationID": {m.OrganizationID, org}, "Priority": {m.Priority, message.Normal},
+			"ExpiresAt": {m.ExpiresAt.Equal(m.CreatedAt.Add(message.UsualLife)), true}})
 		if c := m.Channels.Cloud; c.State != message.Queued || c.Reason != "there is no link to the cloud" {
 			t.Errorf("without a link: %+v", c)
 		}

@@ -25,18 +25,18 @@ func (d *Draft) ID() string { return d.stored.ID }
 
 // Draft makes a message of the building itself, for Stage. It is refused like
 // one of Send.
-func (b *Messages) Draft(r message.Request) (*Draft, error) {
+func (m *Messages) Draft(r message.Request) (*Draft, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	return b.draft(r, "")
+	return m.draft(r, "")
 }
 
 // draft makes a message of a checked request that there is room for.
-func (b *Messages) draft(r message.Request, owner string) (*Draft, error) {
-	s, err := b.compose(r, owner)
+func (m *Messages) draft(r message.Request, owner string) (*Draft, error) {
+	s, err := m.compose(r, owner)
 	if err == nil {
-		err = b.index.room(s.OrganizationID, s.Push.Open())
+		err = m.index.room(s.OrganizationID, s.Push.Open())
 	}
 	if err != nil {
 		return nil, err
@@ -46,32 +46,32 @@ func (b *Messages) draft(r message.Request, owner string) (*Draft, error) {
 
 // compose makes a message of a checked request. The owner is the organization
 // of who asks, empty: everybody's.
-func (b *Messages) compose(r message.Request, owner string) (storedMessage, error) {
-	topic, err := b.address(&r, owner)
+func (m *Messages) compose(r message.Request, owner string) (storedMessage, error) {
+	topic, err := m.address(&r, owner)
 	if err != nil {
 		return storedMessage{}, err
 	}
-	now := b.o.Clock.Now().UTC().Truncate(time.Millisecond)
-	life, err := r.LifeAt(now, b.o.Clock.Trust() == clock.Trusted)
+	now := m.o.Clock.Now().UTC().Truncate(time.Millisecond)
+	life, err := r.LifeAt(now, m.o.Clock.Trust() == clock.Trusted)
 	if err != nil {
 		return storedMessage{}, err
 	}
-	s := storedMessage{Posted: b.o.Moment(), Life: life, Topic: topic, Push: b.pushChannel(topic)}
+	s := storedMessage{Posted: m.o.Moment(), Life: life, Topic: topic, Push: m.pushChannel(topic)}
 	s.Message = message.Message{ID: ulid.Make().String(), OrganizationID: r.OrganizationID, SpaceID: r.SpaceID, To: r.To, Title: r.Title, Body: r.Body,
 		Priority: r.Priority, Source: r.Source, CreatedAt: now, ExpiresAt: now.Add(life)}
 	if !r.ExpiresAt.IsZero() {
 		s.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
 	}
-	if !s.Push.Open() && b.o.Cloud == nil {
+	if !s.Push.Open() && m.o.Cloud == nil {
 		return s, problem.New(problem.Unavailable, "", "nothing leads to a mobile device: %s, and there is no cloud", s.Push.Reason)
 	}
 	return s, nil
 }
 
 // pushChannel is whether a message goes to the push gateway.
-func (b *Messages) pushChannel(topic string) message.Channel {
+func (m *Messages) pushChannel(topic string) message.Channel {
 	switch {
-	case b.o.Push == nil:
+	case m.o.Push == nil:
 		return message.Channel{State: message.Unused, Reason: "there is no push gateway: set push.url"}
 	case topic == "":
 		return message.Channel{State: message.Unused, Reason: "nobody knows a topic of the recipient at the push gateway"}
@@ -82,11 +82,11 @@ func (b *Messages) pushChannel(topic string) message.Channel {
 // Stage stores messages with their rows in the log, in one transaction with
 // what they tell of, and then lets the push gateway have them. Its Write and
 // Show are always there.
-func (b *Messages) Stage(drafts ...*Draft) eventlog.Stage {
+func (m *Messages) Stage(drafts ...*Draft) eventlog.Stage {
 	return eventlog.Stage{
 		Write: func(tx *store.Tx) error {
 			for _, d := range drafts {
-				if err := b.put(tx, &d.stored); err != nil {
+				if err := m.put(tx, &d.stored); err != nil {
 					return err
 				}
 			}
@@ -94,26 +94,28 @@ func (b *Messages) Stage(drafts ...*Draft) eventlog.Stage {
 		},
 		Show: func() {
 			for _, d := range drafts {
-				b.index.show(d.stored)
+				m.index.show(d.stored)
 			}
 			if len(drafts) > 0 {
-				b.posted.Wake()
+				m.posted.Wake()
 			}
 		},
 	}
 }
 
 // put stores a message with its row in the log.
-func (b *Messages) put(tx *store.Tx, s *storedMessage) error {
-	data, err := json.Marshal(s.Message)
+func (m *Messages) put(tx *store.Tx, s *storedMessage) error {
+	said := s.Message
+	said.To.Topic = "" // it is the push gateway's, and the cloud has nothing to do with it
+	data, err := json.Marshal(said)
 	if err != nil {
 		return err
 	}
-	row := b.o.Events.Row(levelMessage, s.CreatedAt, s.SpaceID, "", "", data)
-	if s.Sequence, err = b.o.Events.PushAt(tx, row); err != nil {
+	row := m.o.Events.Row(levelMessage, s.CreatedAt, s.SpaceID, "", "", data)
+	if s.Sequence, err = m.o.Events.PushAt(tx, row); err != nil {
 		return err
 	}
-	return messages.Put(tx, s.ID, *s)
+	return m.keep(tx, *s)
 }
 
 // Notice is a booking whose organizer is told the outcome.
@@ -127,34 +129,34 @@ type Notice struct {
 // Notify is the stage of the messages to the organizers of bookings: that their
 // time is given back, or that another has the room. It is empty unless
 // Options.Organizers is set.
-func (b *Messages) Notify(notices ...Notice) eventlog.Stage {
+func (m *Messages) Notify(notices ...Notice) eventlog.Stage {
 	var drafts []*Draft
 	for _, n := range notices {
-		if !b.o.Organizers || n.Booking.Organizer.Email == "" {
+		if !m.o.Organizers || n.Booking.Organizer.Email == "" {
 			continue
 		}
-		d, err := b.notice(n)
+		d, err := m.notice(n)
 		if err != nil {
-			b.o.Log.Warn("cannot notify the organizer of a booking", "booking", n.Booking.ID, "reason", err)
+			m.o.Log.Warn("cannot notify the organizer of a booking", "booking", n.Booking.ID, "reason", err)
 			continue
 		}
 		drafts = append(drafts, d)
 	}
-	return b.Stage(drafts...)
+	return m.Stage(drafts...)
 }
 
 // notice makes the message to the organizer of a booking. Without room for it
 // at the push gateway it goes the other way only.
-func (b *Messages) notice(n Notice) (*Draft, error) {
+func (m *Messages) notice(n Notice) (*Draft, error) {
 	r := n.request()
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	s, err := b.compose(r, "")
+	s, err := m.compose(r, "")
 	if err != nil {
 		return nil, err
 	}
-	if s.Push.Open() && b.index.room(s.OrganizationID, true) != nil {
+	if s.Push.Open() && m.index.room(s.OrganizationID, true) != nil {
 		s.Push = message.Channel{State: message.Failed, Reason: "too many messages wait for the push gateway"}
 		s.Push.At = s.CreatedAt
 	}
@@ -173,5 +175,5 @@ func (n Notice) request() message.Request {
 	when := n.Booking.Start.In(n.Zone).Format("Mon 2 Jan 15:04") + "-" + n.Booking.End.In(n.Zone).Format("15:04 MST")
 	return message.Request{SpaceID: n.SpaceID, Source: message.FromBooking, Priority: message.High,
 		To:    message.To{Email: n.Booking.Organizer.Email, Name: n.Booking.Organizer.Name},
-		Title: message.Clip(n.Space, 40) + ": your booking " + what, Body: when + ": " + message.Clip(n.Booking.Reason, 500), Life: noticeLife}
+		Title: message.Clip(n.Space, 40) + ": your booking " + what, Body: when + ": " + message.Clip(n.Booking.ReasonIn(n.Zone), 500), Life: noticeLife}
 }

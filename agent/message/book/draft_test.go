@@ -17,7 +17,7 @@ import (
 // lost is a booking of somebody that has lost its room.
 func lost(id, email string) Notice {
 	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	b := booking.Booking{ID: id, SpaceID: room, State: booking.Displaced, Start: at, End: at.Add(time.Hour), Reason: "another was first"}
+	b := booking.Booking{ID: id, SpaceID: room, State: booking.Displaced, Start: at, End: at.Add(time.Hour), Reason: "another was first: 2026-11-23 09:30 to 10:00 UTC"}
 	b.Organizer = booking.Person{Name: "Mel", Email: email}
 	return Notice{Booking: b, SpaceID: room, Space: "Aurora", Zone: time.FixedZone("CET", 3600)}
 }
@@ -40,7 +40,7 @@ func TestNoticesAreOfTheSameTransaction(t *testing.T) {
 		if got := r.pushed(); !slices.Equal(got, []string{"rooms-mel Aurora: your booking lost its room"}) || len(r.rows()) != 1 {
 			t.Errorf("%d rows, pushed %q", len(r.rows()), got)
 		}
-		if got := r.out.Taken()[0]; got.Message != "Mon 23 Nov 10:00-11:00 CET: another was first" || got.Priority != 4 {
+		if got := r.out.Taken()[0]; got.Message != "Mon 23 Nov 10:00-11:00 CET: another was first: Mon 23 Nov 10:30 to 11:00" || got.Priority != 4 {
 			t.Errorf("%+v", got)
 		}
 		page, _, err := r.List(org, 10, "")
@@ -121,7 +121,7 @@ func TestForget(t *testing.T) {
 		r = openRig(t, rigOptions{dir: dir})
 		var words []string
 		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
-			words = Words(tx)
+			words = Words(tx, r.o.Keys)
 			return Forget(tx)
 		})
 		if err != nil {

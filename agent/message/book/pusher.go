@@ -23,8 +23,8 @@ const (
 
 	// EventFailed is the event of a message that was not pushed.
 	EventFailed = "messageFailed"
-	// eventDevice is what an event of a message names as its device.
-	eventDevice = "message"
+	// messageDevice is what an event of a message names as its device.
+	messageDevice = "message"
 )
 
 // pusher hands what waits to the push gateway. What belongs to it needs no lock.
@@ -38,10 +38,10 @@ type pusher struct {
 
 // Run sends what waits until ctx ends. What was not taken by then waits for the
 // next start.
-func (b *Messages) Run(ctx context.Context) error {
-	p := &pusher{Messages: b}
-	if b.o.Push != nil {
-		defer b.o.Push.Close()
+func (m *Messages) Run(ctx context.Context) error {
+	p := &pusher{Messages: m}
+	if m.o.Push != nil {
+		defer m.o.Push.Close()
 	}
 	for {
 		wait := p.step(ctx)
@@ -51,7 +51,7 @@ func (b *Messages) Run(ctx context.Context) error {
 			defer cancel()
 			p.save(last)
 			return nil
-		case <-b.posted:
+		case <-m.posted:
 		case <-time.After(max(wait, time.Millisecond)):
 		}
 	}
@@ -64,14 +64,14 @@ func (p *pusher) step(ctx context.Context) time.Duration {
 		if ctx.Err() != nil {
 			break
 		}
-		next = earlier(next, p.deal(ctx, e))
+		next = loop.Earlier(next, p.deal(ctx, e))
 		if time.Since(p.saved) > p.o.Flush {
 			p.save(ctx)
 			p.forget(ctx)
 		}
 	}
 	if !p.save(ctx) {
-		next = earlier(next, time.Now().Add(time.Minute))
+		next = loop.Earlier(next, time.Now().Add(time.Minute))
 	}
 	p.forget(ctx)
 	return time.Until(next)
@@ -94,10 +94,10 @@ func (p *pusher) deal(ctx context.Context, e entry) time.Time {
 		p.index.note(e.id, "nobody knows whether it has expired until the clock is trusted", e.tries, time.Time{})
 		return now.Add(clockStep)
 	}
-	if due := later(p.due, e.due); due.After(now) {
-		return earlier(due, ends)
+	if due := loop.Later(p.due, e.due); due.After(now) {
+		return loop.Earlier(due, ends)
 	}
-	return earlier(p.send(ctx, e), ends)
+	return loop.Earlier(p.send(ctx, e), ends)
 }
 
 // never is when a message that is done with is looked at again.
@@ -110,6 +110,9 @@ func (p *pusher) send(ctx context.Context, e entry) time.Time {
 		p.o.Log.Error("a message cannot be read and is given up", "message", e.id, "error", err)
 		p.index.drop(e.id)
 		return never()
+	}
+	if s.Topic == "" {
+		return p.end(e, message.Failed, "its topic at the push gateway cannot be read: another gateway has sealed it")
 	}
 	note := push.Note{ID: s.ID, Topic: s.Topic, Title: s.Title, Body: s.Body, Priority: pushPriority(s.Priority)}
 	answer := p.o.Push.Send(ctx, note)
@@ -145,7 +148,7 @@ func (p *pusher) putOff(e entry, answer push.Answer) time.Time {
 		due = time.Now().Add(push.Backoff(e.tries+1, answer, rand.Float64())) // behind the others
 	}
 	p.index.note(e.id, "the push gateway: "+answer.Error, e.tries, due)
-	return later(p.due, due)
+	return loop.Later(p.due, due)
 }
 
 // end notes the outcome of a message.
@@ -161,7 +164,7 @@ func (p *pusher) end(e entry, state message.State, reason string) time.Time {
 	if state != message.Sent {
 		p.o.Log.Warn("a message was not pushed", "message", s.ID, "state", state, "reason", reason)
 		details := map[string]any{"message_id": s.ID, "channel": "push", "state": state, "reason": reason, "source": s.Source}
-		row, err := p.o.Events.Event(eventlog.Record{Type: EventFailed, Time: now, Space: s.SpaceID, Device: eventDevice, Details: details})
+		row, err := p.o.Events.Event(eventlog.Record{Type: EventFailed, Time: now, Space: s.SpaceID, Device: messageDevice, Details: details})
 		if err == nil {
 			p.events = append(p.events, row)
 		}
@@ -179,8 +182,8 @@ func (p *pusher) save(ctx context.Context) bool {
 		return true
 	}
 	err := p.o.Events.Update(ctx, func(tx *store.Tx) error {
-		for id, s := range unsaved {
-			if err := messages.Put(tx, id, s); err != nil {
+		for _, s := range unsaved {
+			if err := p.keep(tx, s); err != nil {
 				return err
 			}
 		}
@@ -227,18 +230,4 @@ func pushPriority(p message.Priority) int {
 		return 5
 	}
 	return 3
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

@@ -8,34 +8,34 @@ import (
 	"roomgate/agent/problem"
 )
 
-// CheckRecipient refuses whom somebody of an organization may not send
-// anything: people and topics of others. Empty: the building's own.
-func (b *Messages) CheckRecipient(organization string, to message.To) error {
+// CheckRecipient refuses recipients that an organization may not send to: people
+// and topics of others. Empty: the building itself asks.
+func (m *Messages) CheckRecipient(organization string, to message.To) error {
 	r := message.Request{OrganizationID: organization, To: to}
-	_, err := b.address(&r, organization)
+	_, err := m.address(&r, organization)
 	return err
 }
 
-// address finds out whom a message is for, and where the push gateway reaches
-// him; the topic is empty if nobody knows. Who asks for an organization is told
-// nothing of people of another: to him they are strangers.
-func (b *Messages) address(r *message.Request, owner string) (topic string, err error) {
+// address finds the recipient of a message, and the topic at the push gateway,
+// empty if it is not known. An organization is told nothing of the people of
+// another: they are not found.
+func (m *Messages) address(r *message.Request, owner string) (topic string, err error) {
 	var reader Reader // zero: a stranger
 	switch to := &r.To; {
 	case to.UserID != "":
 		var known bool
-		if reader, known = b.o.ReaderByID(to.UserID); !known || !reader.isOf(owner) {
+		if reader, known = m.o.ReaderByID(to.UserID); !known || !reader.isOf(owner) {
 			return "", problem.New(problem.NotFound, "to.user_id", "is not a user of this gateway")
 		}
 		to.Email, to.Name = reader.Email, reader.Name
 	case to.BookingID != "":
-		if err := b.addressOrganizer(r); err != nil {
+		if err := m.addressOrganizer(r); err != nil {
 			return "", err
 		}
-		reader = b.reader(to, owner)
+		reader = m.reader(to, owner)
 	case to.Email != "":
-		reader = b.reader(to, owner)
-	case owner != "" && !b.o.HasTopic(owner, to.Topic):
+		reader = m.reader(to, owner)
+	case owner != "" && !m.o.HasTopic(owner, to.Topic):
 		return "", problem.New(problem.Forbidden, "to.topic", "is of nobody in your organization: name a person instead")
 	default:
 		topic = to.Topic
@@ -43,7 +43,7 @@ func (b *Messages) address(r *message.Request, owner string) (topic string, err 
 	if reader.ID != "" {
 		topic = reader.Topic
 	}
-	return topic, b.place(r, reader)
+	return topic, m.place(r, reader)
 }
 
 // isOf says whether an organization, or with none everybody, knows the reader.
@@ -52,13 +52,13 @@ func (r Reader) isOf(organization string) bool {
 }
 
 // reader is the one with the address of a message, zero for a stranger.
-func (b *Messages) reader(to *message.To, owner string) Reader {
+func (m *Messages) reader(to *message.To, owner string) Reader {
 	email, err := auth.ParseEmail(to.Email)
 	if err != nil {
 		return Reader{}
 	}
 	to.Email = email
-	r, known := b.o.ReaderByEmail(email)
+	r, known := m.o.ReaderByEmail(email, owner)
 	if !known || !r.isOf(owner) {
 		return Reader{}
 	}
@@ -67,8 +67,8 @@ func (b *Messages) reader(to *message.To, owner string) Reader {
 }
 
 // addressOrganizer names the organizer of a booking.
-func (b *Messages) addressOrganizer(r *message.Request) error {
-	found, err := b.o.Booking(r.To.BookingID)
+func (m *Messages) addressOrganizer(r *message.Request) error {
+	found, err := m.o.Booking(r.To.BookingID)
 	if err != nil {
 		return problem.New(problem.NotFound, "to.booking_id", "is not a booking of this building")
 	}
@@ -82,9 +82,9 @@ func (b *Messages) addressOrganizer(r *message.Request) error {
 
 // place fills in whose a message is: that of who asks, else of the space that it
 // is about, else of who gets it.
-func (b *Messages) place(r *message.Request, to Reader) error {
+func (m *Messages) place(r *message.Request, to Reader) error {
 	if r.SpaceID != "" {
-		owner, err := b.o.Owner(r.SpaceID)
+		owner, err := m.o.Owner(r.SpaceID)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package book
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/journal/journaltest"
 	"roomgate/agent/message"
 	"roomgate/agent/problem"
 	"roomgate/agent/push"
@@ -49,7 +51,7 @@ type rig struct {
 	db   *store.DB
 	log  *eventlog.Log
 	out  *pushtest.Server
-	text *logText
+	text *journaltest.Log
 	stop func()
 	// What the cloud is asked.
 	acked     uint64
@@ -63,24 +65,6 @@ type rigOptions struct {
 	rows       int // of the log; 0: 5000
 	cloud      bool
 	nobody     bool // there is no push gateway
-}
-
-// logText is what was logged.
-type logText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // bubble runs a test in virtual time.
@@ -105,15 +89,16 @@ func openRig(t *testing.T, o rigOptions) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, db: db, out: &pushtest.Server{Token: pushToken}, text: &logText{}}
+	r := &rig{t: t, db: db, out: &pushtest.Server{Token: pushToken}, text: &journaltest.Log{}}
+	keys, _ := auth.NewKeys(bytes.Repeat([]byte("k"), auth.SecretSize))
 	log, started, c := slog.New(slog.NewTextHandler(r.text, nil)), time.Now(), clock.New(clock.Options{Mode: o.trust})
 	r.log = eventlog.New(eventlog.Options{DB: db, Clock: c, Rows: o.rows, Flush: time.Second, Log: log})
-	options := Options{DB: db, Events: r.log, Clock: c, Log: log, Flush: time.Second, Organizers: true,
+	options := Options{DB: db, Events: r.log, Keys: keys, Clock: c, Log: log, Flush: time.Second, Organizers: true,
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: c.Trust() == clock.Trusted}
 		},
 		ReaderByID:    func(id string) (Reader, bool) { return find(func(p Reader) bool { return p.ID == id }) },
-		ReaderByEmail: func(email string) (Reader, bool) { return find(func(p Reader) bool { return p.Email == email }) },
+		ReaderByEmail: func(email, _ string) (Reader, bool) { return find(func(p Reader) bool { return p.Email == email }) },
 		HasTopic: func(organization, topic string) bool {
 			_, known := find(func(p Reader) bool { return p.OrganizationID == organization && p.Topic == topic })
 			return known

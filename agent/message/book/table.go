@@ -17,7 +17,8 @@ type storedMessage struct {
 	message.Message
 	Sequence uint64          `json:"sequence"` // of its row in the log, by which it goes up
 	Push     message.Channel `json:"push"`
-	Topic    string          `json:"topic,omitempty"`
+	Topic    string          `json:"topic,omitempty"`  // in memory, and of an earlier version
+	Sealed   []byte          `json:"sealed,omitempty"` // topics
 	Posted   auth.Moment     `json:"posted"`
 	Life     time.Duration   `json:"life"`
 	Key      string          `json:"key,omitempty"` // of the request
@@ -41,8 +42,9 @@ func Forget(tx *store.Tx) error {
 }
 
 // Words are the texts and names that messages hold, for what must not show them.
-func Words(tx *store.Tx) (words []string) {
+func Words(tx *store.Tx, keys *auth.Keys) (words []string) {
 	for _, s := range messages.All(tx) {
+		s = s.open(keys)
 		words = append(words, s.Title, s.Body, s.Topic, s.To.Email, s.To.Name, s.To.UserID, s.To.Topic)
 	}
 	return words

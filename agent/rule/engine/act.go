@@ -34,8 +34,8 @@ func unlocks(act rule.Action) bool {
 	return device.Unlocks(act.DeviceType, act.Action)
 }
 
-// inWords is an action as the log shows it.
-func inWords(act rule.Action) string {
+// InWords is an action as the log shows it.
+func InWords(act rule.Action) string {
 	switch {
 	case act.Event != "":
 		return "event " + rule.OwnEvent + act.Event
@@ -56,6 +56,11 @@ func commandFor(act rule.Action, spaceID string) device.Command {
 		c.Value, _ = json.Marshal(act.Message) // a string always can be
 	}
 	return c
+}
+
+// CommandOf is the command that an action gives, without its meeting space; false: it gives none.
+func CommandOf(act rule.Action) (device.Command, bool) {
+	return commandFor(act, act.SpaceID), act.Event == "" && act.To.Nobody()
 }
 
 // parseAction says whether the device of a space takes an action. One that was
@@ -95,7 +100,7 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
 		c.ID, c.By = j.run.Actions[i].CommandID, j.rule.ID
-		err := e.doorRefusal(j.rule.Rule, act, j.late)
+		err := cmp.Or(e.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}
@@ -227,7 +232,7 @@ func (e *Engine) afterRestart(h *compiled, i int, result rule.Result, late time.
 	switch {
 	case err == nil:
 		return string(r.State), r.Reason, r.FinishedAt
-	case late > time.Minute || e.o.Clock.Trust() != clock.Trusted || i >= len(h.Actions) || inWords(h.Actions[i]) != result.Action || unlocks(h.Actions[i]):
+	case late > time.Minute || e.o.Clock.Trust() != clock.Trusted || i >= len(h.Actions) || InWords(h.Actions[i]) != result.Action || unlocks(h.Actions[i]):
 		return string(device.ExpiredUnused), "the gateway was restarted before the command was given", time.Now()
 	}
 	return rule.Accepted, "", at

@@ -197,7 +197,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if t.event.Value != "" {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
-	t.chain = e.causeOf(r, d)
+	t.chain = doubted(e, e.causeOf(r, d), t, r.Device)
 	t.late, t.missed = e.lateness(r)
 	return t
 }

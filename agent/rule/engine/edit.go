@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"roomgate/agent/clock"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/rule"
 	"roomgate/store"
@@ -21,6 +23,7 @@ import (
 func (e *Engine) Create(ctx context.Context, r rule.Rule) (rule.Rule, error) {
 	r.ID, r.Suspended = strings.ToLower(ulid.Make().String()), nil
 	r.CreatedAt = e.moment()
+	own := e.o.neighbours(r.SpaceID)
 	if err := e.turn.Lock(ctx); err != nil {
 		return rule.Rule{}, err
 	}
@@ -28,7 +31,34 @@ func (e *Engine) Create(ctx context.Context, r rule.Rule) (rule.Rule, error) {
 	if len(e.set.Load().byID) >= maxRules {
 		return rule.Rule{}, problem.New(problem.Full, "", "the gateway has %d rules, the most that it keeps: delete one that is not used", maxRules)
 	}
+	if e.set.Load().count(own) >= maxRulesOfOrg {
+		return rule.Rule{}, problem.New(problem.Full, "meeting_space_id", "is of an organization with %d rules, the most that one has: delete one that is not used", maxRulesOfOrg)
+	}
 	return e.store(ctx, r, &history{log: rule.NewLog(nil)})
+}
+
+// neighbours are the spaces of the organization that a space is of; none: nobody's.
+func (o *Options) neighbours(spaceID string) (all []string) {
+	owner, err := o.Owner(spaceID)
+	if err != nil || owner == "" {
+		return nil
+	}
+	for _, s := range o.Site().order {
+		if other, err := o.Owner(s.ID); err == nil && other == owner {
+			all = append(all, s.ID)
+		}
+	}
+	return all
+}
+
+// count is how many rules there are for some spaces.
+func (s *ruleSet) count(spaces []string) (n int) {
+	for _, r := range s.byID {
+		if slices.Contains(spaces, r.SpaceID) {
+			n++
+		}
+	}
+	return n
 }
 
 // Change stores what edit makes of a rule. One that was suspended is asked again
@@ -72,10 +102,10 @@ func (e *Engine) store(ctx context.Context, r rule.Rule, past *history) (rule.Ru
 	}
 	reached := e.reached()
 	err = e.o.DB.Update(ctx, func(tx *store.Tx) error {
-		if err := ruleRows.Put(tx, r.ID, r); err != nil {
+		if err := keep(tx, r, e.o.Keys); err != nil {
 			return err
 		}
-		return reached.put(tx)
+		return errors.Join(reached.put(tx), eventlog.Audit(ctx, tx, map[string]any{"rule_id": r.ID, "name": r.Name}))
 	})
 	if err != nil {
 		return rule.Rule{}, err
@@ -110,7 +140,9 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 	if _, err := e.find(id); err != nil {
 		return err
 	}
-	if err := e.o.DB.Update(ctx, func(tx *store.Tx) error { return deleteRule(tx, id) }); err != nil {
+	if err := e.o.DB.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(deleteRule(tx, id), eventlog.Audit(ctx, tx, nil))
+	}); err != nil {
 		return err
 	}
 	byID := maps.Clone(e.set.Load().byID)

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/device"
@@ -27,11 +28,13 @@ import (
 	"roomgate/store"
 )
 
-// maxRules is how many rules a building has.
-const maxRules = 1000
-
-// eventSuspended tells that the building has stopped a rule by itself.
-const eventSuspended = "ruleSuspended"
+const (
+	// maxRules is how many rules a building has.
+	maxRules = 1000
+	// maxRulesOfOrg is how many are made here for the spaces of one organization, so that
+	// one tenant does not take the places of the others.
+	maxRulesOfOrg = 250
+)
 
 // events are those that rules can be triggered by, beside what rules raise.
 var events = []string{"statusChanged", "occupancyChanged", "deviceOnline", "deviceOffline", device.EventTemperatureAlert, "temperatureNormal",
@@ -44,6 +47,7 @@ var events = []string{"statusChanged", "occupancyChanged", "deviceOnline", "devi
 type Options struct {
 	DB       *store.DB
 	Events   *eventlog.Log
+	Keys     *auth.Keys // seal the topics at the push gateway
 	Clock    *clock.Clock
 	Log      *slog.Logger
 	Commands *device.Commands
@@ -51,8 +55,12 @@ type Options struct {
 
 	// Site is the building as it is now.
 	Site func() *Site
+	// Owner is the organization of a meeting space, empty: nobody's.
+	Owner func(spaceID string) (organizationID string, err error)
 	// Booking finds a booking of the building.
 	Booking func(id string) (booking.Booking, error)
+	// Unsigned says whether a word of the cloud that is not signed may open a door.
+	Unsigned func() bool
 	// Ready is nil once every device was observed. Until then rules wait, but no
 	// longer than startLimit.
 	Ready func() error
@@ -107,10 +115,18 @@ type history struct {
 
 // Open reads the rules, and how far they were asked. It asks none; that is
 // Run's.
-func Open(_ context.Context, o Options) (*Engine, error) {
+func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
 		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}}}
-	return e, o.DB.View(e.load)
+	var plain []rule.Rule
+	err := o.DB.View(func(tx *store.Tx) (err error) {
+		plain, err = e.load(tx)
+		return err
+	})
+	if err != nil {
+		return e, err
+	}
+	return e, sealPlain(ctx, e, plain)
 }
 
 // compile makes a rule ready to be asked.

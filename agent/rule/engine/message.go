@@ -44,7 +44,7 @@ func (e *Engine) draft(r rule.Rule, act rule.Action, t *trigger) (*book.Draft, e
 // notify plans a message to somebody. It is stored with the run, so that neither
 // a restart nor a power cut sends it twice or not at all.
 func (v *verdicts) notify(e *Engine, h *compiled, act rule.Action, t *trigger) rule.Result {
-	result := rule.Result{Action: inWords(act), FinishedAt: time.Now().UTC()}
+	result := rule.Result{Action: InWords(act), FinishedAt: time.Now().UTC()}
 	d, err := e.draft(h.Rule, act, t)
 	state, _, reason := device.Outcome(err)
 	result.State, result.Reason = string(state), reason

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/goldentest"
 	"roomgate/agent/message"
 	"roomgate/agent/push/pushtest"
 	"roomgate/agent/rule"
@@ -39,15 +40,17 @@ func TestRuleTellsPeople(t *testing.T) {
 		if got := r.pushed(); !slices.Equal(got, want) {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		r.wantRuns(u.ID, `held, message "look" to ada done, message "look" to desk done, message "welcome" to the organizer done, message "look" to stranger@example.com failed`)
+		r.wantRuns(u.ID, `held, message "look" to ada done, message "look" to a phone done, message "welcome" to the organizer done, message "look" to stranger@example.com failed`)
 		runs, err := r.Runs(u.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, err := r.Engine.o.Messages.Get(runs[0].Actions[2].MessageID)
-		if err != nil || m.Source != message.FromRule || m.SpaceID != room || m.To.BookingID != "b1" || m.OrganizationID != org {
-			t.Errorf("%+v, %v", m, err)
+		if err != nil {
+			t.Fatalf("%+v, %v", m, err)
 		}
+		goldentest.Values(t, "the message", goldentest.Pairs{"Source": {m.Source, message.FromRule}, "SpaceID": {m.SpaceID, room},
+			"To.BookingID": {m.To.BookingID, "b1"}, "OrganizationID": {m.OrganizationID, org}})
 		if last := runs[0].Actions[3]; !strings.Contains(last.Reason, "nothing leads to a mobile device") {
 			t.Errorf("a stranger, without a cloud: %+v", last)
 		}

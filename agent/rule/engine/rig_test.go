@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,28 +38,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	room      = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01" // of org
-	otherRoom = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02"
+	room      = devicetest.Room // of org
+	otherRoom = devicetest.OtherRoom
 	org       = "5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1ec0"
 	pushToken = "tk_of-the-building"
 )
 
 // building has a light in each of two rooms, and a hub in the first.
-const building = `
-gateway: {id: test}
-clock: {trust: always}
-store: {events: 500}
-spaces:
-  - id: ` + room + `
-    name: Aurora
-    devices:
-      - {id: light-1, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-1}}
-      - {id: hub-1, type: o3-sensor, driver: scripted-hub, poll: 2s, timeout: 1s, options: {name: hub-1}}
-  - id: ` + otherRoom + `
-    name: Borealis
-    devices:
-      - {id: light-2, type: light, driver: scripted, poll: 2s, timeout: 1s, options: {name: light-2}}
-`
+const building = devicetest.Building
 
 // readers are the people whom messages reach.
 var readers = []book.Reader{
@@ -78,7 +65,8 @@ type rig struct {
 	bookings *schedule.Book
 	devices  []*device.Device
 	site     *Site
-	grown    func() // hears that the log has grown; nil: nobody does
+	owners   map[string]string // organizations by space
+	grown    func()            // hears that the log has grown; nil: nobody does
 	stop     func()
 }
 
@@ -141,8 +129,10 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Engine, err = Open(t.Context(), Options{DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages,
-		Site: func() *Site { return r.site }, Booking: r.bookings.Get, Ready: r.ready})
+	keys, _ := auth.NewKeys(bytes.Repeat([]byte("k"), auth.SecretSize))
+	r.Engine, err = Open(t.Context(), Options{DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages, Keys: keys,
+		Site: func() *Site { return r.site }, Booking: r.bookings.Get, Ready: r.ready, Unsigned: func() bool { return true },
+		Owner: func(id string) (string, error) { return r.owners[id], nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,13 +177,14 @@ func (r *rig) messageOptions(o book.Options) book.Options {
 		}
 		return readers[i], true
 	}
+	o.Keys, _ = auth.NewKeys(bytes.Repeat([]byte("k"), auth.SecretSize))
 	started := time.Now()
 	o.Moment = func() auth.Moment {
 		return auth.Moment{Boot: o.Events.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: o.Clock.Trust() == clock.Trusted}
 	}
 	o.Push = push.New("https://push.test", func() (string, error) { return pushToken, nil }, &http.Client{Transport: r.push})
 	o.ReaderByID = func(id string) (book.Reader, bool) { return reader(func(p book.Reader) bool { return p.ID == id }) }
-	o.ReaderByEmail = func(email string) (book.Reader, bool) {
+	o.ReaderByEmail = func(email, _ string) (book.Reader, bool) {
 		return reader(func(p book.Reader) bool { return p.Email == email })
 	}
 	o.HasTopic = func(string, string) bool { return true }

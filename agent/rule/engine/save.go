@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"roomgate/agent/eventlog"
@@ -20,12 +19,20 @@ const runFlush = time.Minute
 // while there are none.
 const clockFlush = time.Hour
 
-// load reads the rules. One that this version does not understand is kept
+// load reads the rules, and which of them are plain: an earlier version has stored a topic of
+// theirs in clear. One that this version does not understand is kept
 // and never asked.
-func (e *Engine) load(tx *store.Tx) error {
+func (e *Engine) load(tx *store.Tx) (plain []rule.Rule, err error) {
 	byID := map[string]*compiled{}
-	for id, r := range ruleRows.All(tx) {
+	for id, s := range ruleRows.All(tx) {
+		r, read := s.open(e.o.Keys)
+		if _, any := topicsOf(r); any && len(s.Sealed) == 0 {
+			plain = append(plain, r)
+		}
 		h, err := compile(r, &history{})
+		if err == nil && !read {
+			err = errSealed
+		}
 		if err != nil {
 			e.o.Log.Error("cannot understand a rule, it is off: change or delete it", "rule", id, "error", err)
 			r.Enabled = false
@@ -38,14 +45,14 @@ func (e *Engine) load(tx *store.Tx) error {
 	}
 	cursor, set, err := logCursor.Get(tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !set || len(byID) == 0 {
 		cursor = eventlog.End(tx)
 	}
 	milli, _, err := timeCursor.Get(tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e.asked.seq = cursor
 	if milli > 0 {
@@ -53,7 +60,7 @@ func (e *Engine) load(tx *store.Tx) error {
 	}
 	e.saved = e.asked
 	e.show(byID)
-	return nil
+	return plain, nil
 }
 
 // position is how far the rules were asked.
@@ -80,12 +87,7 @@ func (e *Engine) readPast(h *compiled) error {
 	}
 	var runs []rule.Run
 	err := e.o.DB.View(func(tx *store.Tx) error {
-		for key, r := range ruleRuns.From(tx, h.ID+"/") {
-			if !strings.HasPrefix(key, h.ID+"/") {
-				break
-			}
-			runs = append(runs, r)
-		}
+		runs = slices.Collect(maps.Values(runsOf(tx, h.ID)))
 		return nil
 	})
 	if err != nil {

@@ -109,7 +109,7 @@ func (c *change) one(r rule.Rule) (*compiled, error) {
 
 func (c *change) write(tx *store.Tx) error {
 	for _, id := range c.ids {
-		if err := ruleRows.Put(tx, id, c.byID[id].Rule); err != nil {
+		if err := keep(tx, c.byID[id].Rule, c.engine.o.Keys); err != nil {
 			return err
 		}
 	}

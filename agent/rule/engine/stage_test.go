@@ -178,3 +178,27 @@ func TestStageRefuses(t *testing.T) {
 		r.stage(mine) // the turn is free
 	})
 }
+
+// TestOneOrganizationLeavesRoomForRules: rules without end for the spaces of one
+// organization take no place of the building and of another.
+func TestOneOrganizationLeavesRoomForRules(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{})
+		t.Cleanup(r.close)
+		r.owners = map[string]string{room: "one", otherRoom: "two"}
+		many := make([]rule.Rule, maxRulesOfOrg)
+		for i := range many {
+			many[i] = wanted(fmt.Sprint(i))
+		}
+		mine := r.stage(nil, many...)
+		_, err := r.Create(t.Context(), wanted(""))
+		wantRefusal(t, "one too many", err, "storage_full meeting_space_id")
+		everywhere, theirs := wanted(""), wanted("")
+		everywhere.SpaceID, theirs.SpaceID = "", otherRoom
+		everywhere.Actions[0].SpaceID, theirs.Actions[0].SpaceID = room, ""
+		r.addRule(everywhere)
+		r.addRule(theirs)
+		r.stage(mine, many[1:]...)
+		r.addRule(wanted(""))
+	})
+}

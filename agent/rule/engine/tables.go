@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 
+	"roomgate/agent/auth"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/rule"
 	"roomgate/store"
 )
 
 var (
-	// ruleRows holds the rules by id.
-	ruleRows = store.NewTable[rule.Rule]("rules")
+	// ruleRows holds the rules by id, the topics in them sealed.
+	ruleRows = store.NewTable[storedRule]("rules")
 	// ruleRuns holds the last rule.KeepRuns runs of each rule, by its id and a
 	// slot that is used again.
 	ruleRuns = store.NewTable[rule.Run]("rule-runs")
@@ -31,10 +32,12 @@ func Buckets() []string { return []string{RuleBucket(), ruleRuns.Bucket(), openR
 // RuleBucket names where the rules are.
 func RuleBucket() string { return ruleRows.Bucket() }
 
-// Words are the names of rules, for what must not show them.
-func Words(tx *store.Tx) (words []string) {
-	for _, r := range ruleRows.All(tx) {
-		words = append(words, r.Name)
+// Words are the names of rules and the topics in them, for what must not show them.
+func Words(tx *store.Tx, keys *auth.Keys) (words []string) {
+	for _, s := range ruleRows.All(tx) {
+		r, _ := s.open(keys)
+		topics, _ := topicsOf(r)
+		words = append(append(words, r.Name), topics...)
 	}
 	return words
 }

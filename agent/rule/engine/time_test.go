@@ -7,6 +7,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zones of the tests
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/rule"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
@@ -180,16 +181,20 @@ func TestTryRule(t *testing.T) {
 		u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"},
 			Condition: `event.value == "occupied" and light.value == "on"`, Actions: []rule.Action{switchOn(), {Event: "a"}}})
 		trial, err := r.Try(u.ID, Probe{})
-		if err != nil || trial.Outcome != "not_held" || trial.Trigger != "no such event in the log yet" || len(trial.Actions) != 2 || !trial.Actions[0].Accepted {
-			t.Errorf("%+v %v", trial, err)
+		if err != nil || len(trial.Actions) != 2 {
+			t.Fatalf("%+v %v", trial, err)
 		}
+		goldentest.Values(t, "trial", goldentest.Pairs{"Outcome": {trial.Outcome, "not_held"},
+			"Trigger": {trial.Trigger, "no such event in the log yet"}, "Actions[0].Accepted": {trial.Actions[0].Accepted, true}})
 		r.enters(drivers.Occupied)
 		before := len(r.told())
 		trial, err = r.Try(u.ID, Probe{})
 		ops := trial.Condition.Operands
-		if err != nil || trial.Outcome != "not_held" || len(ops) != 2 || !ops[0].Held || ops[1].Held || ops[1].Values["light.value"] != "off" {
-			t.Errorf("%+v %v", trial, err)
+		if err != nil || len(ops) != 2 {
+			t.Fatalf("%+v %v", trial, err)
 		}
+		goldentest.Values(t, "trial", goldentest.Pairs{"Outcome": {trial.Outcome, "not_held"}, "ops[0].Held": {ops[0].Held, true},
+			"ops[1].Held": {ops[1].Held, false}, "light.value": {ops[1].Values["light.value"], "off"}})
 		r.bench["light-1"].Set("vanish")
 		r.wait(5 * time.Second)
 		made := rule.Event{Value: "vacant"}

@@ -143,7 +143,7 @@ func (e *Engine) lastTrigger(t rule.Trigger, kind, where string) (*trigger, erro
 
 // tryAction says whether an action would be accepted.
 func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction {
-	out := TriedAction{Action: inWords(act), SpaceID: cmp.Or(act.SpaceID, idOf(t.space))}
+	out := TriedAction{Action: InWords(act), SpaceID: cmp.Or(act.SpaceID, idOf(t.space))}
 	if act.Event != "" {
 		out.Accepted = true
 		return out
@@ -163,7 +163,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 	}
 	d, err := parseAction(act, s)
 	if err == nil {
-		err = e.doorRefusal(r, act, 0)
+		err = cmp.Or(e.doorRefusal(r, act, 0), unsignedRefusal(e, act, t.chain))
 	}
 	if err != nil {
 		out.Reason = device.AsError(err).Error()

@@ -88,7 +88,7 @@ func (v *verdicts) note(h *compiled, entry rule.Run) { v.entries[runKey(h.ID, en
 func (v *verdicts) take(e *Engine, h *compiled, t *trigger, run rule.Run) error {
 	chain := append(slices.Clone(t.chain), h.ID)
 	for i, act := range h.Actions {
-		result := rule.Result{Action: inWords(act), State: rule.Accepted}
+		result := rule.Result{Action: InWords(act), State: rule.Accepted}
 		if !act.To.Nobody() {
 			run.Actions = append(run.Actions, v.notify(e, h, act, t))
 			continue
@@ -149,7 +149,7 @@ func (e *Engine) decide(ctx context.Context, v *verdicts, p position) error {
 		return nil
 	}
 	err := e.o.Events.Commit(ctx, eventlog.Stage{
-		Write: func(tx *store.Tx) error { return v.write(tx, e.o.Events, p) },
+		Write: func(tx *store.Tx) error { return v.write(tx, e, p) },
 		Show:  func() { e.saved = p; show() },
 	}, e.o.Messages.Stage(v.drafts...))
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *Engine) decide(ctx context.Context, v *verdicts, p position) error {
 }
 
 // write stores all but the messages.
-func (v *verdicts) write(tx *store.Tx, log *eventlog.Log, p position) error {
+func (v *verdicts) write(tx *store.Tx, e *Engine, p position) error {
 	var all []error
 	for key, entry := range v.entries {
 		all = append(all, ruleRuns.Put(tx, key, entry))
@@ -170,10 +170,10 @@ func (v *verdicts) write(tx *store.Tx, log *eventlog.Log, p position) error {
 			all = append(all, openRuns.Put(tx, key, true))
 		}
 	}
-	for id, r := range v.stopped {
-		all = append(all, ruleRows.Put(tx, id, *r))
+	for _, r := range v.stopped {
+		all = append(all, keep(tx, *r, e.o.Keys))
 	}
-	return errors.Join(append(all, log.Push(tx, v.rows...), p.put(tx))...)
+	return errors.Join(append(all, e.o.Events.Push(tx, v.rows...), p.put(tx))...)
 }
 
 // settle shows what was stored, and notes what is not yet.

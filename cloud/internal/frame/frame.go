@@ -52,13 +52,14 @@ type Rules struct {
 }
 
 // FromBroker are the rules for what a broker sends to a client that uses no
-// QoS 2, subscribes to one filter per packet and never unsubscribes.
+// QoS 2, subscribes to one filter per packet.
 func FromBroker(maxPacket, maxTopic int) *Rules {
 	r := &Rules{First: Connack, MaxQoS: 1, MaxTopic: maxTopic}
 	r.Types[Connack] = Rule{true, 0, 2, 2}
 	r.Types[Publish] = Rule{true, 0, 3, maxPacket}
 	r.Types[Puback] = Rule{true, 0, 2, 2}
 	r.Types[Suback] = Rule{true, 0, 3, 3}
+	r.Types[Unsuback] = Rule{true, 0, 2, 2}
 	r.Types[Pingresp] = Rule{true, 0, 0, 0}
 	return r
 }

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,6 +45,40 @@ func (c Clock) Day(word string) (Date, error) {
 	return DateOf(t, time.UTC), nil
 }
 
+// Minute is a moment on the clock, as 2026-11-23 14:05; of none a dash.
+func (c Clock) Minute(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.In(c.Zone).Format("2006-01-02 15:04")
+}
+
+// Since reads the beginning of what is to be shown: -2h before now, a day as Day takes
+// it, or a time as At does; 14:00 is the last one that there was.
+func (c Clock) Since(word string) (time.Time, error) {
+	if before, ok := strings.CutPrefix(strings.TrimSpace(word), "-"); ok {
+		if days, err := strconv.Atoi(strings.TrimSuffix(before, "d")); err == nil && strings.HasSuffix(before, "d") {
+			return c.Now.Add(-time.Duration(min(days, 36500)) * 24 * time.Hour), nil
+		}
+		length, err := ParseLength(before)
+		return c.Now.Add(-length), err
+	}
+	if day, err := c.Day(word); err == nil {
+		if c.Today().Begins(c.Zone).Before(day.Begins(c.Zone)) { // "friday" is the last one
+			day = day.Add(-7)
+		}
+		return day.Begins(c.Zone), nil
+	}
+	t, err := c.At(word, c.Today())
+	if err == nil && t.After(c.Now) && !strings.ContainsAny(word, "-") {
+		t, err = c.At(word, c.Today().Add(-1))
+	}
+	if err != nil {
+		return t, usage("%q is no time: want one as -2h, 14:00, yesterday, 2026-11-21 or 2026-11-21T08:00:00Z", word)
+	}
+	return t, nil
+}
+
 // walls are the ways in which people write a time of the space's clock. The
 // first two want a day beside them.
 var walls = []string{"15:04", "15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"}
@@ -77,6 +112,9 @@ func (c Clock) At(word string, day Date) (time.Time, error) {
 			day = DateOf(t, time.UTC)
 		}
 		return c.wall(day, t.Hour()*3600+t.Minute()*60+t.Second(), word)
+	}
+	if _, err := c.Day(word); err == nil {
+		return time.Time{}, usage("%q is a day: want a time as 14:00, with the day beside it by --day where a command has that", word)
 	}
 	return time.Time{}, usage("%q is no time: want one as 14:00, 2026-11-23T14:00, +30m or now", word)
 }
@@ -119,7 +157,7 @@ func ParseLength(word string) (time.Duration, error) {
 	case err != nil || strings.ContainsAny(word, "-"):
 		return 0, usage("%q is no length of time: want one as 30m or 1h30m", word)
 	case d <= 0 || d%time.Minute != 0:
-		return 0, usage("%q is no length for a meeting: want whole minutes", word)
+		return 0, usage("%q is not a number of whole minutes: want one as 30m or 1h30m", word)
 	case d > 366*24*time.Hour:
 		return 0, usage("%q is longer than a year", word)
 	}
@@ -131,6 +169,9 @@ func (c Clock) Until(word string, start time.Time, day Date) (time.Time, error) 
 	if IsLength(word) {
 		length, err := ParseLength(word)
 		return start.Add(length), err
+	}
+	if _, err := strconv.Atoi(word); err == nil {
+		return time.Time{}, usage("%q is neither a time nor a length: want a time as 14:00, or a length as 30m", word)
 	}
 	return c.At(word, day)
 }

@@ -71,7 +71,15 @@ func TestTimeOfTheRoom(t *testing.T) {
 			t.Errorf("%q is %s, %v", word, got, err)
 		}
 	}
+	for word, want := range map[string]string{"tomorrow": "is a day: want a time as 14:00", "noon": "is no time: want one as 14:00"} {
+		if _, err := c.At(word, tomorrow); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", word, err, want)
+		}
+	}
 	start := c.Now
+	if _, err := c.Until("15", start, tomorrow); err == nil || !strings.Contains(err.Error(), "or a length as 30m") {
+		t.Errorf("15: %v", err)
+	}
 	for word, want := range map[string]time.Duration{"30m": 30 * time.Minute, "+1h30m": 90 * time.Minute} {
 		if got, err := c.Until(word, start, tomorrow); err != nil || got.Sub(start) != want {
 			t.Errorf("%q ends at %s, %v", word, got, err)
@@ -186,4 +194,27 @@ func FuzzTimes(f *testing.F) {
 			t.Errorf("%q is %s", word, d)
 		}
 	})
+}
+
+// What is to be shown from when: a length before now, a day, or a time that was.
+func TestSince(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Clock{Zone: zone, Now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)} // Monday, 13:00 there
+	for word, want := range map[string]string{
+		"-2h": "2026-11-23T10:00:00Z", "-2d": "2026-11-21T12:00:00Z", "12:30": "2026-11-23T11:30:00Z", "14:00": "2026-11-22T13:00:00Z",
+		"today": "2026-11-22T23:00:00Z", "yesterday": "2026-11-21T23:00:00Z", "friday": "2026-11-19T23:00:00Z", "monday": "2026-11-22T23:00:00Z",
+		"2026-11-20": "2026-11-19T23:00:00Z", "2026-11-20 08:15": "2026-11-20T07:15:00Z", "2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z", "2026-11-21T08:00:00+02:00": "2026-11-21T06:00:00Z",
+	} {
+		if got, err := c.Since(word); err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s: %v, %v, want %s", word, got.UTC(), err, want)
+		}
+	}
+	for _, word := range []string{"lately", "-", "25:00", "2026-13-01"} {
+		if got, err := c.Since(word); err == nil {
+			t.Errorf("%s is %v", word, got)
+		}
+	}
 }

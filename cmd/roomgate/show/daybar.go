@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/loop"
 )
 
 // DayBar draws one local day of a space: what time it is on top, the bookings
@@ -133,27 +134,13 @@ func (d DayBar) window(all []booking.Booking) (from, until time.Time) {
 	if past := pastHour(until, d.Clock.Zone); past > 0 {
 		until = until.Add(time.Hour - past)
 	}
-	return latest(from, begin), earliest(until, end)
+	return loop.Later(from, begin), loop.Earlier(until, end)
 }
 
 // pastHour is how long ago the local clock showed a full hour.
 func pastHour(t time.Time, zone *time.Location) time.Duration {
 	local := t.In(zone)
 	return time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // step is the time of one cell: the grid, or more where that is too wide.
@@ -221,7 +208,7 @@ func most(all []booking.Booking, start, end time.Time) (found booking.Booking, o
 		if !drawn(b) {
 			continue
 		}
-		if share := earliest(b.End, end).Sub(latest(b.Start, start)); share > best {
+		if share := loop.Earlier(b.End, end).Sub(loop.Later(b.Start, start)); share > best {
 			best, found, ok = share, b, true
 		}
 	}

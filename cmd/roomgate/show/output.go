@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"golang.org/x/sys/unix"
+	"roomgate/agent/printable"
 )
 
 // Format is the value of --output.
@@ -60,7 +60,7 @@ func JSON(w io.Writer, v any) error {
 // Plain keeps what a device says from steering the terminal, and from showing as something else.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || misleads(r) {
+		if printable.Hidden(r) {
 			return '?'
 		}
 		return r

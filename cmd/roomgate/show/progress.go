@@ -15,7 +15,7 @@ const (
 	ProgressEveryLog = 10 * time.Second
 )
 
-// ProgressOptions say to whom how far long work is.
+// ProgressOptions say where the progress of long work is shown.
 type ProgressOptions struct {
 	Out   io.Writer     // the standard error of the command
 	Live  bool          // a person watches: the line is written again and again

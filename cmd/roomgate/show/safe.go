@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"unicode"
+	"roomgate/agent/printable"
 	"unicode/utf8"
 )
 
@@ -32,7 +32,7 @@ func (s *Safe) Write(p []byte) (int, error) {
 			s.tail, text, n = bytes.Clone(text), nil, 0
 		case r == utf8.RuneError && n == 1:
 			safe.WriteByte('?')
-		case misleads(r):
+		case printable.Misleads(r):
 			fmt.Fprintf(&safe, `\u%04x`, r)
 		default:
 			safe.Write(text[:n])
@@ -43,12 +43,6 @@ func (s *Safe) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// misleads says that a character above ASCII steers a terminal, or shows a text
-// as another.
-func misleads(r rune) bool {
-	return r > unicode.MaxASCII && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // FileOf is the file that a writer leads to; nil: none.

@@ -30,7 +30,7 @@ const maxSounds = 256
 // it senses and does, and takes orders, as the maker's articles "MQTT
 // Subscribe Topics" and "MQTT Publish Topics" have it. An order that is
 // followed is reported back at once; one that is not understood is ignored.
-// Whoever subscribes is told everything at once, as by a broker that keeps
+// Anybody who subscribes is told everything at once, as by a broker that keeps
 // reports (ours: the maker does not say whether this one does).
 type O3 struct {
 	sim.Faults `yaml:"-"`

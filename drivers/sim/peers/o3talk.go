@@ -194,7 +194,7 @@ func (h *o3Hook) OnACLCheck(_ *mqtt.Client, topic string, write bool) bool {
 	return !write || strings.HasPrefix(topic, h.hub.topic("commands/object/"))
 }
 
-// OnSubscribed has the hub tell all that it knows, so that whoever listens need
+// OnSubscribed has the hub tell all that it knows, so that anybody who listens need
 // not wait for the next full report.
 func (h *o3Hook) OnSubscribed(_ *mqtt.Client, _ packets.Packet, _ []byte) {
 	h.hub.change(h.hub.everything)

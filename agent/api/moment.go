@@ -1,0 +1,77 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"roomgate/agent/eventlog"
+)
+
+// moment is a time as the platform writes it: UTC with milliseconds, null if
+// there is none.
+type moment time.Time
+
+const momentLayout = eventlog.TimeLayout
+
+// MarshalJSON writes the moment. What is finer than a millisecond is left out.
+func (m moment) MarshalJSON() ([]byte, error) {
+	t := time.Time(m)
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return t.UTC().AppendFormat(nil, `"`+momentLayout+`"`), nil
+}
+
+// uniformTimes writes the times of an answer in the one form that the platform has:
+// UTC, with milliseconds. The records of nouns are encoded as they are stored, where
+// a whole second has no fraction and a quarter of one two digits.
+func uniformTimes(answer []byte) []byte {
+	var out []byte // nil: nothing differs so far
+	done, from := 0, 0
+	for {
+		at := bytes.Index(answer[from:], []byte(`":"`))
+		if at < 0 {
+			break
+		}
+		begin := from + at + len(`":"`)
+		from = begin
+		if !isTimeName(answer[:begin-len(`":"`)]) {
+			continue
+		}
+		size := bytes.IndexByte(answer[begin:], '"')
+		if size < 0 {
+			break
+		}
+		from = begin + size
+		if t, other := otherForm(answer[begin:from]); other {
+			out = append(out, answer[done:begin]...)
+			out = t.AppendFormat(out, momentLayout)
+			done = from
+		}
+	}
+	if out == nil {
+		return answer
+	}
+	return append(out, answer[done:]...)
+}
+
+// isTimeName says whether what ends with a member's name, without the quote behind it,
+// ends with one that times have. Texts of people have others.
+func isTimeName(before []byte) bool {
+	name := string(before[bytes.LastIndexByte(before, '"')+1:])
+	switch name {
+	case "at", "now", "time", "timestamp", "from", "until", "since":
+		return true
+	}
+	return strings.HasSuffix(name, "_at") || strings.HasSuffix(name, "_until") || strings.HasSuffix(name, "_from") || strings.HasSuffix(name, "_time")
+}
+
+// otherForm reads a time that is not in the form.
+func otherForm(text []byte) (t time.Time, other bool) {
+	if len(text) < len("2006-01-02T15:04:05Z") || text[4] != '-' || text[10] != 'T' || len(text) == len(momentLayout) && text[19] == '.' && text[23] == 'Z' {
+		return t, false
+	}
+	err := t.UnmarshalText(text)
+	return t.UTC(), err == nil
+}

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"time"
+
+	"roomgate/agent/loop"
+	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
+)
+
+// paces slow down who changes something without a pause: each change is written to the card
+// and told to the cloud, and what others command is told after it. Of one credential so many
+// come at once, and then one in every step; who asks one after the other only waits.
+type paces = guest.Tries[string]
+
+const (
+	// paceBurst is how many changes of one credential come at once.
+	paceBurst = 1000
+	// paceStep is how often one comes after those.
+	paceStep = 50 * time.Millisecond
+	// longestPace is how long one waits at most; who asks for more at one time is refused.
+	longestPace = 5 * time.Second
+)
+
+// pace waits until a request may make so many changes, or refuses all of them.
+func (s *Server) pace(c *call, changes int) error {
+	if changes < 1 || c.who.ID == operator.ID || c.operation.permission == permitAll || c.operation.reads() {
+		return nil
+	}
+	longest := longestPace + time.Duration(changes-1)*paceStep // its own changes do not refuse it
+	wait, ok := s.paces.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
+	if !ok {
+		return problem.TooOften("this credential changes too much at one time", wait)
+	}
+	if wait > 0 {
+		loop.Sleep(c.r.Context(), wait)
+	}
+	return nil
+}

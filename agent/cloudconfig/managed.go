@@ -1,0 +1,123 @@
+package cloudconfig
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"roomgate/agent/access"
+	"roomgate/agent/auth"
+	"roomgate/agent/config"
+	"roomgate/agent/device"
+	"roomgate/agent/doorsign"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
+	"roomgate/agent/rule/engine"
+	"roomgate/agent/schedule"
+	"roomgate/agent/site"
+	"roomgate/agent/unlock"
+	"roomgate/agent/update"
+	"roomgate/store"
+)
+
+// Options are the nouns that the cloud configures.
+type Options struct {
+	DB     *store.DB
+	Events *eventlog.Log
+	Log    *slog.Logger
+	Keys   *auth.Keys // what somebody could use who reads the database is sealed under them
+
+	Commands *device.Commands // which answer what comes
+	Site     *site.Site
+	Bookings *schedule.Book
+	Access   *access.Directory
+	Unlock   *unlock.Codes
+	Rules    *engine.Engine
+	Signers  *doorsign.Signers
+
+	// Doors are those of a site.
+	Doors func(*site.Index) []unlock.Door
+	// RuleSite is a site as rules see it.
+	RuleSite func(*site.Index) *engine.Site
+
+	// Spread takes what the cloud wants for cloud.reconnect_spread, in seconds up to
+	// 60; 0: what is configured.
+	Spread func(seconds int)
+}
+
+// Managed is the part of the building that the cloud manages: it takes the configuration
+// that the cloud sends, and knows which release is to run.
+type Managed struct {
+	o        Options
+	update   atomic.Pointer[string]
+	revision atomic.Uint64
+}
+
+// Open reads the stored configuration.
+func Open(_ context.Context, o Options) (*Managed, error) {
+	m := &Managed{o: o}
+	c, err := stored(o.DB, o.Keys)
+	m.update.Store(&c.Update)
+	m.revision.Store(c.Revision)
+	o.Spread(c.Spread)
+	return m, err
+}
+
+// People are those of a configuration file and those that the cloud has named.
+// It refuses a file that the cloud's do not fit.
+func (m *Managed) People(file *config.Config) ([]config.Person, error) {
+	c, err := stored(m.o.DB, m.o.Keys)
+	if err != nil {
+		return nil, err
+	}
+	people, err := file.WithUsers(persons(c.Users))
+	if err != nil {
+		return nil, site.Refusal(err)
+	}
+	return people, nil
+}
+
+// UpdateURL is where the release is that the cloud wants this gateway to have, or "".
+func (m *Managed) UpdateURL() string { return *m.update.Load() }
+
+// Revision is that of the configuration of the cloud that is in force; 0: there is none.
+func (m *Managed) Revision() uint64 { return m.revision.Load() }
+
+// update checks where the release is that the cloud wants.
+func (c *configuring) update() error {
+	if c.down.Update == nil {
+		return nil
+	}
+	url := c.down.Update.URL
+	if url != "" {
+		if err := update.CheckURL(url); err != nil {
+			return problem.New(problem.Invalid, "update.url", "%s", err)
+		}
+	}
+	c.kept.Update, c.kept.Sealed.Update = url, nil
+	c.add(eventlog.Stage{Show: func() { c.managed.update.Store(&url) }})
+	return nil
+}
+
+// mostSpread bounds what the cloud may want for cloud.reconnect_spread, in seconds.
+const mostSpread = 60
+
+// spread checks over how long the gateways of the cloud are to come back.
+func (c *configuring) spread() error {
+	if c.down.Spread == nil {
+		return nil
+	}
+	s := *c.down.Spread
+	if s < 0 || s > mostSpread {
+		return problem.New(problem.Invalid, "reconnect_spread_s", "is %d: want 1 to %d seconds, or 0 for what is configured", s, mostSpread)
+	}
+	c.kept.Spread = s
+	c.add(eventlog.Stage{Show: func() { c.o.Spread(s) }})
+	return nil
+}
+
+// Changed writes down who has changed the configuration.
+func Changed(tx *store.Tx, log *eventlog.Log, details map[string]any) error {
+	return log.Tell(tx, eventlog.Record{Type: eventChanged, Time: time.Now(), Device: eventlog.GatewayDevice, Details: details})
+}

@@ -1,0 +1,113 @@
+// Package cloudpart joins messages that the cloud sends in parts, because brokers take
+// no large ones. A message is handed on whole or not at all. A part is stored before it
+// is acknowledged, and sealed: a configuration has keys and codes that open doors.
+package cloudpart
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"roomgate/agent/auth"
+	"roomgate/agent/cloudcommand"
+	"roomgate/agent/device"
+	"roomgate/agent/eventlog"
+	"roomgate/agent/problem"
+	"roomgate/cloud"
+	"roomgate/store"
+)
+
+// Options are what the parts stand on.
+type Options struct {
+	DB       *store.DB
+	Events   *eventlog.Log
+	Keys     *auth.Keys
+	Commands *device.Commands // answers each part
+	// Space is the refusal of a meeting space that the building does not have; nil: it has it.
+	Space func(id string) *problem.Error
+}
+
+// Parts are the messages of which some parts have come.
+type Parts struct {
+	o    Options
+	wear wear
+}
+
+// New prepares the parts. What is stored is read when the next part comes.
+func New(o Options) *Parts { return &Parts{o, newWear()} }
+
+// maxPart is how many bytes of data one part may have. The store keeps rows of 4 MiB, and a
+// part is there to be small.
+const maxPart = 1 << 20
+
+// Handler takes a message; cloudlink calls it.
+type Handler = func(context.Context, cloud.Envelope) error
+
+// Taker takes a whole message and answers it. The refusal is what it was answered with.
+type Taker = func(context.Context, cloud.Envelope) (refusal *problem.Error, err error)
+
+// head says to which message a part belongs.
+type head struct {
+	cloud.Part
+	Revision uint64 `json:"revision"`
+	Kind     string `json:"kind"`
+	Space    string `json:"meeting_space_id"`
+}
+
+// check refuses a part of no message that could be taken.
+func (h head) check() error {
+	switch {
+	case h.Of < 1 || h.Of > cloud.MaxParts:
+		return problem.New(problem.Invalid, "of", "is out of range: want 1 to %d", cloud.MaxParts)
+	case h.Part.Part < 1 || h.Part.Part > h.Of:
+		return problem.New(problem.Invalid, "part", "is out of range: want 1 to %d, as of says", h.Of)
+	case h.Whole == "" || len(h.Whole) > 64:
+		return problem.New(problem.Invalid, "whole", "has %d bytes: want 1 to 64, the same in all parts of a message and in no other", len(h.Whole))
+	case len(h.Kind) > 64:
+		return problem.New(problem.Invalid, "kind", "has %d bytes: at most 64 go", len(h.Kind))
+	case len(h.Space) > 64:
+		return problem.New(problem.Invalid, "meeting_space_id", "is no id of a meeting space")
+	}
+	return nil
+}
+
+// Take collects the parts of messages of a level and hands a message on when all of its
+// parts are there. A message without parts is handed on at once. kept says that the
+// broker keeps the parts and sends them at each connection: they stay here too, so that
+// none is written twice.
+func (p *Parts) Take(level string, kept bool, next Taker) Handler {
+	return func(ctx context.Context, e cloud.Envelope) error {
+		var h head
+		if err := json.Unmarshal(e.Data, &h); err != nil || h.Part == (cloud.Part{}) {
+			_, err := next(ctx, e) // who takes it knows all that may be wrong
+			return err
+		}
+		if err := h.check(); err != nil {
+			return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, cloudcommand.AsError(err))
+		}
+		if len(e.Data) > maxPart {
+			err := problem.New(problem.Invalid, "part", "has %d bytes: want %d at most", len(e.Data), maxPart)
+			return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, err)
+		}
+		line, of := cmp.Or(e.SignedBy, "-")+"/"+level+"/", ""
+		if !kept { // a configuration is of no meeting space, whatever it names
+			if refusal := p.o.Space(h.Space); refusal != nil {
+				return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, refusal)
+			}
+			of = h.Space + "/"
+		}
+		c := collecting{Parts: p, ctx: ctx, e: e, head: h, line: line, base: line + of, key: line + of + h.Whole}
+		whole, err := c.collect()
+		if refusal := problem.As(err); refusal != nil && !refusal.Code.Unstored() {
+			return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, refusal)
+		}
+		if err != nil || whole == nil {
+			return err
+		}
+		refusal, err := next(ctx, *whole)
+		if err != nil {
+			return err
+		}
+		return c.settle(refusal == nil, kept)
+	}
+}

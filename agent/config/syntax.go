@@ -1,0 +1,95 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+var (
+	quoted = regexp.MustCompile(`'[^']*'`)
+	// tight is a dash or a key without the blank that makes it one.
+	tight = regexp.MustCompile(`^\s*-[a-z0-9_]+:|^[\s-]*[a-z0-9_]+:[^\s/]`)
+)
+
+// slip is one of the commonest mistakes, which the YAML parser knows by what it
+// expected instead. One that begins where something was opened is told there.
+type slip struct {
+	parser, people string
+	where          bool
+}
+
+var slips = []slip{
+	{"found character that cannot start any token", "no value starts so: put a text in quotes, and indent with spaces, not with tabs", false},
+	{"found a tab character", "a tab is here: indent with spaces", false},
+	{"did not find expected '-' indicator", "this line is no item of the list above and no key of its last item: every device, space and user starts with \"- \" on a line of its own, and its other keys begin in the column behind that", false},
+	{"did not find expected key", "this line fits no key above: begin it in the column of its neighbours", false},
+	{"mapping values are not allowed in this context", "no key can stand here: begin it in the column of its neighbours, end the key above with a colon, and put a text with a colon in quotes", false},
+	{"did not find expected ',' or ']'", "a [ is not closed: want , or ] here", false},
+	{"did not find expected ',' or '}'", "a { is not closed: want , or } here", false},
+	{"could not find expected ':'", "this is no key: want a colon and a blank behind its name, as name: Atlas", true},
+	{"found unexpected end of stream", "a quote is not closed", true},
+	{"unknown anchor", "a value starts with *: put a text that starts so in quotes", false},
+}
+
+// syntax notes what the YAML parser refuses. The end of the file is no mistake: an
+// empty file is all defaults.
+func (r *reader) syntax(text []byte, err error) {
+	if errors.Is(err, io.EOF) {
+		return
+	}
+	at, message := Origin{Name: r.file}, err.Error()
+	var e *yaml.LoadError
+	if errors.As(err, &e) {
+		at, message = r.slip(text, e)
+	}
+	r.add(at, "", "not YAML: "+message)
+}
+
+// slip says what was probably meant, and where. A text of the file is not repeated: it
+// may be half of a password.
+func (r *reader) slip(text []byte, e *yaml.LoadError) (at Origin, message string) {
+	at = Origin{r.file, e.Mark.Line, e.Mark.Column}
+	for _, s := range slips {
+		if !strings.HasPrefix(e.Message, s.parser) {
+			continue
+		}
+		if s.where && e.ContextMark.Line > 0 {
+			at.Line, at.Column = e.ContextMark.Line, e.ContextMark.Column
+		}
+		for _, line := range []int{at.Line, at.Line - 1} {
+			if tight.Match(lineOf(text, line)) {
+				at.Line, at.Column = line, 1
+				return at, "a blank is missing: want one behind the dash and one behind the colon, as \"- name: Atlas\""
+			}
+		}
+		return at, s.people
+	}
+	message = quoted.ReplaceAllString(e.Message, "of that name")
+	if e.ContextMsg != "" {
+		message += " " + e.ContextMsg
+	}
+	return at, message
+}
+
+// lineOf is a line of a text, from 1; empty where there is none.
+func lineOf(text []byte, number int) []byte {
+	lines := bytes.Split(text, []byte("\n"))
+	if number < 1 || number > len(lines) {
+		return nil
+	}
+	return lines[number-1]
+}
+
+// itemWords say how the items of a list begin, to somebody who has left that out.
+func itemWords(key string) string {
+	noun := strings.TrimSuffix(key[strings.LastIndexByte(key, '.')+1:], "s")
+	if noun != "space" && noun != "device" && noun != "user" {
+		return ""
+	}
+	return ": every " + noun + " starts with \"- \" on a line of its own"
+}

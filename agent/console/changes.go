@@ -1,0 +1,55 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"roomgate/agent/eventlog"
+)
+
+// changes are who changed what.
+func changes() Section {
+	return Section{Name: "changes", Title: "Log of changes", Hidden: true, Least: Admin, Parts: []string{"list"}, View: viewChanges}
+}
+
+// Changes is what the page shows.
+type Changes struct{ List Table }
+
+// changeKinds are the events of changes that nouns write by themselves, beside those of
+// requests.
+var changeKinds = []string{"configurationChanged", "deviceEnabled", "deviceDisabled", "deviceCreated", "deviceChanged", "deviceRemoved", "spaceCreated",
+	"spaceChanged", "spaceRemoved", "edgeRegistered", "edgeDeleted", "unlockCodeCreated", "unlockCodeUpdated", "unlockCodeDeleted", "codeLockoutLifted",
+	"gatewayClaimed", "gatewayReleased"}
+
+func viewChanges(l *Look) (any, time.Time, error) {
+	_, names := l.spaceChoices()
+	found, err := l.recent.Look(l.o.Agent.Events, eventlog.Filter{Types: slices.Concat(changeKinds, l.o.Audited), Limit: maxEvents, Spaces: l.o.Agent.Site.SpacesSeen(l.Who)})
+	t := Table{Label: "Changes, the newest first", Head: []string{"Time", "Who", "What", "Where", "Details"}, None: "Nothing was changed yet."}
+	for _, e := range slices.Backward(found) {
+		who, rest := changedBy(e.Record)
+		e.Record = rest
+		row := eventRow(e, names, l.zone())
+		t.Rows = append(t.Rows, Row{Cells: []string{row.Time, who, row.Type, row.Where, row.What}})
+	}
+	return Changes{t}, time.Time{}, err
+}
+
+// changedBy is who made a change, and its record without that.
+func changedBy(record json.RawMessage) (who string, rest json.RawMessage) {
+	var r struct {
+		Details map[string]any `json:"details"`
+	}
+	_ = json.Unmarshal(record, &r) // we wrote it
+	text := func(name string) string { s, _ := r.Details[name].(string); return s }
+	who = text("by")
+	if kind := text("by_kind"); kind != "" && kind != who {
+		who += " (" + kind + ")"
+	}
+	for _, name := range []string{"by", "by_id", "by_kind"} {
+		delete(r.Details, name)
+	}
+	rest, _ = json.Marshal(r) // it was JSON
+	return cmp.Or(who, "-"), rest
+}

@@ -1,0 +1,88 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"roomgate/agent/eventlog"
+	"roomgate/drivers"
+)
+
+// events are what happens, as it happens.
+func events() Section {
+	return Section{Name: "events", Title: "Events", Parts: []string{"filter", "list"}, View: viewEvents}
+}
+
+// maxEvents is how many the page shows.
+const maxEvents = 100
+
+// Events is what the page shows.
+type Events struct {
+	Spaces, Types, Devices []Choice
+	All                    []EventRow
+}
+
+// EventRow is an event in words.
+type EventRow struct{ Time, Type, Where, What string }
+
+func viewEvents(l *Look) (any, time.Time, error) {
+	v, names := Events{}, map[string]string{}
+	f := eventlog.Filter{SpaceID: l.Query.Get("space"), Type: l.Query.Get("type"), DeviceType: l.Query.Get("device"), Limit: maxEvents,
+		Spaces: l.o.Agent.Site.SpacesSeen(l.Who)}
+	v.Spaces, v.Types, v.Devices = []Choice{{"", "All", false}}, []Choice{{"", "All", false}}, []Choice{{"", "All", false}}
+	for _, s := range l.spaces() {
+		names[s.ID] = s.Name
+		v.Spaces = append(v.Spaces, Choice{s.ID, s.Name, f.SpaceID == s.ID})
+	}
+	for _, t := range drivers.Types() {
+		v.Devices = append(v.Devices, Choice{t, typeWords[t], f.DeviceType == t})
+	}
+	for _, kind := range slices.Sorted(slices.Values(l.o.Kinds)) {
+		v.Types = append(v.Types, Choice{kind, kind, f.Type == kind})
+	}
+	found, err := l.recent.Look(l.o.Agent.Events, f)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	for _, e := range slices.Backward(l.o.EventsSeenBy(&l.Who, found)) {
+		v.All = append(v.All, eventRow(e, names, l.zone()))
+	}
+	return v, time.Time{}, nil
+}
+
+// untold are the details that the row has elsewhere.
+var untold = []string{"meeting_space_id", "device", "device_type", "sub_device", "device_id"}
+
+func eventRow(e eventlog.Event, names map[string]string, zone *time.Location) EventRow {
+	var r struct {
+		Details map[string]any `json:"details"`
+	}
+	_ = json.Unmarshal(e.Record, &r) // we wrote it
+	var what []string
+	for _, name := range slices.Sorted(maps.Keys(r.Details)) {
+		if value := r.Details[name]; !slices.Contains(untold, name) && value != nil {
+			what = append(what, name+": "+detailText(value))
+		}
+	}
+	where := e.SubDevice
+	if where == "" {
+		where = e.DeviceType
+	}
+	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), e.Type, joined(" / ", names[e.SpaceID], where), strings.Join(what, ", ")}
+}
+
+// detailText is a detail of an event for people.
+func detailText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case map[string]any, []any:
+		text, _ := json.Marshal(v) // it was JSON
+		return string(text)
+	}
+	return fmt.Sprint(v)
+}

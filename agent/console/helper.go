@@ -1,0 +1,74 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"time"
+
+	"roomgate/agent/web"
+)
+
+// helpers are what templates may call.
+var helpers = template.FuncMap{
+	"json":  jsonText,
+	"ago":   web.Age,
+	"bytes": bytesText[int64],
+	"id":    func(id string) map[string]string { return map[string]string{"id": id} },
+	"find": func(id, deviceType string) map[string]string {
+		return map[string]string{"id": id, "device_type": deviceType}
+	},
+}
+
+// jsonText is a value as JSON, for attributes of which the script makes requests. The
+// template escapes it.
+func jsonText(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return string(text), err
+}
+
+// bytesText is a number of bytes for people.
+func bytesText[N int64 | uint64 | int](n N) string {
+	size := float64(n)
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		if size < 1000 {
+			if unit == "B" || size >= 100 {
+				return fmt.Sprintf("%.0f %s", size, unit)
+			}
+			return fmt.Sprintf("%.1f %s", size, unit)
+		}
+		size /= 1000
+	}
+	return fmt.Sprintf("%.1f TB", size)
+}
+
+// clockText is a time of day, with the date if it is of another day than now. Both are in
+// the zone of now.
+func clockText(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04")
+	}
+	return t.Format("Mon 2 Jan 15:04")
+}
+
+// age is how long something took, or is ago.
+func age(d time.Duration) string {
+	if d >= 0 && d < 100*time.Millisecond {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return web.Age(d)
+}
+
+func minutesText(d time.Duration) string { return fmt.Sprint(int(d.Minutes())) }
+
+// undoText is a request that takes something back, as the script reads it. A place as
+// {id} in send is filled by the answer to what it takes back, and nothing in body.
+func undoText(send string, body map[string]any, done string) string {
+	text, _ := json.Marshal(struct { // texts, numbers and persons can be encoded
+		Send string         `json:"send"`
+		Body map[string]any `json:"body"`
+		Done string         `json:"done"`
+	}{send, body, done})
+	return string(text)
+}

@@ -1,0 +1,160 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/device"
+	"roomgate/agent/schedule"
+	"roomgate/agent/site"
+	"roomgate/agent/web"
+	"roomgate/drivers"
+)
+
+// overview is the building at a glance: what is wrong first.
+func overview() Section {
+	return Section{Name: "overview", Title: "Overview", Parts: []string{"wrong", "spaces", "gateway"}, View: viewOverview}
+}
+
+// Overview is what it shows. Who does not manage the building sees neither what is wrong
+// with the gateway nor how it is.
+type Overview struct {
+	System   bool
+	Examined string // when the gateway was; empty: it goes on, or nobody does
+	Wrong    []Finding
+	Spaces   []SpaceCard
+	Gateway  []Fact
+}
+
+// Fact is something of the gateway, in a word and with what it means.
+type Fact struct {
+	Name, Value, More string
+	Bad               bool
+}
+
+// SpaceCard is a meeting space in few words.
+type SpaceCard struct {
+	ID, Name, Place string
+	State           string // free, reserved, busy or disabled
+	Word, Until     string
+	Climate         []string // temperature and who is there
+	Devices         []Chip
+}
+
+// Chip is a device in a word.
+type Chip struct {
+	Name, Value string
+	Offline     bool
+	Why         string // it is offline
+}
+
+// stateWords are the states of a space, as its classes and as people read them.
+var stateWords = map[booking.Status][2]string{
+	booking.Available: {"free", "Free"}, booking.Reserved: {"reserved", "Reserved"},
+	booking.Occupied: {"busy", "Busy"}, booking.Disabled: {"disabled", "Out of use"},
+}
+
+func viewOverview(l *Look) (any, time.Time, error) {
+	v, until := Overview{System: l.Role() == System}, nextMinute(l.o.Agent.Now())
+	for _, s := range l.spaces() {
+		v.Spaces = append(v.Spaces, l.spaceCard(s))
+	}
+	if v.System {
+		if l.o.Findings != nil {
+			f := l.o.Findings()
+			v.Wrong = gravest(f.All)
+			if !f.At.IsZero() {
+				v.Examined = f.At.In(l.zone()).Format("15:04")
+			} else {
+				until = time.Now().Add(time.Second)
+			}
+		}
+		v.Gateway = l.facts()
+	}
+	return v, until, nil
+}
+
+// gravest are the findings that are not in order, the gravest first.
+func gravest(all []Finding) []Finding {
+	all = slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.State == "ok" })
+	slices.SortStableFunc(all, func(a, b Finding) int { return strings.Compare(a.State, b.State) }) // fail, warn
+	return all
+}
+
+// spaces are those that who looks sees.
+func (l *Look) spaces() (all []*site.Space) {
+	for _, s := range l.o.Agent.Site.Spaces() {
+		if l.sees(s.ID) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// sees says whether who looks sees a space.
+func (l *Look) sees(spaceID string) bool {
+	organization, err := l.o.Agent.Site.OrganizationOf(spaceID)
+	return err == nil && l.Who.Sees(organization) && (l.Who.SpaceID == "" || l.Who.SpaceID == spaceID)
+}
+
+// nextMinute is when a page that shows minutes is another.
+func nextMinute(now time.Time) time.Time {
+	return time.Now().Add(now.Truncate(time.Minute).Add(time.Minute).Sub(now))
+}
+
+func (l *Look) spaceCard(s *site.Space) SpaceCard {
+	now, config := l.o.Agent.Now(), s.Room.Config()
+	sign := s.Room.At(now)
+	c := SpaceCard{ID: s.ID, Name: s.Name, Place: joined(", ", config.Room, config.IndoorLocation),
+		State: stateWords[sign.Status][0], Word: stateWords[sign.Status][1]}
+	local := now.In(s.Room.Terms().Zone)
+	switch b := sign.Current; {
+	case b != nil:
+		c.Until = "until " + clockText(b.End, local)
+	case sign.Status == booking.Available && !sign.AvailableUntil.IsZero():
+		c.Until = "until " + clockText(sign.AvailableUntil, local)
+	}
+	for _, d := range s.Devices {
+		r, _ := d.Reading("")
+		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: r.Value, Offline: r.Offline(), Why: r.Reason})
+		if t, ok := d.Reading(drivers.SubTemperature); ok && !t.Offline() && t.Value != "" {
+			c.Climate = append(c.Climate, t.Value+" °C")
+		}
+	}
+	if p := s.Presence(); p.Value != schedule.Unknown {
+		c.Climate = append(c.Climate, p.Value)
+	}
+	return c
+}
+
+// typeWords are the device types for people.
+var typeWords = map[string]string{
+	drivers.TypeLock: "Door", drivers.TypeCamera: "Camera", drivers.TypeLight: "Light", drivers.TypeFan: "Fan",
+	drivers.TypeO3: "Room sensor", drivers.TypeDisplay: "Display",
+}
+
+// joined is what is known, one after the other.
+func joined(between string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), between)
+}
+
+// valueOf is a reading for people.
+func valueOf(r device.Reading) string {
+	if r.SubDevice == drivers.SubTemperature && r.Value != "" {
+		return r.Value + " °C"
+	}
+	return r.Value
+}
+
+// outFor is how long something is away, in words.
+func outFor(d time.Duration) string { return "away for " + web.Length(d.Truncate(time.Minute)) }
+
+// zone is that of the building: of the first space that who looks sees.
+func (l *Look) zone() *time.Location {
+	if all := l.spaces(); len(all) > 0 {
+		return all[0].Room.Terms().Zone
+	}
+	return time.UTC
+}

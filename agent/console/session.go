@@ -1,0 +1,37 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"roomgate/agent/access"
+)
+
+var (
+	errStopped = errors.New("it was stopped before its end")
+	errEnded   = errors.New("it was stopped, as who has begun it is signed out now")
+)
+
+// during is ctx until who has begun something loses access: who is signed out commands no
+// device any more. end ends it too, with a cause that may be nil.
+func (c *Console) during(ctx context.Context, who access.Principal) (_ context.Context, end context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			changed := c.o.Agent.Access.Changed()
+			if !c.o.Valid(who) {
+				cancel(errEnded)
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+	})
+	return ctx, func(cause error) {
+		cancel(cause)
+		watch.Wait()
+	}
+}

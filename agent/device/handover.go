@@ -1,0 +1,60 @@
+package device
+
+import (
+	"context"
+	"encoding/json"
+
+	"roomgate/store/disk"
+)
+
+// HandOver gives what a disk did not take to the reserve, at the end of the process: by now it may take that, and then the
+// next start knows what was carried out, and what it cannot know, see doubt. What the disk does not take is lost, and the log
+// says so. Nothing is to be under way.
+func (b *Commands) HandOver() {
+	commands, err := b.handOver()
+	switch {
+	case err != nil:
+		b.o.Log.Error("cannot store which commands were carried out, the next start does not know them: see roomgate doctor", "commands", commands, "error", err)
+	case commands > 0:
+		b.o.Log.Info("commands kept in memory are stored now", "commands", commands)
+	}
+}
+
+// KeepOver does the same whenever there is more to give, until ctx ends: a process that is killed has no end of its own, and
+// a disk whose sync failed once may take a file. What a disk does not take waits for the next time.
+func (b *Commands) KeepOver(ctx context.Context) error {
+	for {
+		_, _ = b.handOver()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-b.kept.grown:
+		}
+	}
+}
+
+// handOver says how many records it gives. It holds nobody up who carries a command out.
+func (b *Commands) handOver() (records int, err error) {
+	if s := b.o.DB.Condition().State; s != disk.Failing && s != disk.ReadOnly {
+		return 0, nil
+	}
+	all := b.kept.records()
+	if record := b.doubtRecord(); record != nil {
+		all = append(all, record)
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	return len(all), b.o.DB.Reserve().Replace(all)
+}
+
+// records are those of the reserve, of all that is kept.
+func (l *kept) records() (all [][]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range l.order {
+		raw, _ := json.Marshal(l.byID[id]) // it was one
+		all = append(all, raw)
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package device
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"roomgate/store"
+)
+
+// A command is stored when it is accepted and again with its outcome, and each
+// write of a row in a long table costs the card three pages of 4 KiB. So the
+// last ones that are over are in a table of one page, and go from there together
+// to where ids are remembered for long. Those under way are in another: it has
+// less than 1 KiB mostly, which bbolt puts into the page of all tables, and that
+// is written with each change anyway.
+
+const (
+	// maxOver is how many commands that are over the table holds: what fits into a page.
+	maxOver = 8
+	// keepOver is how many of them stay: bbolt puts a table of less than 1 KiB
+	// into the page of all tables, which then grows over and is written with each change.
+	keepOver = 3
+)
+
+var (
+	// underWay holds the accepted commands without a final receipt, by id.
+	underWay = store.NewTable[recent]("commands-under-way")
+	// recents holds the last that are over, with recentOver before their ids. An
+	// earlier version had those under way there too, with recentOpen.
+	recents = store.NewTable[recent]("recent-commands")
+)
+
+const (
+	recentOpen = "open/"
+	recentOver = "over/"
+)
+
+// recent is a command that has no age yet.
+type recent struct {
+	Stored
+	From origin `json:"from,omitempty"`
+}
+
+// find returns a command that is remembered.
+func find(tx *store.Tx, id string) (Stored, error) {
+	r, err := recents.Get(tx, recentOver+id)
+	if errors.Is(err, store.ErrNotFound) {
+		r, err = underWay.Get(tx, id)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return commands.Get(tx, id)
+	}
+	return r.Stored, err
+}
+
+// recentOf returns the commands of that kind.
+func recentOf(tx *store.Tx, kind string) (all []recent) {
+	for key, r := range recents.From(tx, kind) {
+		if !strings.HasPrefix(key, kind) {
+			break
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// countRecent counts the commands of an origin that have no age yet.
+func countRecent(tx *store.Tx, from origin) (n int) {
+	for _, table := range []store.Table[recent]{underWay, recents} {
+		for _, r := range table.All(tx) {
+			if r.From == from {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// putOver stores a command that is over, and now and then moves older ones.
+func putOver(tx *store.Tx, r recent) error {
+	if err := recents.Put(tx, recentOver+r.Command.ID, r); err != nil {
+		return err
+	}
+	if all := recentOf(tx, recentOver); len(all) >= maxOver {
+		return age(tx, all, keepOver)
+	}
+	return nil
+}
+
+// age moves commands that are over, but for the youngest, to where their ids are
+// remembered for long. While there is no room for an age, its command stays.
+func age(tx *store.Tx, all []recent, keep int) error {
+	slices.SortStableFunc(all, func(a, b recent) int {
+		return cmp.Or(cmp.Compare(a.Lived, b.Lived), a.Receipt.FinishedAt.Compare(b.Receipt.FinishedAt))
+	})
+	for _, r := range all[:max(len(all)-keep, 0)] {
+		moved, err := r.age(tx)
+		if err == nil && moved {
+			err = recents.Delete(tx, recentOver+r.Command.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// age stores one command for long; stored is false while there is no room for its age.
+func (r recent) age(tx *store.Tx) (stored bool, err error) {
+	_, err = commandAges[r.From].Push(tx, r.Command.ID)
+	if errors.Is(err, store.ErrQueueFull) {
+		return false, nil
+	}
+	if err == nil {
+		err = commands.Put(tx, r.Command.ID, r.Stored)
+	}
+	return true, err
+}
+
+// moveOpen moves the commands that an earlier version has left under way.
+func moveOpen(tx *store.Tx) error {
+	for _, r := range recentOf(tx, recentOpen) {
+		if err := errors.Join(underWay.Put(tx, r.Command.ID, r), recents.Delete(tx, recentOpen+r.Command.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle stores all commands where earlier versions look for them, so that one
+// of those may follow. It is for the end of a building.
+func (b *Commands) Settle(ctx context.Context) error {
+	return b.o.DB.Update(ctx, func(tx *store.Tx) error {
+		if err := age(tx, recentOf(tx, recentOver), 0); err != nil {
+			return err
+		}
+		for id, r := range underWay.All(tx) {
+			moved, err := r.age(tx)
+			if err == nil && moved {
+				err = errors.Join(openCommands.Put(tx, id, true), underWay.Delete(tx, id))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

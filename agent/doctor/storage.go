@@ -1,0 +1,24 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	disks "roomgate/store/disk"
+)
+
+// storage says that the disk does not take what the running gateway has to store.
+func storage(_ context.Context, x *examination) []Finding {
+	if x.Building == nil || x.Building.Degraded == nil {
+		return nil
+	}
+	d := x.Building.Degraded
+	seen, todo := "takes nothing since", "see dmesg: a card that fails is replaced, with the last backup or this card's copy; roomgate starts again by itself once the disk takes writes"
+	switch d.Storage {
+	case disks.Full:
+		seen, todo = "is full since", "make room on the disk of the data folder, or raise store.max_size; doors open meanwhile, bookings are refused"
+	case disks.ReadOnly:
+		seen = "is read only since"
+	}
+	return one(fail("storage", fmt.Sprintf("the disk %s %s: %s", seen, d.Since.Format("2006-01-02 15:04"), d.Reason), todo))
+}

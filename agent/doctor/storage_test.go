@@ -1,0 +1,25 @@
+package doctor
+
+import (
+	"testing"
+	"time"
+
+	"roomgate/agent/health"
+	disks "roomgate/store/disk"
+)
+
+func TestStorage(t *testing.T) {
+	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for want, state := range map[string]disks.State{
+		"the disk is full since 2026-11-23 09:00: why":       disks.Full,
+		"the disk takes nothing since 2026-11-23 09:00: why": disks.Failing,
+		"the disk is read only since 2026-11-23 09:00: why":  disks.ReadOnly,
+	} {
+		x := &examination{Options: Options{Building: &Building{Report: health.Report{Degraded: &health.Degraded{Storage: state, Since: at, Reason: "why"}}}}}
+		storage(t.Context(), x)[0].is(t, want, Fail, want)
+	}
+	x := &examination{Options: Options{Building: &Building{}}}
+	if found := storage(t.Context(), x); found != nil {
+		t.Errorf("nothing is wrong: %v", found)
+	}
+}

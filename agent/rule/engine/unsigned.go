@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"slices"
+
+	"roomgate/agent/booking"
+	"roomgate/agent/device"
+	"roomgate/agent/problem"
+	"roomgate/agent/rule"
+)
+
+// byCloud is in a chain, beside the ids of rules, where an unsigned word of the cloud began
+// it, or a calendar by plain http.
+const byCloud = "unsigned"
+
+// anySub stands in a trace for a device with all that it has.
+const anySub = "*"
+
+// Note hears of a command that a device is about to carry out. What happens to the device
+// soon after one that is not signed is the cloud's doing.
+func (e *Engine) Note(c device.Command) {
+	unsigned := c.Via == device.ViaMQTT && c.Count == nil
+	if s := e.o.Site().byID[c.Space]; c.Via == device.ViaSchedule && s != nil {
+		g := s.At(e.o.Clock.Now())
+		unsigned = doubtful(g.Current) || doubtful(g.Next)
+	}
+	if unsigned {
+		c.SubDevice = anySub
+		e.traces.leave(c, []string{byCloud}, commandLife)
+	}
+}
+
+func doubtful(b *booking.Booking) bool {
+	return b != nil && (b.Unsigned || b.CheckedInBy == booking.Cloud)
+}
+
+// doubted is a chain with the word of the cloud in it, if that began it: by the booking
+// of a trigger, or by a command to a device.
+func doubted(e *Engine, chain []string, t *trigger, deviceType string) []string {
+	b, err := e.o.Booking(t.booking)
+	told := e.traces.of(traceKey{idOf(t.space), deviceType, anySub}) != nil
+	if !slices.Contains(chain, byCloud) && (told || err == nil && doubtful(&b)) {
+		return append([]string{byCloud}, chain...)
+	}
+	return chain
+}
+
+// unsignedRefusal says why a rule may not open a door in a chain; nil: it may.
+func unsignedRefusal(e *Engine, act rule.Action, chain []string) error {
+	if !unlocks(act) || !slices.Contains(chain, byCloud) || e.o.Unsigned() {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "", "an unsigned word of the cloud, or a calendar by plain http, led to this, and that opens no door (doors.unsigned): send a signed command for the lock")
+}

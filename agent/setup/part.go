@@ -1,0 +1,145 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Part is a kind of thing that a board has, and a device uses.
+type Part int
+
+// The parts; 0: it is none.
+const (
+	Lines Part = iota + 1
+	Channels
+	Ports
+	Chips
+	Cameras
+)
+
+var partNames = map[Part]string{Lines: "line", Channels: "channel", Ports: "port", Chips: "chip", Cameras: "camera"}
+
+// Free are those of a kind that the board has and nobody uses, as the configuration names
+// them.
+func (b *Board) Free(p Part) (all []string) {
+	switch p {
+	case Chips:
+		for _, c := range b.Chips {
+			all = append(all, fmt.Sprintf("%s/%#x/%s", c.Bus, c.Address, c.Model))
+		}
+	case Cameras:
+		for _, c := range b.Cameras {
+			all = append(all, c.Path)
+		}
+	default:
+		if names := b.names(p); names != nil {
+			all = slices.Clone(*names)
+		}
+	}
+	return all
+}
+
+func (b *Board) names(p Part) *[]string {
+	return map[Part]*[]string{Lines: &b.Lines, Channels: &b.Channels, Ports: &b.Ports}[p]
+}
+
+// Take takes one from those that are free.
+func (b *Board) Take(p Part, name string) {
+	at := slices.Index(b.Free(p), name)
+	switch names := b.names(p); {
+	case at < 0:
+	case p == Chips:
+		b.Chips = slices.Delete(slices.Clone(b.Chips), at, at+1)
+	case p == Cameras:
+		b.Cameras = slices.Delete(slices.Clone(b.Cameras), at, at+1)
+	default:
+		*names = slices.Delete(slices.Clone(*names), at, at+1)
+	}
+}
+
+// Judge refuses what is no free part of the board. On a machine that has none of the
+// kind, which may be no board, every name is taken that can be one.
+func (b *Board) Judge(p Part, name string) error {
+	free, wrong := b.Free(p), ""
+	switch {
+	case p == 0 || slices.Contains(free, name):
+		return nil
+	case p == Lines:
+		wrong = Misnamed(name)
+	case p == Channels:
+		wrong = MisnamedChannel(name)
+	case p == Cameras: // one that is not plugged in yet has a path too
+		if strings.HasPrefix(name, "/dev/") {
+			return nil
+		}
+		wrong = "want /dev/v4l/by-id/..."
+	}
+	if wrong == "" && len(free) > 0 {
+		wrong = "there is no free " + partNames[p] + " here"
+	}
+	if wrong != "" {
+		return errors.New(wrong)
+	}
+	return nil
+}
+
+// notLines are what people call a line that the kernel calls otherwise: by the number
+// of the chip's manual, with or without a word, and by the pin of the header.
+var (
+	notLines    = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
+	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*\d{1,2})$`)
+	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
+)
+
+// Misnamed says why a name cannot be that of a GPIO line, empty: it can.
+func Misnamed(line string) string {
+	const how = "roomgate setup shows the names that the kernel has for the lines of a board"
+	if m := notLines.FindStringSubmatch(line); m != nil {
+		return fmt.Sprintf("is no name of a line: want GPIO%s if that is the GPIO number on a Raspberry Pi (not the pin of the header); %s", strings.TrimLeft(m[1], "0"), how)
+	}
+	if headerPin.MatchString(line) {
+		return "is a pin of the header, which has no name in the kernel: want the GPIO number beside it, as GPIO17 for pin 11 of a Raspberry Pi; " + how
+	}
+	return ""
+}
+
+// MisnamedChannel says why a name cannot be that of a PWM channel, empty: it can.
+func MisnamedChannel(channel string) string {
+	if notChannels.MatchString(channel) {
+		return "is no name of a channel: want chip and number, as pwmchip0/0; roomgate setup shows those of this board"
+	}
+	return ""
+}
+
+// CheckID refuses what cannot be an id or a user's name.
+func CheckID(s string) error {
+	if len(s) > 64 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		return errors.New("want 1 to 64 of a-z A-Z 0-9 . _ -")
+	}
+	return nil
+}
+
+// chipKey is the question whose answer is three options.
+const chipKey = "chip"
+
+// chip reads a bus, an address and a model, as i2c-1/0x48/tmp102.
+func chip(s string) (a Answer, err error) {
+	part := strings.Split(s, "/")
+	if len(part) != 3 || part[0] == "" || part[2] == "" {
+		return a, errors.New("want bus, address and chip, as i2c-1/0x48/tmp102")
+	}
+	address, err := strconv.ParseUint(part[1], 0, 7)
+	if err != nil {
+		return a, errors.New("want the address of the chip, as 0x48 in i2c-1/0x48/tmp102")
+	}
+	return Answer{part[0], uint16(address), part[2]}, nil
+}
+
+func chipPath(s string) error {
+	_, err := chip(s)
+	return err
+}

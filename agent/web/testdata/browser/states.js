@@ -1,0 +1,63 @@
+// Opens every state of the door page once, as http://gateway.test, and looks at it in
+// every size: it keeps a picture of each, and has axe look at one or two. It prints what is wrong, one line each.
+'use strict';
+const { chromium } = require(process.env.MODULES + '/playwright-core');
+const fs = require('fs');
+const axe = fs.readFileSync(process.env.MODULES + '/axe-core/axe.min.js', 'utf8');
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const sizes = { landscape7: [800, 480], landscape8: [1024, 600], landscape10: [1280, 800], landscape15: [1920, 1080], portrait7: [480, 800], portrait10: [800, 1280], phone: [390, 844] };
+const onPhone = /^(free|reserved|checkin|busy|ending|disabled|untrusted|cloud-away|full-day|unpaired)$|\+/; // the others have the same regions, in other colours or words
+const only = (process.env.SIZES || Object.keys(sizes).join(' ')).split(' ');
+const out = process.env.OUT, states = process.env.STATES.split(' '), left = states.slice();
+const wrong = (...text) => console.log('WRONG ' + text.join(' '));
+
+async function open(page, state) {
+	const [name, panel, button] = state.split('+');
+	await page.goto('http://gateway.test/display/' + name + '#code=GOOD');
+	await page.waitForFunction(() => document.documentElement.dataset.state !== 'wait' || document.body.className === 'pairing');
+	if (panel === 'lost') {
+		await page.evaluate(() => { document.documentElement.setAttribute('data-lost', ''); document.getElementById('age').textContent = ' for 1 h 12 min'; });
+	} else if (panel) {
+		await page.click('#act-' + panel);
+		await page.waitForSelector('#panel .sheet');
+	}
+	if (button) {
+		await page.click('#' + button);
+		await page.waitForSelector('#later-back');
+	}
+}
+
+async function look(page, cdp, state, size) {
+	await page.setViewportSize({ width: sizes[size][0], height: sizes[size][1] });
+	const fit = await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => go({
+		wide: document.documentElement.scrollWidth - innerWidth, high: document.documentElement.scrollHeight - innerHeight,
+		small: Array.from(document.querySelectorAll('button,input')).filter((b) => b.offsetParent && (b.offsetHeight < 63.5 || b.offsetWidth < 63.5)).map((b) => b.id + ' ' + b.offsetWidth + 'x' + b.offsetHeight) }))));
+	if (fit.wide > 0) { wrong(size, state, 'is too wide by', fit.wide); }
+	if (fit.high > 0 && size !== 'phone') { wrong(size, state, 'is too high by', fit.high); }
+	if (fit.small.length) { wrong(size, state, 'small targets', fit.small.join(', ')); }
+	const shot = await cdp.send('Page.captureScreenshot', { format: 'png', optimizeForSpeed: true });
+	fs.writeFileSync(out + '/' + size + '-' + state.split('+').join('-') + '.png', Buffer.from(shot.data, 'base64'));
+	if (size !== 'landscape10' && !(size === 'phone' && onPhone.test(state))) { return; }
+	if (!await page.evaluate(() => Boolean(window.axe))) { await page.evaluate(axe); }
+	const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly, resultTypes: ['violations'] }), rules);
+	for (const v of found.violations) { wrong(size, state, 'axe', v.id, v.nodes.map((n) => n.html.slice(0, 120) + ' ' + (n.any[0] ? n.any[0].message : '')).join(' | ')); }
+}
+
+async function work(browser) {
+	const context = await browser.newContext({ hasTouch: true, reducedMotion: 'reduce' });
+	const page = await context.newPage(), cdp = await context.newCDPSession(page);
+	page.on('pageerror', (e) => wrong(page.url(), 'error', e.message));
+	page.on('console', (m) => { if (m.type() === 'error' && !/status of 403/.test(m.text())) { wrong(page.url(), m.text()); } });
+	for (let state; (state = left.shift());) {
+		await open(page, state);
+		for (const size of only) { await look(page, cdp, state, size); }
+	}
+	await context.close();
+}
+
+(async () => {
+	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--host-resolver-rules=MAP gateway.test 127.0.0.1:' + process.env.PORT] });
+	await Promise.all([work(browser), work(browser)]);
+	await browser.close();
+	console.log('DONE ' + states.length + ' states in ' + only.length + ' sizes');
+})().catch((e) => { console.log('WRONG ' + e.stack); process.exit(1); });

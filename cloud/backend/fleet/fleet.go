@@ -1,0 +1,211 @@
+// Package fleet is the reference backend: what a cloud has to do, on the client of package
+// backend. It keeps who is online with which release and configuration, the last rows
+// of all gateways, and the rollouts, in one file that a restart finds again, and serves them
+// over HTTP to whoever has its key.
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"roomgate/cloud/backend"
+	"roomgate/cloud/backend/rollout"
+)
+
+// Options say where the gateways are and where the backend keeps what it knows. Path,
+// Key and the URL and ClientID of Broker are required.
+type Options struct {
+	Path   string          // of the file, as one process has it open
+	Key    string          // who has it may see and do everything
+	Broker backend.Options // at which the gateways are
+	// Rows is how many rows of all gateways together are kept for who wants to look; 0: 10,000.
+	Rows int
+	Log  *slog.Logger // nil: slog.Default()
+}
+
+// Fleet is a running backend.
+type Fleet struct {
+	*rollout.Rollouts
+	o       Options
+	file    *backend.File
+	backend *backend.Backend
+}
+
+// The buckets beside those of the ledger and the rollouts.
+var (
+	gateways = []byte("roomgate.fleet") // by id: backend.Gateway
+	rows     = []byte("roomgate.rows")  // by number: Row
+)
+
+// Open opens the file. Run connects.
+func Open(o Options) (f *Fleet, err error) {
+	if o.Key == "" {
+		return nil, errors.New("the fleet has no key: make one")
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	o.Rows, o.Broker.Log = cmp.Or(o.Rows, 10_000), o.Log
+	f = &Fleet{o: o}
+	if f.backend, err = backend.Open(o.Broker); err != nil {
+		return nil, err
+	}
+	if f.file, err = backend.OpenFile(o.Path); err != nil {
+		return nil, err
+	}
+	f.Rollouts, err = rollout.Open(rollout.Options{File: f.file, Backend: f.backend, Log: o.Log})
+	if err == nil {
+		err = f.file.DB().Update(f.load)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.file.Close())
+	}
+	return f, nil
+}
+
+// load reads what the gateways have said.
+func (f *Fleet) load(tx *bbolt.Tx) error {
+	known, err := tx.CreateBucketIfNotExists(gateways)
+	if err == nil {
+		_, err = tx.CreateBucketIfNotExists(rows)
+	}
+	if err != nil {
+		return err
+	}
+	return known.ForEach(func(_, raw []byte) error {
+		var g backend.Gateway
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return err
+		}
+		f.backend.Know(g)
+		return nil
+	})
+}
+
+// Close closes the file, after Run.
+func (f *Fleet) Close() error { return f.file.Close() }
+
+// Run takes what the gateways send and goes through the rollouts, until ctx ends.
+func (f *Fleet) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	var loop sync.WaitGroup
+	defer loop.Wait()
+	defer stop()
+	loop.Go(func() { _ = f.Rollouts.Run(ctx) })
+	return f.backend.Consume(ctx, f.file, f.take)
+}
+
+// Row is a message of a gateway's log.
+type Row struct {
+	Number   uint64          `json:"number"` // rises from row to row of the backend
+	Gateway  string          `json:"gateway_id"`
+	Sequence uint64          `json:"sequence"` // rises from row to row of the gateway
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Time     time.Time       `json:"time"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// take stores what a message says.
+func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error {
+	file := tx.(backend.FileTx)
+	if err := f.Take(tx, m); err != nil {
+		return err
+	}
+	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{"presence", "heartbeat", "state"}, level) {
+		return f.keep(file.Bucket(rows), m)
+	}
+	g := backend.Gateway{ID: m.Gateway}
+	known := file.Bucket(gateways)
+	if raw := known.Get([]byte(m.Gateway)); raw != nil {
+		if err := json.Unmarshal(raw, &g); err != nil {
+			return err
+		}
+	}
+	g.Hear(m)
+	raw, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	return known.Put([]byte(m.Gateway), raw)
+}
+
+// keep stores a row, and forgets the oldest if there are too many.
+func (f *Fleet) keep(b *bbolt.Bucket, m backend.Received) error {
+	number, err := b.NextSequence()
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(Row{number, m.Gateway, m.Sequence, m.ID, m.Type, m.Time, m.Data})
+	if err != nil {
+		return err
+	}
+	if most := uint64(f.o.Rows); number > most {
+		err = b.Delete(numbered(number - most))
+	}
+	return errors.Join(err, b.Put(numbered(number), raw))
+}
+
+func numbered(number uint64) []byte { return binary.BigEndian.AppendUint64(nil, number) }
+
+// mostRows is how many Rows returns at most.
+const mostRows = 1000
+
+// Rows are those after a number, the oldest first, at most 1,000 of those that are kept.
+func (f *Fleet) Rows(after uint64) (all []Row, err error) {
+	all = []Row{}
+	err = f.file.DB().View(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(rows).Cursor()
+		for k, raw := c.Seek(numbered(after + 1)); k != nil && len(all) < mostRows; k, raw = c.Next() {
+			var r Row
+			if err := json.Unmarshal(raw, &r); err != nil {
+				return err
+			}
+			all = append(all, r)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Gateway is one as the fleet shows it.
+type Gateway struct {
+	backend.Gateway
+	Unlocked bool `json:"unlocked"` // a lock is not known to be closed
+}
+
+// Gateways are all that were ever heard, by their ids.
+func (f *Fleet) Gateways() []Gateway {
+	all := []Gateway{}
+	for _, g := range f.backend.Fleet(nil) {
+		all = append(all, Gateway{g, g.Unlocked()})
+	}
+	return all
+}
+
+// everybody are the gateways for a rollout that names none: those that are online first.
+func (f *Fleet) everybody() (ids []string) {
+	all := f.backend.Fleet(nil)
+	slices.SortStableFunc(all, func(x, y backend.Gateway) int {
+		if x.Online == y.Online {
+			return 0
+		} else if x.Online {
+			return -1
+		}
+		return 1
+	})
+	for _, g := range all {
+		ids = append(ids, g.ID)
+	}
+	return ids
+}

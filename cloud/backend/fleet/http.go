@@ -1,0 +1,137 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"roomgate/cloud/backend/rollout"
+)
+
+// maxBody bounds what a client may send, in bytes: a configuration has 4 MiB at most.
+const maxBody = 8 << 20
+
+// Handler serves the fleet to who has the key, in X-API-Key:
+//
+//	GET  /gateways                            {"gateways": [Gateway]}
+//	GET  /rows?after=NUMBER                   {"rows": [Row]}
+//	GET  /rollouts                            {"rollouts": [rollout.Rollout]}
+//	POST /rollouts                            rollout.Order -> rollout.Rollout; without gateways for all
+//	GET  /rollouts/{id}                       {"rollout": …, "steps": [rollout.Step]}
+//	POST /rollouts/{id}/pause, resume, abort  -> rollout.Rollout
+//
+// A refusal is a problem document (RFC 9457).
+func (f *Fleet) Handler() http.Handler {
+	mux := http.NewServeMux()
+	route := func(pattern string, answer func(*http.Request) (any, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if !f.holdsKey(r) {
+				refuse(w, http.StatusUnauthorized, "X-API-Key is not the key of this fleet")
+				return
+			}
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			v, err := answer(r)
+			if err != nil {
+				refuse(w, status(err), err.Error())
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cache-Control", "no-store")
+			_ = json.NewEncoder(w).Encode(v)
+		})
+	}
+	route("GET /gateways", func(*http.Request) (any, error) { return map[string]any{"gateways": f.Gateways()}, nil })
+	route("GET /rows", f.rows)
+	route("GET /rollouts", f.list)
+	route("POST /rollouts", f.begin)
+	route("GET /rollouts/{id}", f.get)
+	for does, turn := range map[string]func(string) (rollout.Rollout, error){"pause": f.Pause, "resume": f.Resume, "abort": f.Abort} {
+		route("POST /rollouts/{id}/"+does, func(r *http.Request) (any, error) { return turn(r.PathValue("id")) })
+	}
+	return mux
+}
+
+// holdsKey compares the key in constant time.
+func (f *Fleet) holdsKey(r *http.Request) bool {
+	got, want := sha256.Sum256([]byte(r.Header.Get("X-API-Key"))), sha256.Sum256([]byte(f.o.Key))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+func (f *Fleet) rows(r *http.Request) (any, error) {
+	var after uint64
+	if text := r.URL.Query().Get("after"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			return nil, fmt.Errorf("%w: after is %q: want the number of a row", errInvalid, text)
+		}
+		after = n
+	}
+	all, err := f.Rows(after)
+	return map[string]any{"rows": all}, err
+}
+
+func (f *Fleet) list(*http.Request) (any, error) {
+	all, err := f.List()
+	if all == nil {
+		all = []rollout.Rollout{}
+	}
+	return map[string]any{"rollouts": all}, err
+}
+
+func (f *Fleet) get(r *http.Request) (any, error) {
+	one, steps, err := f.Get(r.PathValue("id"))
+	return map[string]any{"rollout": one, "steps": steps}, err
+}
+
+// errInvalid is a request that cannot be read.
+var errInvalid = errors.New("the request is invalid")
+
+func (f *Fleet) begin(r *http.Request) (any, error) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errInvalid, err)
+	}
+	var o rollout.Order
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return nil, fmt.Errorf("%w: %s", errInvalid, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if o.Gateways == nil {
+		o.Gateways = f.everybody()
+	}
+	return f.Start(o)
+}
+
+// status is that of a refusal.
+func status(err error) int {
+	switch {
+	case errors.Is(err, rollout.ErrNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, rollout.ErrState), errors.Is(err, rollout.ErrBusy), errors.Is(err, rollout.ErrTooMany):
+		return http.StatusConflict
+	case errors.Is(err, rollout.ErrOrder), errors.Is(err, errInvalid):
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusInternalServerError
+}
+
+// codes are those of a problem document, by its status.
+var codes = map[int]string{http.StatusUnauthorized: "unauthorized", http.StatusNotFound: "not_found", http.StatusConflict: "conflict", http.StatusUnprocessableEntity: "invalid"}
+
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	code, known := codes[status]
+	if !known {
+		code = "internal"
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(status), "status": status, "code": code, "detail": detail})
+}

@@ -1,0 +1,163 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// maxBatch is how many messages one transaction has at most.
+const maxBatch = 256
+
+// worker takes the messages of some of the gateways.
+type worker struct {
+	*Backend
+	ledger  Ledger
+	handler Handler
+	in      chan job
+}
+
+func (w *worker) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-w.in:
+			batch := []job{first}
+			for more := true; more && len(batch) < maxBatch; {
+				select {
+				case j := <-w.in:
+					batch = append(batch, j)
+				default:
+					more = false
+				}
+			}
+			w.take(ctx, batch)
+		}
+	}
+}
+
+// take stores a batch, or each of it alone if that fails, until it is stored.
+func (w *worker) take(ctx context.Context, batch []job) {
+	for pause := time.Second; ctx.Err() == nil; pause = min(2*pause, time.Minute) {
+		err := w.store(ctx, batch)
+		if err == nil {
+			return
+		}
+		if len(batch) > 1 {
+			for i := range batch {
+				w.take(ctx, batch[i:i+1])
+			}
+			return
+		}
+		w.o.Log.Error("message of a gateway cannot be taken, trying again", "gateway", batch[0].Gateway, "type", batch[0].Type, "id", batch[0].ID, "in", pause, "reason", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// store hands a batch to the handler in one transaction.
+func (w *worker) store(ctx context.Context, batch []job) error {
+	var known map[string]*progress
+	var fresh []job
+	err := w.ledger.Update(ctx, func(tx Tx) error {
+		known, fresh = map[string]*progress{}, nil
+		for _, j := range batch {
+			if !j.row {
+				fresh = append(fresh, j)
+			}
+			if !j.row && j.first == 0 {
+				continue
+			}
+			if known[j.Gateway] == nil {
+				text, err := tx.Progress(j.Gateway)
+				if err == nil {
+					known[j.Gateway], err = readProgress(text)
+				}
+				if err != nil {
+					return fmt.Errorf("read the ledger of %s: %w", j.Gateway, err)
+				}
+			}
+			l := known[j.Gateway]
+			if j.lost.to > 0 {
+				l.close(j.lost)
+			} else if j.first > 0 && l.first == 0 {
+				l.first = j.first
+			}
+			if j.lost.to > 0 || !j.row {
+				continue
+			}
+			if l.restarted(j.BootID, j.Sequence) {
+				w.o.Log.Warn("gateway begins its sequence again", "gateway", j.Gateway, "sequence", j.Sequence)
+				*l = progress{anew: true}
+			}
+			if l.has(j.Sequence) {
+				l.again = true
+				continue
+			}
+			fresh = append(fresh, j)
+			l.add(j.BootID, j.Sequence)
+		}
+		for _, j := range fresh {
+			if err := w.handler(ctx, tx, j.Received); err != nil {
+				return err
+			}
+		}
+		for gateway, l := range known {
+			if err := tx.SetProgress(gateway, l.encode()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		w.stored(batch, fresh, known)
+	}
+	return err
+}
+
+// stored tells everybody who waits for what is committed.
+func (w *worker) stored(batch, fresh []job, known map[string]*progress) {
+	w.mu.Lock()
+	for gateway, l := range known {
+		w.follow(gateway, l)
+	}
+	for _, j := range batch {
+		if j.row && j.lost.to == 0 {
+			w.progress[j.Gateway].saw(j.Sequence, time.Now())
+		} else if j.Retained {
+			w.keep(j.topic, j.ID)
+		}
+	}
+	for _, j := range fresh {
+		w.hear(j)
+	}
+	w.mu.Unlock()
+	for _, j := range batch {
+		j.taken()
+	}
+}
+
+// follow takes over how far the rows of a gateway are committed. The caller has the lock.
+func (b *Backend) follow(gateway string, l *progress) {
+	have := b.progress[gateway]
+	if have == nil {
+		have = &progress{}
+		b.progress[gateway] = have
+	}
+	if l.anew {
+		*have = progress{}
+	}
+	have.again = have.again || l.again // it did not hear the acknowledgement
+	have.ranges, have.boots, have.first = l.ranges, l.boots, l.first
+}
+
+// keep remembers the retained message that was handed on last. The caller has the lock.
+func (b *Backend) keep(topic, id string) {
+	if len(b.kept) >= maxKept {
+		clear(b.kept)
+	}
+	b.kept[topic] = id
+}

@@ -1,0 +1,6 @@
+//go:build !integration || race
+
+package broker
+
+// measured is said in measured_test.go.
+const measured = false

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"roomgate/agent/config"
+)
+
+// secretAdvice is what a configuration should say of passwords and of the files
+// that it names. It is no mistake that a file is not there: the configuration may be
+// that of another machine.
+func secretAdvice(c *config.Config) (all []configAdvice) {
+	for _, key := range c.EmptySecrets() {
+		all = append(all, configAdvice{key, "is empty", "write it in quotes, as what follows # is a comment without them, or leave the key out"})
+	}
+	for _, f := range c.Files() {
+		if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) && !config.IsCredential(f.Path) {
+			all = append(all, configAdvice{f.Key, "there is no " + f.Path + " on this machine", "write the file, or correct its path, unless the gateway runs on another machine"})
+		}
+	}
+	return all
+}
+
+// logFiles logs the files of a configuration that this process cannot read. The
+// gateway starts without them, as doors and displays need none.
+func logFiles(c *config.Config, log *slog.Logger) {
+	for _, f := range c.Files() {
+		opened, err := os.Open(f.Path)
+		if err == nil {
+			err = opened.Close()
+		}
+		if err != nil {
+			log.Error("cannot read a file of the configuration", "key", f.Key, "file", f.Path, "reason", err,
+				"fix", "write the file, correct its path, or see roomgate doctor for who may read it")
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// takenAddresses refuses a demo several of whose addresses are in use, which another demo
+// or the brokers of this machine may have, with all of them at once.
+func takenAddresses(cmd *cobra.Command) error {
+	var taken, others []string
+	for _, a := range []struct{ name, flag, usual string }{
+		{"http", "listen", demoListen}, {"room broker", "broker", demoBroker}, {"cloud broker", "cloud-listen", demoCloudListen},
+	} {
+		address, _, named := given(cmd.Flags(), a.flag)
+		if !named {
+			address = a.usual
+		}
+		l, err := net.Listen("tcp", address)
+		if err == nil {
+			err = l.Close()
+		}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			taken, others = append(taken, a.name+" "+address), append(others, "--"+a.flag+" 127.0.0.1:0")
+		}
+	}
+	if len(taken) < 2 {
+		return nil // who listens says it
+	}
+	return fail(exitFailed, "addresses are in use: %s: stop what listens there, or let the system choose others, with a folder for a second demo: %s demo %s --data demo2",
+		strings.Join(taken, ", "), program(), strings.Join(others, " "))
+}
+
+// noUpdates answers who brings a demo an update.
+var noUpdates = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	answerDoor(w, nil, errors.New("a demo takes no updates, it is the program that you have started: end it, and start the other program"))
+})
+
+// introduce shows a newcomer around.
+func (g *gateway) introduce(cmd *cobra.Command) {
+	g.say("\nmeeting spaces of gateway %s", g.config.Gateway.ID)
+	for _, s := range g.agent.Site.Spaces() {
+		var types []string
+		for _, d := range s.Devices {
+			types = append(types, d.Type)
+		}
+		g.say("  %-9s %s  %s", s.Name, s.ID, strings.Join(types, " "))
+	}
+	name := strings.ToLower(g.agent.Site.Spaces()[0].Name)
+	g.say("\nwho may sign in")
+	for _, u := range g.config.Users {
+		g.say("  %-22s %s", u.Email, u.Role)
+	}
+	g.say("\ntry in a second terminal")
+	for _, line := range []string{"device status " + name, "device action " + name + " lock open", "sim " + name + " temperature 31.5", "sim", "sim letters"} {
+		g.say("  %s %s%s", program(), line, dataFlag(cmd))
+	}
+	g.say("")
+}
+
+// showPages shows what a browser opens.
+func (g *gateway) showPages() {
+	code := g.agent.Access.Console.Lasting()
+	g.say("\nopen the console, in a browser\n  %s/console#code=%s", g.demo.at, code)
+	g.say("\nopen at the doors, in a browser")
+	for _, s := range g.agent.Site.Spaces() {
+		if code, err := g.agent.Edges.LastingCode(s.ID); err == nil { // the space is there
+			g.say("  %-9s %s/display/%s#code=%s", s.Name, g.demo.at, s.ID, code)
+		}
+	}
+	g.say("")
+}
+
+// program is how the user can call this program.
+func program() string {
+	if strings.Contains(os.Args[0], "/go-build") { // go run
+		return "go run ./cmd/roomgate"
+	}
+	return os.Args[0]
+}
+
+// dataFlag is what the other commands need to find this demo.
+func dataFlag(cmd *cobra.Command) string {
+	if !cmd.Flags().Changed("data") { // the variable serves them too
+		return ""
+	}
+	return " --data " + text(cmd, "data")
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package main
-
-// raced says that the race detector is on, which needs several times the memory.
-const raced = true

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"roomgate/agent/atomicfile"
+	"roomgate/agent/claim"
+	"roomgate/agent/config"
+
+	"roomgate/cmd/roomgate/show"
+)
+
+const (
+	// screenFile is what the attached screen shows above its login, in the
+	// runtime directory: an issue file of agetty(8). systemd/roomgate.tmpfiles
+	// leads the getty there, roomgate-screen.path makes it look again.
+	screenFile = "claim.issue"
+	// cleared is a screen on which nothing is left of a code that is used or too
+	// old (ECMA-48 section 8.3.39).
+	cleared = "\x1b[H\x1b[2J"
+	// screenPoll is how often the gateway is asked for a new code or address.
+	screenPoll = 10 * time.Second
+	// screenExamine is how often the gateway is examined for it.
+	screenExamine = time.Minute
+)
+
+// screen keeps the attached screen in step with the gateway: who and where it is, its
+// claim, and how many findings fail.
+type screen struct {
+	claim   *claim.Claim
+	name    config.Gateway
+	path    string
+	log     *slog.Logger
+	page    func() string             // where a browser of the building finds it; empty: nowhere
+	failing func(context.Context) int // findings of the doctor
+}
+
+// run writes the screen whenever what it shows changes, until ctx ends.
+func (s screen) run(ctx context.Context) error {
+	shown, failed := "?", -1 // by who ran before, and nothing examined yet
+	var examined time.Time
+	for ctx.Err() == nil {
+		changed := s.claim.Changed()
+		if text := s.text(s.claim.Status(), failed); text != shown {
+			if err := s.show(text); err != nil {
+				s.log.Warn("cannot write the attached screen: see roomgate claim and roomgate doctor", "error", err)
+			} else {
+				shown = text
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-time.After(screenPoll):
+		}
+		if ctx.Err() == nil && time.Since(examined) >= screenExamine {
+			failed, examined = s.failing(ctx), time.Now()
+		}
+	}
+	return s.show("")
+}
+
+// text is an issue file, in which a backslash begins a command. What matters most
+// stands last: a small screen scrolls.
+func (s screen) text(g claim.Status, failed int) string {
+	words := ""
+	if g.State != claim.Off {
+		words = claimShown{g, g.ClaimedAt}.text(true)
+	}
+	return cleared + strings.ReplaceAll(words+s.line(failed), `\`, `\\`) + "\n"
+}
+
+// line is who and where the gateway is, and how it is; below 0 nobody has looked yet.
+func (s screen) line(failed int) string {
+	who := s.name.ID
+	if s.name.Name != "" {
+		who += ", " + show.Plain(s.name.Name)
+	}
+	where := cmp.Or(s.page(), "no address in a network yet")
+	switch {
+	case failed < 0:
+		return fmt.Sprintf("%s: %s\n", who, where)
+	case failed == 0:
+		return fmt.Sprintf("%s: %s, nothing fails\n", who, where)
+	}
+	return fmt.Sprintf("%s: %s, %s in roomgate doctor\n", who, where, show.Count(failed, "red line"))
+}
+
+// show replaces the file as a whole; without a text there is none.
+func (s screen) show(text string) error {
+	if text == "" {
+		if err := os.Remove(s.path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return atomicfile.Write(s.path, []byte(text), nil)
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"roomgate/agent/atomicfile"
+
+	"roomgate/cmd/roomgate/show"
+)
+
+// errBack leads to the question before.
+var errBack = errors.New("back to the question before")
+
+// question is one thing that a person is asked.
+type question struct {
+	ask     string
+	usual   string // taken with the return key; "-" clears it
+	help    string // after "?"
+	choices []string
+	secret  bool
+	needed  string // why it cannot be left empty; empty: it can
+	forget  bool   // the answer is of this moment, and not offered again
+	check   func(string) error
+}
+
+// plain is the question without what the return key comes to.
+func (q question) plain() string {
+	ask, _, _ := strings.Cut(q.ask, " (return: ")
+	return ask
+}
+
+// memory is what a person has answered. Who goes back is asked everything again: what
+// was before is answered from here, in silence, and what was behind is offered.
+type memory struct {
+	given []string          // in the order of the questions
+	place int               // of the next question
+	room  int               // which of the rooms it is about, from 1; 0: none
+	typed map[string]string // the last answer to each question, by its name
+	keys  map[string]bool   // the names of secret ones
+}
+
+// name is what a question is remembered by.
+func (m *memory) name(q question) string {
+	return fmt.Sprintf("%d %s", m.room, strings.TrimSpace(q.plain()))
+}
+
+// asks says whether the next question is one that a person has not answered.
+func (m *memory) asks() bool { return m.place >= len(m.given) }
+
+func (m *memory) take(q question, said string) string {
+	m.given = append(m.given[:m.place], said)
+	m.place++
+	if !q.forget {
+		m.typed[m.name(q)] = said
+	}
+	if q.secret {
+		m.keys[m.name(q)] = true
+	}
+	return said
+}
+
+// back forgets the order of the last answer, not the answer.
+func (m *memory) back() { m.given = m.given[:len(m.given)-1] }
+
+// load remembers what was typed before and never written. The configuration that was
+// written since is newer.
+func (m *memory) load(file, configuration string) bool {
+	kept, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	if c, err := os.Stat(configuration); err == nil && c.ModTime().After(kept.ModTime()) {
+		return false
+	}
+	raw, err := os.ReadFile(file)
+	return err == nil && json.Unmarshal(raw, &m.typed) == nil && len(m.typed) > 0
+}
+
+// keep stores what was typed, without its secrets. Without anything there is no file.
+func (m *memory) keep(file string) (bool, error) {
+	open := maps.Clone(m.typed)
+	maps.DeleteFunc(open, func(name, _ string) bool { return m.keys[name] })
+	if len(open) == 0 {
+		return false, nil
+	}
+	raw, err := json.MarshalIndent(open, "", "  ")
+	if err != nil {
+		return false, err
+	}
+	return true, atomicfile.Write(file, raw, nil)
+}
+
+// put asks until the answer can be taken.
+func (w *wizard) put(q question) (string, error) {
+	if !w.memory.asks() {
+		said := w.given[w.place]
+		w.place++
+		return said, nil
+	}
+	usual, shown := q.usual, q.usual
+	if typed, before := w.typed[w.name(q)]; before {
+		if usual, shown = typed, typed; typed == "" && q.usual != "" {
+			shown = "-"
+		}
+	}
+	if q.secret && usual != "" {
+		shown = "as typed before"
+	}
+	prompt := q.ask
+	if shown != "" {
+		prompt = q.plain() + " [" + shown + "]"
+	}
+	for {
+		said, err := w.hear(prompt+": ", q.secret)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case said == "?":
+			w.explain(q)
+			continue
+		case strings.EqualFold(said, "back") && w.place == 0:
+			fmt.Fprintln(w.Out, "  this is the first question")
+			continue
+		case strings.EqualFold(said, "back"):
+			return "", errBack
+		case said == "":
+			said = usual
+		case said == "-":
+			said = ""
+		}
+		if err := q.judge(said); err != nil {
+			fmt.Fprintf(w.Out, "  %v; ? explains\n", err)
+			continue
+		}
+		return w.take(q, said), nil
+	}
+}
+
+// judge says what is wrong with an answer.
+func (q question) judge(said string) error {
+	switch {
+	case said == "" && q.needed != "":
+		return errors.New(q.needed)
+	case said == "" || q.check == nil:
+		return nil
+	}
+	return q.check(said)
+}
+
+func (w *wizard) explain(q question) {
+	fmt.Fprintln(w.Out, "  "+q.help)
+	if len(q.choices) > 0 {
+		fmt.Fprintln(w.Out, "  there is: "+show.Plain(strings.Join(q.choices, " ")))
+	}
+}
+
+// say tells something that belongs to a question, once: not when it is answered from
+// memory.
+func (w *wizard) say(format string, args ...any) {
+	if w.memory.asks() {
+		fmt.Fprintf(w.Out, format+"\n", args...)
+	}
+}
+
+func (w *wizard) yes(ask string, usual bool, help string) (bool, error) {
+	return w.decide(question{ask: ask, usual: map[bool]string{true: "y", false: "n"}[usual], help: help})
+}
+
+// decide asks for yes or no.
+func (w *wizard) decide(q question) (bool, error) {
+	q.check = func(s string) error {
+		if !slices.Contains([]string{"y", "yes", "n", "no"}, strings.ToLower(s)) {
+			return errors.New("answer y or n")
+		}
+		return nil
+	}
+	said, err := w.put(q)
+	return strings.HasPrefix(strings.ToLower(said), "y"), err
+}
+
+// hear reads a line, of a secret without its echo.
+func (w *wizard) hear(prompt string, secret bool) (string, error) {
+	if secret {
+		defer w.quiet()()
+	}
+	said, err := w.Line(w.cmd.Context(), prompt)
+	if errors.Is(err, show.ErrNobody) {
+		return "", fail(exitFailed, "nobody answers here: give the answers with --answers FILE and --yes")
+	}
+	return said, err
+}
+
+// quiet turns the echo off until what it returns is called. Where there is no
+// terminal nothing is echoed.
+func (w *wizard) quiet() func() {
+	fd := int(os.Stdin.Fd())
+	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return func() {}
+	}
+	off := *before
+	off.Lflag &^= unix.ECHO
+	_ = unix.IoctlSetTermios(fd, unix.TCSETS, &off)
+	return func() {
+		_ = unix.IoctlSetTermios(fd, unix.TCSETS, before)
+		fmt.Fprintln(w.Out)
+	}
+}

@@ -1,0 +1,151 @@
+// Goes through the pages of the console by which a building is managed, as an admin does:
+// with what they make, and what they show once. It prints what is wrong.
+'use strict';
+const { chromium } = require(process.env.MODULES + '/playwright-core');
+const fs = require('fs'), http = require('http');
+const axe = fs.readFileSync(process.env.MODULES + '/axe-core/axe.min.js', 'utf8');
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const out = process.env.OUT, room = process.env.ROOM, wrong = (...text) => console.log('WRONG ' + text.join(' '));
+let page;
+
+async function open(path) {
+	await page.goto('http://gateway.test/console/' + path);
+	await page.waitForFunction(() => document.documentElement.dataset.state === 'in');
+}
+async function look(name) {
+	await page.waitForTimeout(50);
+	await page.screenshot({ path: out + '/console-' + name + '.png' });
+	if (!await page.evaluate(() => Boolean(window.axe))) { await page.evaluate(axe); }
+	const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly, resultTypes: ['violations'] }), rules);
+	for (const v of found.violations) { wrong(name, 'axe', v.id, v.nodes.map((n) => n.html.slice(0, 160) + ' ' + (n.any[0] ? n.any[0].message : '')).join(' | ')); }
+	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	if (wide > 0) { wrong(name, 'is too wide by', wide); }
+}
+const seen = (text, at) => page.waitForFunction(([t, where]) => document.querySelector(where).textContent.includes(t), [text, at || '#parts'], { timeout: 10000 });
+const toast = (text) => seen(text, '#toast');
+// twice is a button that asks whether one is sure.
+async function twice(selector) { await page.click(selector); await page.click(selector); }
+// once is what a dialog shows only now; it is nowhere when the page is opened again.
+async function once(name, path) {
+	await page.waitForSelector('#panel dl code');
+	const secret = await page.textContent('#panel dl code');
+	await look(name);
+	await open(path);
+	if (!secret || (await page.content()).includes(secret)) { wrong(name, 'shows its secret again, or none:', secret); }
+	return secret;
+}
+
+(async () => {
+	const got = [];
+	const hook = http.createServer((r, w) => { r.resume(); got.push(r.headers); w.writeHead(204).end(); });
+	await new Promise((go) => hook.listen(0, '127.0.0.1', go));
+	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--host-resolver-rules=MAP gateway.test 127.0.0.1:' + process.env.PORT] });
+	page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+	page.on('pageerror', (e) => wrong(page.url(), 'error', e.message));
+	page.on('console', (m) => { if (m.type() === 'error') { wrong(page.url(), m.text()); } });
+	await page.goto('http://gateway.test/console' + process.env.CODE);
+	await page.waitForFunction(() => document.documentElement.dataset.state === 'in');
+	await page.click('#nav a[href="/console/manage"]');
+	await seen('Log of changes');
+	await look('manage');
+
+	await page.click('#parts a[href="/console/organizations"]');
+	await page.fill('#organization-name', 'Acme <3>');
+	await page.click('#organization-new .main');
+	await toast('Added');
+	await seen('Acme <3>');
+	await look('organizations');
+
+	await open('keys');
+	await page.fill('#key-name', 'cleaning robot');
+	await page.click('#key-new .main');
+	const key = await once('key-once', 'keys');
+	const alive = (k) => fetch('http://127.0.0.1:' + process.env.PORT + '/gateway/keys', { headers: { 'X-API-Key': k } }).then((r) => r.status);
+	if (await alive(key) !== 200) { wrong('the key that was shown is not good'); }
+	await seen('cleaning robot');
+	await look('keys');
+	await twice('tr:has-text("cleaning robot") .danger');
+	await toast('Revoked');
+	if (await alive(key) !== 401) { wrong('a revoked key is good'); }
+
+	await open('users');
+	await page.fill('#new-email', 'uma@example.com');
+	await page.fill('#new-name', 'Uma');
+	await page.click('#user-new .main');
+	await seen('uma@example.com');
+	await page.click('tr:has-text("uma@example.com") [data-open]');
+	await page.selectOption('#panel #user-role', 'operator');
+	await look('user-dialog');
+	await page.click('#user-change .main');
+	await seen('operator', '#list');
+	await look('users');
+
+	await open('webhooks');
+	await page.fill('#webhook-url', 'http://127.0.0.1:' + hook.address().port + '/rooms');
+	await page.selectOption('#webhook-of', await page.evaluate(() => Array.from(document.getElementById('webhook-of').options).find((o) => !/Acme/.test(o.text)).value));
+	await page.check('input[value="booking.created"]');
+	await page.click('#webhook-new .main');
+	await once('webhook-once', 'webhooks');
+	await look('webhooks');
+	await page.click('#list a');
+	await page.waitForSelector('#test');
+	await page.click('#test');
+	await toast('Test: delivered');
+	await seen('204 in');
+	const booked = await fetch('http://127.0.0.1:' + process.env.PORT + '/bookings', { method: 'POST', headers: { 'X-API-Key': process.env.KEY, 'Content-Type': 'application/json' }, body: JSON.stringify({ meeting_space_id: room, source: 'walk_up', minutes: 15 }) });
+	if (!booked.ok) { wrong('book', booked.status, await booked.text()); }
+	await seen('booking.created', '#list tbody');
+	await page.waitForSelector('#list tbody button');
+	await page.click('#list tbody button');
+	await toast('delivered again');
+	for (let i = 0; i < 50 && got.length < 3; i++) { await page.waitForTimeout(100); }
+	if (got.length < 3 || !got[0]['webhook-signature']) { wrong('the webhook got', got.length, 'deliveries'); }
+	await look('deliveries');
+
+	await open('rules');
+	await page.click('#rule-new');
+	await page.fill('#rule-name', 'Lights off when nobody is there');
+	await look('rule-dialog');
+	await page.click('#rule-form .main');
+	await toast('The rule is on');
+	await seen('Lights off when nobody is there');
+	await page.click('tr:has-text("Lights off") [id^=explain]');
+	await seen('without acting', '#panel');
+	await look('rule-explained');
+	await page.click('#panel-close');
+	await look('rules');
+
+	await open('codes?space=' + room);
+	await page.fill('#code-name', 'plumber');
+	await page.click('#code-new .main');
+	const digits = await once('code-once', 'codes?space=' + room);
+	if (!/^\d{6,}$/.test(digits)) { wrong('the code is', digits); }
+	await seen('plumber');
+	await look('codes');
+
+	await open('displays');
+	await page.click('#pair-' + room);
+	await page.waitForSelector('#panel .qr svg');
+	const code = await once('pairing', 'displays');
+	const r = await fetch('http://127.0.0.1:' + process.env.PORT + '/display/' + room + '/pair', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ code, serial: 'test' }) });
+	if (r.status !== 201) { wrong('the code of the dialog pairs nothing:', r.status); }
+	await seen('page at the door');
+	await seen('127.0.0.1');
+	await look('displays');
+	await twice('#list .danger');
+	await seen('None is paired');
+
+	await open('changes');
+	await seen('apiKeyRevoked');
+	await seen('edgeDeleted');
+	await look('changes');
+	await page.setViewportSize({ width: 390, height: 844 });
+	for (const name of ['manage', 'users', 'webhooks', 'rules', 'displays', 'changes']) { await open(name); await seen('', '#parts'); await look('phone-' + name); }
+	await browser.close();
+	hook.close();
+	console.log('DONE');
+})().catch(async (e) => {
+	console.log('WRONG ' + e.stack);
+	await page.screenshot({ path: out + '/console-failed.png' });
+	process.exit(1);
+});

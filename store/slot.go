@@ -1,0 +1,105 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"roomgate/store/layout"
+	"roomgate/store/pages"
+)
+
+// slot is one bucket of a tail. Its rows are contiguous.
+type slot struct {
+	name        []byte
+	seed        uint32
+	bucket      *bbolt.Bucket // nil: not made yet
+	first, last uint64        // 0: empty
+	counted     int           // what size returns; 0: not counted yet
+	saved       *Tx           // the function whose undo list holds the sequence already
+	written     bool          // this transaction has put a row here
+	page        bool          // it is to have a page of its own
+}
+
+func newSlot(tx *bbolt.Tx, name []byte) slot {
+	s := slot{name: name, seed: pages.Seed(name), bucket: tx.Bucket(name)}
+	if s.bucket == nil {
+		return s
+	}
+	if s.first = layout.First(s.bucket, 1); s.first > 0 {
+		k, _ := s.bucket.Cursor().Last()
+		s.last = binary.BigEndian.Uint64(k)
+	}
+	return s
+}
+
+// rowSize is what a row takes of a page.
+func rowSize(raw []byte) int { return elementHeader + 8 + len(raw) }
+
+// size is what all rows take of a page.
+func (s *slot) size() int {
+	if s.counted > 0 || s.first == 0 {
+		return s.counted
+	}
+	c := s.bucket.Cursor()
+	for k, raw := c.Seek(layout.Key(s.first)); k != nil; k, raw = c.Next() {
+		s.counted += rowSize(raw)
+	}
+	return s.counted
+}
+
+// put appends a row, which gets its seal here.
+func (s *slot) put(tx *Tx, key, raw []byte) (err error) {
+	if s.bucket == nil {
+		if s.bucket, err = tx.writable(s.name); err != nil {
+			return err
+		}
+	}
+	seq := binary.BigEndian.Uint64(key)
+	if err := tx.setSequence(s.bucket, &s.saved, seq); err != nil {
+		return err
+	}
+	s.counted = s.size() + rowSize(raw)
+	if s.last, s.written = seq, true; s.first == 0 {
+		s.first = seq
+	}
+	pages.Seal(s.seed, key, raw)
+	return errors.Join(tx.replace(s.bucket, key, nil, raw), s.fill(tx, s.page && s.counted < tailLeast))
+}
+
+// fill keeps a page from the page of all buckets, where bbolt puts what is small, as long as its rows are few.
+func (s *slot) fill(tx *Tx, few bool) error {
+	is := s.bucket.Get(layout.StateKey)
+	if few == (is != nil) {
+		return nil
+	}
+	if !few {
+		return tx.remove(s.bucket, layout.StateKey, is)
+	}
+	raw, err := tx.enc.Encode(s.seed, layout.StateKey, layout.Filler{Filler: strings.Repeat(" ", tailLeast)})
+	return errors.Join(err, tx.replace(s.bucket, layout.StateKey, nil, raw))
+}
+
+// empty gives all rows to another bucket, oldest first, sealed for it.
+func (s *slot) empty(tx *Tx, seed uint32, put func(key, raw []byte) error) error {
+	for ; s.first != 0 && s.first <= s.last; s.first++ {
+		key := layout.Key(s.first)
+		raw := s.bucket.Get(key)
+		if raw == nil {
+			continue
+		}
+		if err := put(key, layout.Resealed(s.seed, seed, key, raw)); err != nil {
+			return err
+		}
+		if err := tx.remove(s.bucket, key, raw); err != nil {
+			return err
+		}
+	}
+	if s.first == 0 {
+		return nil
+	}
+	s.first, s.last, s.counted = 0, 0, 0
+	return s.fill(tx, false)
+}
