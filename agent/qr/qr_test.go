@@ -140,3 +140,24 @@ func TestTooLong(t *testing.T) {
 		t.Error("a text that is too long is taken")
 	}
 }
+
+// TestEveryCodeIsRead: also those of which the decoder does not find the corners.
+func TestEveryCodeIsRead(t *testing.T) {
+	for i := range 300 {
+		want := fmt.Sprintf("http://gateway.local:8080/display/aurora#code=%08X", i*0x9e3779b1&0xffffffff)
+		code, err := New(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := image.NewGray(image.Rect(0, 0, code.side()*pixels, code.side()*pixels))
+		for i := range p.Pix {
+			if x, y := i%p.Stride, i/p.Stride; !code.dark(x/pixels, y/pixels) {
+				p.Pix[i] = 255
+			}
+		}
+		got := read(t, p)
+		if got != want {
+			t.Fatalf("read %q, want %q", got, want)
+		}
+	}
+}
