@@ -5,23 +5,29 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"roomgate/agent/printable"
+	"sync"
 	"unicode/utf8"
+
+	"roomgate/agent/printable"
 )
 
 // Safe is what people read with what they must not meet in it written as it is in
 // JSON, \u009b: the controls of C1, which some terminals obey (ECMA-48 section
 // 8.3), and the marks that turn the direction of a text around (UAX 9), by which
 // a name shows as another. Bytes that are no UTF-8 are a question mark. What is
-// JSON stays the same JSON.
+// JSON stays the same JSON. Several loggers share one, each with a lock of its
+// own, so it has one too.
 type Safe struct {
 	Out  io.Writer
+	mu   sync.Mutex
 	tail []byte // the beginning of a character whose end is not written yet
 }
 
 // Write writes all of p but a character that is cut off at its end, which comes
 // with the next.
 func (s *Safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	text := append(s.tail, p...)
 	s.tail = nil
 	var safe bytes.Buffer

@@ -3,8 +3,10 @@ package show
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 )
@@ -69,5 +71,23 @@ func TestPlainHasNoMarks(t *testing.T) {
 	got := Plain("a\x1b[2J" + misleading())
 	if unsafeIn(got) != nil || strings.ContainsFunc(got, unicode.IsControl) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSafeForSeveralLoggers: the demo's cloud and its gateway write to one terminal.
+func TestSafeForSeveralLoggers(t *testing.T) {
+	var out strings.Builder
+	s := &Safe{Out: &out}
+	var writers sync.WaitGroup
+	for range 8 {
+		writers.Go(func() {
+			for range 200 {
+				fmt.Fprintln(s, "über")
+			}
+		})
+	}
+	writers.Wait()
+	if want := strings.Repeat("über\n", 8*200); out.String() != want {
+		t.Errorf("%d bytes, want %d whole lines", out.Len(), 8*200)
 	}
 }
