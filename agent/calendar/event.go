@@ -3,10 +3,11 @@ package calendar
 import (
 	"errors"
 	"fmt"
-	"roomgate/agent/printable"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"roomgate/agent/printable"
 )
 
 const (

@@ -7,10 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"roomgate/agent/printable"
 	"strconv"
 	"strings"
 	"sync"
+
+	"roomgate/agent/printable"
 )
 
 // socket is where journald takes native messages

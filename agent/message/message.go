@@ -9,9 +9,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"regexp"
-	"roomgate/agent/printable"
 	"strings"
 	"time"
+
+	"roomgate/agent/printable"
 )
 
 const (

@@ -3,11 +3,12 @@ package rule
 import (
 	"encoding/json"
 	"regexp"
-	"roomgate/agent/printable"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"roomgate/agent/printable"
 )
 
 const (

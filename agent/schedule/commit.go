@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
+
 	"roomgate/agent/booking"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/store"
-	"slices"
-	"time"
 )
 
 // levelBooking is the topic level on which bookings go up.

@@ -5,9 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
-	"roomgate/agent/printable"
 	"strings"
 	"time"
+
+	"roomgate/agent/printable"
 )
 
 const (
