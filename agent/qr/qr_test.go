@@ -144,7 +144,7 @@ func TestTooLong(t *testing.T) {
 // TestEveryCodeIsRead: also those of which the decoder does not find the corners.
 func TestEveryCodeIsRead(t *testing.T) {
 	for i := range 300 {
-		want := fmt.Sprintf("http://gateway.local:8080/display/aurora#code=%08X", i*0x9e3779b1&0xffffffff)
+		want := fmt.Sprintf("http://gateway.local:8080/display/aurora#code=%08X", uint32(i)*0x9e3779b1)
 		code, err := New(want)
 		if err != nil {
 			t.Fatal(err)
