@@ -233,7 +233,7 @@ func TestLinkGoesToTheNextMosquitto(t *testing.T) {
 		if took := (<-up).Sub(began); took >= 2*time.Second {
 			t.Errorf("it took %v to the next broker", took)
 		}
-		first.start() // the second dies next
+		dead.start() // the other one dies next
 	}
 	for began := time.Now(); u.Stats().Acked < 150; time.Sleep(10 * time.Millisecond) { // until another process has answered
 		if time.Since(began) > 10*time.Second {
