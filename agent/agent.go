@@ -17,6 +17,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
@@ -101,8 +102,9 @@ type Agent struct {
 	db    *store.DB
 	clock *timekeeper.Keeper
 
-	keys *auth.Keys // made of the device secret
-	mail *mail.Queue
+	keys    *auth.Keys // made of the device secret
+	signers *doorsign.Signers
+	mail    *mail.Queue
 }
 
 // Close lets the database go. Run must have returned.
