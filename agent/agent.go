@@ -97,13 +97,16 @@ type Agent struct {
 	Health   *health.Monitor      // readiness, metrics, heartbeat
 	Managed  *cloudconfig.Managed // the configuration that the cloud sends
 
+	foundation
+}
+
+// foundation is what the nouns stand on.
+type foundation struct {
 	options Options // without the system key
-
-	db    *store.DB
-	clock *timekeeper.Keeper
-
-	keys    *auth.Keys // made of the device secret
-	signers *doorsign.Signers
+	db      *store.DB
+	clock   *timekeeper.Keeper
+	keys    *auth.Keys        // made of the device secret
+	signers *doorsign.Signers // of what opens doors
 	mail    *mail.Queue
 }
 

@@ -37,7 +37,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{options: o, Cloud: cloudlink.New(o.Config.Gateway.ID)}
+	a := &Agent{foundation: foundation{options: o}, Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Progress: o.Progress, Reserve: device.Reserve, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
