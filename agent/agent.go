@@ -17,6 +17,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
@@ -96,13 +97,17 @@ type Agent struct {
 	Health   *health.Monitor      // readiness, metrics, heartbeat
 	Managed  *cloudconfig.Managed // the configuration that the cloud sends
 
+	foundation
+}
+
+// foundation is what the nouns stand on.
+type foundation struct {
 	options Options // without the system key
-
-	db    *store.DB
-	clock *timekeeper.Keeper
-
-	keys *auth.Keys // made of the device secret
-	mail *mail.Queue
+	db      *store.DB
+	clock   *timekeeper.Keeper
+	keys    *auth.Keys        // made of the device secret
+	signers *doorsign.Signers // of what opens doors
+	mail    *mail.Queue
 }
 
 // Close lets the database go. Run must have returned.

@@ -206,7 +206,7 @@ func TestSignedDoorOnAFullDisk(t *testing.T) {
 		r.stop()
 		r = openRig(t, rigOptions{dir: cut, yaml: withDoor, bench: bench, dial: noCloud}) // nothing of the reserve is written yet
 		used := device.Count{Key: cloud.KeyID(publicKey("cloud").Public), N: 9}
-		if err := r.Claim.Signers().Counters().Hold(used, func() error { return nil }); problem.As(err) == nil || problem.As(err).Code != problem.Conflict {
+		if err := r.signers.Counters().Hold(used, func() error { return nil }); problem.As(err) == nil || problem.As(err).Code != problem.Conflict {
 			t.Errorf("its counter right after the start: %v", err)
 		}
 		if err := r.Close(); err != nil {

@@ -52,7 +52,7 @@ func TestSignedRevisionOutlivesTheClaim(t *testing.T) {
 				t.Fatal(got)
 			}
 		}
-		if err := r.Events.Commit(t.Context(), r.Claim.Signers().StageNone()); err != nil {
+		if err := r.Events.Commit(t.Context(), r.signers.StageNone()); err != nil {
 			t.Fatal(err)
 		}
 		r.down("config", "between", `{"revision":8,"unlock_codes":[]}`, time.Now())

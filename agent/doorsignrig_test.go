@@ -26,7 +26,7 @@ func publicKey(name string, may ...string) doorsign.Key {
 // hold makes those the keys of the building.
 func (r *rig) hold(all ...doorsign.Key) {
 	r.t.Helper()
-	s, err := r.Claim.Signers().Stage(all)
+	s, err := r.signers.Stage(all)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
@@ -21,6 +22,7 @@ import (
 // down takes what comes down from the cloud to the noun that it is for.
 type down struct {
 	claim    *claim.Claim
+	signers  *doorsign.Signers
 	commands *device.Commands
 	bookings *schedule.Book
 	managed  *cloudconfig.Managed
@@ -31,7 +33,7 @@ type down struct {
 func (d down) handlers() map[string]cloudlink.Handler {
 	return map[string]cloudlink.Handler{
 		"command": func(ctx context.Context, e cloud.Envelope) error {
-			return cloudcommand.Take(ctx, d.commands, d.claim.Signers(), e)
+			return cloudcommand.Take(ctx, d.commands, d.signers, e)
 		},
 		"schedule": d.parts.Take("schedule", false, d.takeSchedule),
 		"config":   d.takeConfig,

@@ -1,11 +1,6 @@
 package agent
 
 import (
-	"crypto/x509"
-	"errors"
-	"log/slog"
-	"net/http"
-	"os"
 	"slices"
 
 	"roomgate/agent/access"
@@ -13,7 +8,6 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
-	"roomgate/agent/push"
 	"roomgate/agent/schedule"
 )
 
@@ -48,33 +42,4 @@ func hasTopic(people []config.Person, push config.Push, organization, topic stri
 	return slices.ContainsFunc(people, func(p config.Person) bool {
 		return p.OrganizationID == organization && p.Enabled && push.TopicOf(p) == topic
 	})
-}
-
-// pushGateway is the configured one, nil without one. It is reached with the
-// client, or if that is nil as the configuration says.
-func pushGateway(c config.Push, client *http.Client, log *slog.Logger) *push.Gateway {
-	if c.URL == "" {
-		return nil
-	}
-	if client == nil {
-		client = push.NewClient(pushAuthorities(c, log))
-	}
-	return push.New(c.URL, func() (string, error) { return c.Token.Reveal(c.TokenFile) }, client)
-}
-
-// pushAuthorities are those that the configuration trusts; nil: the system's. A
-// file that cannot be read is no reason not to start: then nothing is sent.
-func pushAuthorities(c config.Push, log *slog.Logger) *x509.CertPool {
-	if c.CAFile == "" {
-		return nil
-	}
-	pool := x509.NewCertPool()
-	pem, err := os.ReadFile(c.CAFile)
-	if err == nil && !pool.AppendCertsFromPEM(pem) {
-		err = errors.New("it holds no certificate")
-	}
-	if err != nil {
-		log.Error("push.ca_file cannot be read, so no push gateway is trusted: correct it and start again", "file", c.CAFile, "error", err)
-	}
-	return pool
 }

@@ -10,9 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"roomgate/agent/claim"
 	"roomgate/agent/cloudconfig"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/device"
+	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
@@ -35,7 +37,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Agent{options: o, Cloud: cloudlink.New(o.Config.Gateway.ID)}
+	a := &Agent{foundation: foundation{options: o}, Cloud: cloudlink.New(o.Config.Gateway.ID)}
 	db, _, err := store.Open(ctx, filepath.Join(o.DataDir, Database), store.Options{
 		Progress: o.Progress, Reserve: device.Reserve, Names: buckets(), Age: rowAge, Schema: Schema, MaxSize: int64(o.Config.Store.MaxSize), Log: o.Log})
 	if err != nil {
@@ -70,7 +72,10 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if err := a.Bookings.SealLinks(ctx); err != nil {
 		return fmt.Errorf("seal the addresses of calendars: %w", err)
 	}
-	if err = openClaim(ctx, a); err != nil {
+	if a.signers, err = doorsign.Open(ctx, signerOptions(a)); err != nil {
+		return fmt.Errorf("load the keys that the cloud signs with: %w", err)
+	}
+	if a.Claim, err = claim.Open(ctx, claimOptions(a)); err != nil {
 		return fmt.Errorf("load the gateway's claim: %w", err)
 	}
 	if a.Edges, err = edge.Open(ctx, edgeOptions(a)); err != nil {

@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"context"
 	"sync/atomic"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
-	"roomgate/agent/homeassistant"
 	"roomgate/agent/problem"
 	"roomgate/agent/roomcontrol"
 	"roomgate/agent/rule/engine"
@@ -16,44 +14,6 @@ import (
 	"roomgate/agent/unlock"
 	"roomgate/drivers"
 )
-
-// homeAssistantOptions are what Home Assistant is told from.
-func homeAssistantOptions(a *Agent) homeassistant.Options {
-	settings := a.options.Config.Broker.HomeAssistant
-	settings.Publish = settings.Publish && a.options.Config.Broker.Listen != "" // else there is no room broker
-	return homeassistant.Options{
-		Settings: settings, Gateway: a.options.Config.Gateway.ID, Version: a.options.Version, Dial: a.options.Buses.Dial, Log: a.options.Log,
-		Devices: func() []homeassistant.Device { return roomDevices(a.Site.Spaces()) }, Replaced: a.Site.Replaced, Changed: a.Events.Changed,
-		Status: func(d homeassistant.Device, sub string) (homeassistant.Reading, bool) {
-			r, err := a.Site.Status(d.SpaceID, d.Type, sub)
-			return homeassistant.Reading{Value: r.Value, Offline: r.Offline(), Details: r.Details}, err == nil
-		},
-		Describe: func(d homeassistant.Device) drivers.Description {
-			if found, err := a.Site.Device(d.SpaceID, d.Type); err == nil {
-				return found.Describe()
-			}
-			return drivers.Description{} // one that is gone takes no action
-		},
-		Do: func(ctx context.Context, c homeassistant.Command) error {
-			_, err := a.Commands.Accept(ctx, device.Command{Space: c.SpaceID, DeviceType: c.Type, SubDevice: c.Sub, Action: c.Action, Value: c.Value,
-				TTL: homeassistant.CommandLife, Via: device.ViaRoom, By: "room broker"})
-			return err
-		},
-	}
-}
-
-// roomDevices are those that Home Assistant is told of: not the ones that are
-// off by their configuration and still are.
-func roomDevices(spaces []*site.Space) (all []homeassistant.Device) {
-	for _, s := range spaces {
-		for _, d := range s.Devices {
-			if d.Enabled || d.Live().Enabled {
-				all = append(all, homeassistant.Device{ID: d.ID, Type: d.Type, SpaceID: s.ID, Space: s.Name})
-			}
-		}
-	}
-	return all
-}
 
 // scheduleOptions open the schedules of the meeting spaces.
 func scheduleOptions(a *Agent) schedule.Options {
@@ -85,7 +45,7 @@ func commandsOptions(a *Agent) device.CommandsOptions {
 	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.options.Config.Cloud.CommandTTL,
 		Find:     func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) },
 		Obeyed:   func(c device.Command) { a.Rules.Note(c) },
-		Counters: func() device.Counters { return a.Claim.Signers().Counters() }}
+		Counters: func() device.Counters { return a.signers.Counters() }}
 }
 
 // siteOptions are what the meeting spaces and devices stand on.
@@ -99,7 +59,7 @@ func siteOptions(a *Agent) site.Options {
 // unlockOptions are what the codes of the doors stand on.
 func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), Unsigned: func() bool { return a.Claim.Signers().Unsigned() },
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), Unsigned: a.signers.Unsigned,
 		Door: func(spaceID string) (unlock.Door, error) {
 			s, err := a.Site.Space(spaceID)
 			if err != nil {
@@ -139,7 +99,7 @@ func ruleOptions(a *Agent) engine.Options {
 	var last atomic.Pointer[ruled] // an event asks for it several times
 	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages,
 		Booking: a.Bookings.Get, Ready: a.Health.Ready, Owner: ownerOf(a),
-		Unsigned: func() bool { return a.Claim.Signers().Unsigned() },
+		Unsigned: a.signers.Unsigned,
 		Site: func() *engine.Site {
 			x := a.Site.Now()
 			if r := last.Load(); r != nil && r.of == x {

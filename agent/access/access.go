@@ -55,11 +55,8 @@ type Directory struct {
 	keys    *auth.Keys
 	moment  func() auth.Moment
 	log     *slog.Logger
-	newKey  string // that Open made
 
-	keyring atomic.Pointer[keyring]
-	keyTurn sync.Mutex // of who changes the keyring
-
+	keyring keyring
 	users   atomic.Pointer[roster]
 	turn    sync.Mutex // of who changes the users
 	signing signing    // of tokens
@@ -82,9 +79,10 @@ func Open(ctx context.Context, o Options) (*Directory, error) {
 		asked: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
 		tried: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
 		Mails: o.Mail != nil}
+	d.keyring.db, d.keyring.moment, d.keyring.log = o.DB, o.Moment, o.Log
 	d.signing.options, d.signing.signOut = o, d.changed.Wake
 	d.Console = newConsoleCodes(o, &d.signing)
-	if err := d.loadKeys(ctx, given); err != nil {
+	if err := d.keyring.load(ctx, given); err != nil {
 		return nil, fmt.Errorf("load the keys: %w", err)
 	}
 	if err := errors.Join(d.loadUsers(o.People), d.signing.load(ctx), d.ended.load(d.db)); err != nil {
@@ -104,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Directory, error) {
 // Run stores when keys were used and changes the signing key until ctx ends.
 func (d *Directory) Run(ctx context.Context) error {
 	var loops errgroup.Group
-	loops.Go(func() error { return d.keepLastUse(ctx) })
+	loops.Go(func() error { return d.keyring.keepLastUse(ctx) })
 	loops.Go(func() error { return d.signing.run(ctx) })
 	return loops.Wait()
 }

@@ -121,8 +121,8 @@ func (d *Directory) RenameOrganization(ctx context.Context, id, name string) (o 
 func (d *Directory) RemoveOrganization(ctx context.Context, id string) error {
 	d.turn.Lock()
 	defer d.turn.Unlock()
-	d.keyTurn.Lock()
-	defer d.keyTurn.Unlock()
+	d.keyring.turn.Lock()
+	defer d.keyring.turn.Unlock()
 	if _, err := d.Organization(id); err != nil {
 		return err
 	}
@@ -131,12 +131,12 @@ func (d *Directory) RemoveOrganization(ctx context.Context, id string) error {
 		has = d.options.Holdings(id)
 	}
 	users := len(slices.DeleteFunc(d.Users(), func(u User) bool { return u.OrganizationID != id }))
-	byID, keys := maps.Clone(d.keyring.Load().byID), 0
+	byID, keys := maps.Clone(d.keyring.held().byID), 0
 	var dead []string
 	for _, k := range byID {
 		switch {
 		case k.OrganizationID != id:
-		case d.good(k):
+		case d.keyring.good(k):
 			keys++
 		default:
 			dead = append(dead, k.ID)
@@ -163,7 +163,7 @@ func (d *Directory) RemoveOrganization(ctx context.Context, id string) error {
 	for _, key := range dead {
 		delete(byID, key)
 	}
-	d.keyring.Store(newKeyring(byID))
+	d.keyring.now.Store(newHeldKeys(byID))
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (d *Directory) CreateOrgKey(ctx context.Context, organizationID, name strin
 		return Key{}, "", err
 	}
 	secret := auth.NewAPISecret(auth.OrganizationPrefix)
-	k, err := d.putKey(ctx, Key{ID: ulid.Make().String(), Name: name, Expires: expires, Kind: KindOrganization,
+	k, err := d.keyring.put(ctx, Key{ID: ulid.Make().String(), Name: name, Expires: expires, Kind: KindOrganization,
 		OrganizationID: organizationID, Permissions: set}, secret)
 	return k, secret, err
 }
@@ -53,7 +53,7 @@ func (d *Directory) OrgKeys(organizationID string) ([]Key, error) {
 	if _, err := d.Organization(organizationID); err != nil {
 		return nil, err
 	}
-	return d.keysOf(func(k Key) bool { return k.Kind == KindOrganization && k.OrganizationID == organizationID }), nil
+	return d.keyring.of(func(k Key) bool { return k.Kind == KindOrganization && k.OrganizationID == organizationID }), nil
 }
 
 // RevokeOrgKey ends a key of an organization at once. That of another is not

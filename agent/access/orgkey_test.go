@@ -152,7 +152,7 @@ func TestKeysBuyTokens(t *testing.T) {
 		r.wantToken(t, "of a revoked key", token, false)
 
 		system := r.Keys()[0]
-		sp := r.keyring.Load().byID[system.ID].principal()
+		sp := r.keyring.held().byID[system.ID].principal()
 		all, _, _ := r.Token(sp, nil, 0)
 		some, _, _ := r.Token(sp, auth.All.Names(), 0)
 		if got, err := r.AuthenticateToken(all); err != nil || !got.System() || got.Permissions != auth.All {
@@ -173,12 +173,12 @@ func TestFullKeyring(t *testing.T) {
 		k := Key{ID: fmt.Sprint(i), Created: time.Unix(int64(i), 0), Revoked: i == 7 || i == 5}
 		full[k.ID] = hold(storedKey{k, make([]byte, 32)})
 	}
-	r.keyring.Store(newKeyring(full))
+	r.keyring.now.Store(newHeldKeys(full))
 	for _, gone := range []string{"5", "7"} {
 		if _, _, err := r.CreateKey(t.Context(), "x", time.Time{}); err != nil {
 			t.Fatal(err)
 		}
-		if r.keyring.Load().byID[gone] != nil || len(r.keyring.Load().byID) != maxKeys {
+		if r.keyring.held().byID[gone] != nil || len(r.keyring.held().byID) != maxKeys {
 			t.Errorf("%s is still there", gone)
 		}
 	}
@@ -195,13 +195,13 @@ func TestOneOrganizationLeavesRoomForKeys(t *testing.T) {
 	if _, err := r.CreateOrganization(t.Context(), otherOrg, "Other"); err != nil {
 		t.Fatal(err)
 	}
-	full := maps.Clone(r.keyring.Load().byID)
+	full := maps.Clone(r.keyring.held().byID)
 	for i := range maxKeysOfOrg {
 		k := Key{ID: fmt.Sprint("own", i), Kind: KindOrganization, OrganizationID: org, Created: time.Unix(int64(i+9), 0), Revoked: i == 7}
 		full[k.ID] = hold(storedKey{k, make([]byte, 32)})
 	}
 	full["theirs"] = hold(storedKey{Key{ID: "theirs", Kind: KindOrganization, OrganizationID: otherOrg, Created: time.Unix(1, 0), Revoked: true}, make([]byte, 32)})
-	r.keyring.Store(newKeyring(full))
+	r.keyring.now.Store(newHeldKeys(full))
 	add := func(organization string) error {
 		_, _, err := r.CreateOrgKey(t.Context(), organization, "x", []string{"devices:read"}, time.Time{})
 		return err
@@ -209,7 +209,7 @@ func TestOneOrganizationLeavesRoomForKeys(t *testing.T) {
 	if err := add(org); err != nil {
 		t.Errorf("in the place of a revoked one: %v", err)
 	}
-	if now := r.keyring.Load().byID; now["own7"] != nil || now["theirs"] == nil {
+	if now := r.keyring.held().byID; now["own7"] != nil || now["theirs"] == nil {
 		t.Error("another key than its own revoked one is forgotten")
 	}
 	if p := problem.As(add(org)); p == nil || p.Code != problem.Full || p.Field != "organization_id" {

@@ -181,7 +181,7 @@ func TestOrganizationsAreRenamedAndRemoved(t *testing.T) {
 	if _, err := r.Organization(acme.ID); problem.As(err).Code != problem.NotFound {
 		t.Errorf("still there: %v", err)
 	}
-	if _, ok := r.keyring.Load().byID[key.ID]; ok {
+	if _, ok := r.keyring.held().byID[key.ID]; ok {
 		t.Error("its revoked key is kept")
 	}
 	if err := r.RemoveOrganization(t.Context(), acme.ID); problem.As(err).Code != problem.NotFound {

@@ -69,7 +69,7 @@ func (p Principal) System() bool { return p.Admin && !p.Bounded() }
 // AuthenticateKey says whose secret this is. It takes the same time for a wrong
 // secret as for a right one.
 func (d *Directory) AuthenticateKey(secret string) (Principal, bool) {
-	held := d.heldBy(secret)
+	held := d.keyring.by(secret)
 	if held == nil {
 		return Principal{}, false
 	}
@@ -89,7 +89,7 @@ func (k *heldKey) principal() Principal {
 // request that takes long, as a stream, asks from time to time.
 func (d *Directory) Valid(p Principal) bool {
 	if p.token == nil {
-		return d.holds(p.ID)
+		return d.keyring.holds(p.ID)
 	}
 	now, err := d.AuthenticateToken(*p.token)
 	return err == nil && now.May(p.Permissions) && (now.Admin || !p.Admin && now.Role == p.Role) && now.OrganizationID == p.OrganizationID

@@ -32,17 +32,17 @@ type KeySpec struct {
 // field of a refusal begins with the place in want, as [2].hash. A refusal needs no
 // Release.
 func (d *Directory) StageKeys(want []KeySpec, mine []string) (s eventlog.Stage, ids []string, err error) {
-	d.keyTurn.Lock()
-	c := keyChange{byID: maps.Clone(d.keyring.Load().byID), mine: mine}
+	d.keyring.turn.Lock()
+	c := keyChange{byID: maps.Clone(d.keyring.held().byID), mine: mine}
 	if err := c.check(want); err != nil {
-		d.keyTurn.Unlock()
+		d.keyring.turn.Unlock()
 		return s, nil, err
 	}
 	show := func() {
-		d.keyring.Store(newKeyring(c.byID))
+		d.keyring.now.Store(newHeldKeys(c.byID))
 		d.changed.Wake()
 	}
-	return eventlog.Stage{Write: c.write, Show: show, Release: d.keyTurn.Unlock}, c.ids, nil
+	return eventlog.Stage{Write: c.write, Show: show, Release: d.keyring.turn.Unlock}, c.ids, nil
 }
 
 // keyChange is a change of several keys that is checked and not yet made.

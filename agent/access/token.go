@@ -46,8 +46,8 @@ func bearer(d *Directory, t auth.Token) (Principal, bool) {
 	if t.Kind == KindConsole {
 		return consolePrincipal(t), true
 	}
-	held := d.keyring.Load().byID[t.Subject]
-	if held == nil || !d.good(held) {
+	held := d.keyring.held().byID[t.Subject]
+	if held == nil || !d.keyring.good(held) {
 		return Principal{}, false
 	}
 	held.touch()

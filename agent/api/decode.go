@@ -147,12 +147,7 @@ func where(data []byte) string {
 }
 
 // clip keeps what a caller sent short enough to be shown in an error.
-func clip(s string) string {
-	if utf8.RuneCountInString(s) <= 40 {
-		return s
-	}
-	return string([]rune(s)[:40]) + "..."
-}
+func clip(s string) string { return printable.Cut(s, 43, "...") }
 
 func wanted(members []member) string {
 	if len(members) == 0 {

@@ -190,9 +190,6 @@ func (cl *Claim) load(tx *store.Tx) error {
 	return nil
 }
 
-// Signers are the keys that the owner of the gateway signs with.
-func (cl *Claim) Signers() *doorsign.Signers { return cl.o.Signers }
-
 // off is why nobody has to claim the gateway, empty if somebody has to: the
 // configuration names a cloud, and no user of this gateway's there.
 func (cl *Claim) off() string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/printable"
 	"roomgate/agent/spelling"
 )
 
@@ -112,12 +113,7 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
 }
 
 // short cuts a text that an error quotes.
-func short(s string) string {
-	if len(s) > 64 {
-		return strings.ToValidUTF8(s[:61], "") + "..."
-	}
-	return s
-}
+func short(s string) string { return printable.Cut(s, 64, "...") }
 
 var durationType = reflect.TypeFor[time.Duration]()
 

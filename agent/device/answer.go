@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -60,7 +61,7 @@ func (b *Commands) answerAgain(ctx context.Context, p *Pending) error {
 // the disk the answer is sent as it is: nothing was done that had to be remembered.
 func (b *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
 	if !b.refusals.Allow() {
-		b.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", clipped(why.Error(), refusedText))
+		b.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", printable.Cut(why.Error(), refusedText, ""))
 		return nil
 	}
 	c = refused(c)
@@ -105,7 +106,7 @@ func RefusedReceipt(id string, why *problem.Error) Receipt {
 	now := time.Now().UTC()
 	r := Receipt{CommandID: id, ReceivedAt: now, FinishedAt: now}
 	r.State, r.Code, r.Reason = Outcome(why)
-	r.Reason = clipped(r.Reason, 5*refusedText)
+	r.Reason = printable.Cut(r.Reason, 5*refusedText, "")
 	if r.State == Failed {
 		r.State = Rejected
 	}

@@ -2,8 +2,8 @@ package device
 
 import (
 	"slices"
-	"unicode/utf8"
 
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 )
@@ -36,29 +36,18 @@ func (d *Device) CheckPermissions(all []Permission) error {
 		p := &all[i]
 		p.SubDevice = drivers.Canonical(p.SubDevice)
 		if p.SubDevice != "" && !slices.Contains(drivers.SubDevices(d.Type), p.SubDevice) {
-			return problem.New(problem.Invalid, "permissions", "has the sub-device %q: a %s has %s", clipped(p.SubDevice, 40), d.Type, problem.List(drivers.SubDevices(d.Type)))
+			return problem.New(problem.Invalid, "permissions", "has the sub-device %q: a %s has %s", printable.Cut(p.SubDevice, 40, ""), d.Type, problem.List(drivers.SubDevices(d.Type)))
 		}
 		if known := d.description.Load(); known != nil {
 			if names := actionNames(*known, p.SubDevice); !slices.Contains(names, p.Action) {
-				return problem.New(problem.Invalid, "permissions", "has the action %q: want one of %s", clipped(p.Action, 40), problem.List(names))
+				return problem.New(problem.Invalid, "permissions", "has the action %q: want one of %s", printable.Cut(p.Action, 40, ""), problem.List(names))
 			}
 		}
 		for _, who := range p.Allow {
 			if who != AllowOrganization && who != AllowAdmin && who != AllowUser {
-				return problem.New(problem.Invalid, "permissions", "allows %q: want %s, %s or %s", clipped(who, 40), AllowOrganization, AllowAdmin, AllowUser)
+				return problem.New(problem.Invalid, "permissions", "allows %q: want %s, %s or %s", printable.Cut(who, 40, ""), AllowOrganization, AllowAdmin, AllowUser)
 			}
 		}
 	}
 	return nil
-}
-
-// clipped cuts a text to so many bytes, between two characters.
-func clipped(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }

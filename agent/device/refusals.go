@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"roomgate/agent/printable"
 )
 
 const (
@@ -24,7 +26,7 @@ func newRefusals() *rate.Limiter { return rate.NewLimiter(rate.Every(refusalEver
 func refused(c Command) Command {
 	c.Value = nil
 	for _, text := range []*string{&c.Space, &c.DeviceType, &c.SubDevice, &c.Action, &c.By} {
-		*text = clipped(*text, refusedText)
+		*text = printable.Cut(*text, refusedText, "")
 	}
 	return c
 }

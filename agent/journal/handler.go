@@ -141,10 +141,7 @@ func encodeEntry(priority int, line string, fields []field) []byte {
 }
 
 func appendEntry(b []byte, name, value string) []byte {
-	if len(value) > maxField {
-		value = strings.ToValidUTF8(value[:maxField], "")
-	}
-	value = visible(value)
+	value = visible(printable.Cut(value, maxField, ""))
 	b = append(b, name...)
 	if !strings.Contains(value, "\n") {
 		return append(append(append(b, '='), value...), '\n')

@@ -6,6 +6,8 @@ import (
 	"net/textproto"
 	"strings"
 	"time"
+
+	"roomgate/agent/printable"
 )
 
 // Stages of handing over a letter.
@@ -62,7 +64,7 @@ func (l Letter) failed(stage string, err error) *Error {
 	if l.To != "" {
 		e.said = replaceFold(e.said, l.To, "the recipient")
 	}
-	e.said = clip(e.said, maxSaid)
+	e.said = printable.Cut(e.said, maxSaid, "...")
 	return e
 }
 

@@ -8,6 +8,8 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+
+	"roomgate/agent/printable"
 )
 
 // maxSubject keeps the encoded line below what a relay takes (RFC 5322 section
@@ -31,7 +33,7 @@ func (l Letter) encode(from *mail.Address) []byte {
 	field := func(name, value string) { fmt.Fprintf(&b, "%s: %s\r\n", name, value) }
 	field("From", from.String())
 	field("To", (&mail.Address{Address: l.To}).String())
-	field("Subject", mime.QEncoding.Encode("utf-8", clip(oneLine(l.Subject), maxSubject)))
+	field("Subject", mime.QEncoding.Encode("utf-8", printable.Cut(oneLine(l.Subject), maxSubject, "...")))
 	if !l.Date.IsZero() {
 		field("Date", l.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 	}
@@ -51,12 +53,4 @@ func (l Letter) encode(from *mail.Address) []byte {
 // oneLine keeps a text from becoming two header lines.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
-}
-
-// clip cuts a text to so many bytes.
-func clip(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size-3], "") + "..."
 }

@@ -41,6 +41,19 @@ func Clean(s string) string {
 	}, s)
 }
 
+// Cut is text, or as much of it as fits into so many bytes: cut between two characters, with
+// mark behind it.
+func Cut(text string, most int, mark string) string {
+	if len(text) <= most {
+		return text
+	}
+	n := max(most-len(mark), 0)
+	for least := max(n-utf8.UTFMax, 0); n > least && !utf8.RuneStart(text[n]); { // text that is no UTF-8 has no such place
+		n--
+	}
+	return text[:n] + mark
+}
+
 // Misleads says whether a hidden character is above ASCII: what writes controls of C0 in its
 // own way, as JSON does, has these left.
 func Misleads(r rune) bool { return r > unicode.MaxASCII && Hidden(r) }

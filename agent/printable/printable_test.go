@@ -89,3 +89,27 @@ func shown(v any) bool {
 	}
 	return ok
 }
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		mark string
+		want string
+	}{
+		{"", 0, "", ""},
+		{"Aurora", 6, "...", "Aurora"},
+		{"Aurora", 5, "...", "Au..."},
+		{"Aurora", 5, "", "Auror"},
+		{"Größe", 4, "", "Grö"},
+		{"Größe", 3, "", "Gr"}, // not in the middle of a character
+		{"Größe", 6, "…", "Gr…"},
+		{"会议室", 8, "", "会议"},
+		{"Aurora", 2, "...", "..."},
+		{"\x80\x80\x80\x80\x80\x80\x80\x80", 6, "", "\x80\x80"}, // it is no text, and is cut all the same
+	} {
+		if got := Cut(c.text, c.most, c.mark); got != c.want {
+			t.Errorf("Cut(%q, %d, %q): %q, want %q", c.text, c.most, c.mark, got, c.want)
+		}
+	}
+}

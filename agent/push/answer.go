@@ -61,7 +61,7 @@ func judge(resp *http.Response, body []byte, now time.Time) Answer {
 	return a
 }
 
-// maxSaid bounds what is repeated of an answer, in characters.
+// maxSaid bounds what is repeated of an answer, in bytes.
 const maxSaid = 100
 
 // said is why, in the gateway's words (ntfy: {"code","http","error","link"}).
@@ -78,10 +78,7 @@ func said(body []byte) string {
 		}
 		return r
 	}, e.Error)
-	if r := []rune(words); len(r) > maxSaid {
-		words = string(r[:maxSaid]) + "…"
-	}
-	return ": " + words
+	return ": " + printable.Cut(words, maxSaid, "…")
 }
 
 // broken words an attempt without an answer.

@@ -14,6 +14,8 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"roomgate/agent/printable"
 )
 
 const (
@@ -104,10 +106,7 @@ func syntax(err error) error {
 
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	if len(line) > 200 {
-		line = strings.ToValidUTF8(line[:200], "") + "..."
-	}
-	return line
+	return printable.Cut(line, 200, "...")
 }
 
 var machines = sync.Pool{New: func() any { return &vm.VM{MemoryBudget: memoryBudget} }}

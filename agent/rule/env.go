@@ -3,10 +3,11 @@ package rule
 import (
 	"math"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/file"
+
+	"roomgate/agent/printable"
 )
 
 // longestText bounds a text in the environment, in bytes: what an event says
@@ -121,12 +122,7 @@ func (e *Event) Clip() {
 	}
 }
 
-func clip(s string) string {
-	if len(s) > longestText {
-		return strings.ToValidUTF8(s[:longestText], "") // not in the middle of a character
-	}
-	return s
-}
+func clip(s string) string { return printable.Cut(s, longestText, "") }
 
 // names lists what the environment has: by each name its fields.
 var names = func() map[string][]string {

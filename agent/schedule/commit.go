@@ -133,7 +133,7 @@ func (r *Room) show(edits []edit) {
 	shown := make([]booking.Booking, len(edits))
 	for i, e := range edits {
 		shown[i] = e.Booking
-		delete(r.spared, e.ID)
+		delete(r.steps.spared, e.ID)
 		setMarks(r.marks, e.ID, e.marks)
 	}
 	r.bookings.Put(shown...)

@@ -35,13 +35,11 @@ type Room struct {
 	shown    atomic.Pointer[shownState]      // what the state last said; nil: nothing yet
 	warned   atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
 	link     calendarLink
+	steps    stepper
 
 	// What follows belongs to who has the turn.
-	marks    map[string]booking.Marks // the steps that were taken; no entry: none
-	spared   map[string]time.Time     // the room is occupied: look again then
-	vacant   time.Time                // since when the room was seen empty; zero: it is not
-	pastDays int                      // the day on which past bookings were last forgotten
-	answers  map[string]answer        // what the cloud was last told in answer to a message, by booking
+	marks   map[string]booking.Marks // the steps that were taken; no entry: none
+	answers map[string]answer        // what the cloud was last told in answer to a message, by booking
 }
 
 // terms are the rules of a room and what is set over them. They are replaced as
@@ -57,7 +55,8 @@ type terms struct {
 func newRoom(bk *Book, c config.Space, kept storedPlan) *Room {
 	r := &Room{ID: c.ID, book: bk, turn: loop.NewTurn(), bookings: booking.NewSchedule(nil),
 		link:  calendarLink{relinked: loop.NewSignal(), roomChanged: loop.NewSignal()},
-		marks: map[string]booking.Marks{}, spared: map[string]time.Time{}}
+		marks: map[string]booking.Marks{}}
+	r.steps = stepper{Room: r, spared: map[string]time.Time{}}
 	r.configure(c, kept)
 	return r
 }

@@ -20,6 +20,15 @@ const (
 	spareTime = time.Minute
 )
 
+// stepper takes the steps of a room's bookings when they are due. What it remembers
+// belongs to who has the turn of the room.
+type stepper struct {
+	*Room
+	spared   map[string]time.Time // the room is occupied: look again then
+	vacant   time.Time            // since when the room was seen empty; zero: it is not
+	pastDays int                  // the day on which past bookings were last forgotten
+}
+
 // runSteps takes the steps of every booking when they are due: start, warn,
 // release and end. A step is stored with its booking and its event in one
 // transaction, so a restart or a clock that is set takes none twice; one that
@@ -30,7 +39,7 @@ func (bk *Book) runSteps(ctx context.Context) error {
 		next := longestWait
 		if bk.o.Clock.Trust() == clock.Trusted {
 			for _, r := range bk.rooms.Load().order {
-				wait, err := r.takeSteps(ctx)
+				wait, err := r.steps.take(ctx)
 				if err != nil && ctx.Err() == nil {
 					bk.o.Log.Error("cannot store a step of a booking, trying again", "meeting_space", r.Name(), "error", err)
 				}
@@ -47,22 +56,22 @@ func (bk *Book) runSteps(ctx context.Context) error {
 	}
 }
 
-// takeSteps takes what is due in one space, and says how long it can wait.
-func (r *Room) takeSteps(ctx context.Context) (wait time.Duration, err error) {
-	if err := r.enter(ctx); err != nil {
+// take takes what is due in one space, and says how long it can wait.
+func (st *stepper) take(ctx context.Context) (wait time.Duration, err error) {
+	if err := st.enter(ctx); err != nil {
 		if removed(err) { // it has no steps any more
 			err = nil
 		}
 		return longestWait, err
 	}
-	defer r.turn.Unlock()
+	defer st.turn.Unlock()
 	for {
-		now := r.book.o.Clock.Now()
-		b, step, at := r.due(r.book.o.Clock.Steady())
+		now := st.book.o.Clock.Now()
+		b, step, at := st.due(st.book.o.Clock.Steady())
 		if step == "" || at.After(now) {
-			return r.idle(ctx, now, at)
+			return st.idle(ctx, now, at)
 		}
-		if err := r.takeStep(ctx, b, step, at, now); err != nil {
+		if err := st.takeStep(ctx, b, step, at, now); err != nil {
 			return longestWait, err
 		}
 	}
@@ -70,15 +79,15 @@ func (r *Room) takeSteps(ctx context.Context) (wait time.Duration, err error) {
 
 // idle does what a space needs between two steps, and says how long it can
 // wait.
-func (r *Room) idle(ctx context.Context, now, at time.Time) (time.Duration, error) {
-	if ended, err := r.endEmpty(ctx, now); ended || err != nil {
+func (st *stepper) idle(ctx context.Context, now, at time.Time) (time.Duration, error) {
+	if ended, err := st.endEmpty(ctx, now); ended || err != nil {
 		return 0, err
 	}
-	if err := r.forgetPast(ctx, now); err != nil {
+	if err := st.forgetPast(ctx, now); err != nil {
 		return longestWait, err
 	}
 	wait := longestWait
-	if until := r.At(now).Until; !until.IsZero() {
+	if until := st.At(now).Until; !until.IsZero() {
 		wait = min(wait, until.Sub(now))
 	}
 	if !at.IsZero() {
@@ -89,16 +98,16 @@ func (r *Room) idle(ctx context.Context, now, at time.Time) (time.Duration, erro
 
 // due is the earliest step in a space, which is awake since then. The caller
 // has the turn.
-func (r *Room) due(awake time.Time) (next booking.Booking, step booking.Step, at time.Time) {
-	rules := r.terms.Load().rules
+func (st *stepper) due(awake time.Time) (next booking.Booking, step booking.Step, at time.Time) {
+	rules := st.terms.Load().rules
 	rules.Awake = awake
-	r.bookings.Walk(func(b *booking.Booking) bool {
+	st.bookings.Walk(func(b *booking.Booking) bool {
 		if step != "" && b.Start.After(at) {
 			return false // nothing of it is due before it starts
 		}
-		what, when := b.Due(r.marks[b.ID], rules)
+		what, when := b.Due(st.marks[b.ID], rules)
 		if what == booking.Release {
-			if spared := r.spared[b.ID]; spared.After(when) {
+			if spared := st.spared[b.ID]; spared.After(when) {
 				when = spared
 				if !b.End.After(when) {
 					what, when = booking.End, b.End
@@ -114,22 +123,22 @@ func (r *Room) due(awake time.Time) (next booking.Booking, step booking.Step, at
 }
 
 // takeStep does to a booking what time does.
-func (r *Room) takeStep(ctx context.Context, b booking.Booking, step booking.Step, at, now time.Time) error {
-	e := edit{Booking: b, marks: r.marks[b.ID]}
+func (st *stepper) takeStep(ctx context.Context, b booking.Booking, step booking.Step, at, now time.Time) error {
+	e := edit{Booking: b, marks: st.marks[b.ID]}
 	switch step {
 	case booking.Start:
 		e.marks, e.event, e.known = e.marks.Took(step, b), Started, true
 	case booking.Warn:
 		e.marks, e.known = e.marks.Took(step, b), true
-		r.book.o.Log.Info("a booking will be released unless somebody checks in", "meeting_space", r.Name(), "booking", b.ID)
+		st.book.o.Log.Info("a booking will be released unless somebody checks in", "meeting_space", st.Name(), "booking", b.ID)
 	case booking.Release:
-		seen, blind := r.book.o.Presence(r.ID)
+		seen, blind := st.book.o.Presence(st.ID)
 		switch {
 		case seen.Value == Occupied:
-			r.spared[b.ID] = now.Add(spareTime)
+			st.spared[b.ID] = now.Add(spareTime)
 			return nil
-		case blind && time.Since(r.book.started) < spareTime:
-			r.spared[b.ID] = now.Add(time.Second)
+		case blind && time.Since(st.book.started) < spareTime:
+			st.spared[b.ID] = now.Add(time.Second)
 			return nil
 		}
 		e.Booking = b.ReleaseNow("nobody checked in and the room is "+seenAs(seen), now)
@@ -141,11 +150,11 @@ func (r *Room) takeStep(ctx context.Context, b booking.Booking, step booking.Ste
 		}
 		e.Booking, e.event = ended, Ended
 	}
-	if err := r.commit(ctx, []edit{e}); err != nil {
+	if err := st.commit(ctx, []edit{e}); err != nil {
 		return err
 	}
 	if step == booking.Warn {
-		r.warned.Store(&b)
+		st.warned.Store(&b)
 	}
 	return nil
 }
@@ -160,21 +169,21 @@ func seenAs(p Presence) string {
 
 // endEmpty gives a meeting's rest back if the room has been empty for as long
 // as its space says. The caller has the turn.
-func (r *Room) endEmpty(ctx context.Context, now time.Time) (ended bool, err error) {
-	rules := r.terms.Load().rules
-	seen, _ := r.book.o.Presence(r.ID)
+func (st *stepper) endEmpty(ctx context.Context, now time.Time) (ended bool, err error) {
+	rules := st.terms.Load().rules
+	seen, _ := st.book.o.Presence(st.ID)
 	switch {
 	case seen.Value != Vacant:
-		r.vacant = time.Time{}
-	case r.vacant.IsZero():
-		r.vacant = now
+		st.vacant = time.Time{}
+	case st.vacant.IsZero():
+		st.vacant = now
 	}
-	current, _ := r.bookings.Now(now)
-	if rules.Empty == 0 || current == nil || current.State != booking.CheckedIn || r.vacant.IsZero() {
+	current, _ := st.bookings.Now(now)
+	if rules.Empty == 0 || current == nil || current.State != booking.CheckedIn || st.vacant.IsZero() {
 		return false, nil
 	}
-	since := r.vacant
-	for _, at := range []time.Time{current.Start, current.CheckedInAt, r.book.o.Clock.Steady()} {
+	since := st.vacant
+	for _, at := range []time.Time{current.Start, current.CheckedInAt, st.book.o.Clock.Steady()} {
 		if at.After(since) {
 			since = at
 		}
@@ -183,23 +192,23 @@ func (r *Room) endEmpty(ctx context.Context, now time.Time) (ended bool, err err
 		return false, nil
 	}
 	after := current.EndEmpty("the room is empty since "+eventlog.Stamp(since), now)
-	return true, r.commit(ctx, []edit{{Booking: after, event: Ended,
+	return true, st.commit(ctx, []edit{{Booking: after, event: Ended,
 		more: map[string]any{"evidence": seen}}})
 }
 
 // forgetPast drops what has been over for long, once a day: by the clock, and
 // by the time that was lived through since. The caller has the turn.
-func (r *Room) forgetPast(ctx context.Context, now time.Time) error {
+func (st *stepper) forgetPast(ctx context.Context, now time.Time) error {
 	day := int(now.Unix() / 86400)
-	if r.pastDays == day {
+	if st.pastDays == day {
 		return nil
 	}
-	old, err := r.pastBookings(now.Add(-keepPast))
+	old, err := st.pastBookings(now.Add(-keepPast))
 	if err != nil {
 		return err
 	}
 	if len(old) > 0 {
-		err := r.book.o.DB.Update(ctx, func(tx *store.Tx) error {
+		err := st.book.o.DB.Update(ctx, func(tx *store.Tx) error {
 			for _, id := range old {
 				if err := bookings.Delete(tx, id); err != nil {
 					return err
@@ -210,21 +219,21 @@ func (r *Room) forgetPast(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return errors.Join(errors.New("forget past bookings"), err)
 		}
-		r.bookings.Forget(old...)
+		st.bookings.Forget(old...)
 		for _, id := range old {
-			delete(r.marks, id)
+			delete(st.marks, id)
 		}
 	}
-	r.pastDays = day
+	st.pastDays = day
 	return nil
 }
 
 // pastBookings are the ids of those that were over before a time, and for
 // keepPast of the time that was lived through.
-func (r *Room) pastBookings(before time.Time) (old []string, err error) {
-	lived := r.book.o.Clock.Lived()
-	err = r.book.o.DB.View(func(tx *store.Tx) error {
-		for _, b := range r.bookings.All(time.Time{}, before) {
+func (st *stepper) pastBookings(before time.Time) (old []string, err error) {
+	lived := st.book.o.Clock.Lived()
+	err = st.book.o.DB.View(func(tx *store.Tx) error {
+		for _, b := range st.bookings.All(time.Time{}, before) {
 			if b.Live() || !b.End.Before(before) {
 				continue
 			}

@@ -241,7 +241,7 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 		r.book("kept", on(11, 0), on(12, 0))
 		r.until(on(13, 0))
 		r.turn(func() {
-			if err := r.Room(room).forgetPast(t.Context(), on(13, 0).AddDate(10, 0, 0)); err != nil {
+			if err := r.Room(room).steps.forgetPast(t.Context(), on(13, 0).AddDate(10, 0, 0)); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -262,8 +262,8 @@ func TestPastBookingsAreForgotten(t *testing.T) {
 			r.until(c.at)
 			s := r.Room(room)
 			r.turn(func() {
-				s.pastDays = 0
-				if err := s.forgetPast(t.Context(), c.at); err != nil {
+				s.steps.pastDays = 0
+				if err := s.steps.forgetPast(t.Context(), c.at); err != nil {
 					t.Fatal(err)
 				}
 				if len(s.marks) != len(r.plan(room)) {
@@ -297,7 +297,7 @@ func TestStepThatCannotBeStoredIsTakenLater(t *testing.T) {
 		cancel()
 		r.turn(func() {
 			s := r.Room(room)
-			err := s.takeStep(gone, r.booking("a"), booking.Start, on(9, 0), on(9, 0))
+			err := s.steps.takeStep(gone, r.booking("a"), booking.Start, on(9, 0), on(9, 0))
 			if err == nil || len(s.marks) > 0 {
 				t.Errorf("a step that was not stored: %v, marks %v", err, s.marks)
 			}

@@ -2,8 +2,8 @@ package webhook
 
 import (
 	"strconv"
-	"strings"
 
+	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 )
 
@@ -15,8 +15,5 @@ func item(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]"
 
 // quoted shows a value that somebody sent, but not all of a long one.
 func quoted(s string) string {
-	if len(s) > 60 {
-		s = strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(printable.Cut(s, 60, "…"))
 }

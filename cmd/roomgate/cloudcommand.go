@@ -79,12 +79,19 @@ func (l *cloudLink) space(cmd *cobra.Command, gateway, name string) (string, err
 	if strings.Count(name, "-") == 4 && len(name) == 36 {
 		return name, nil
 	}
+	var id string
+	all := l.fleetUntil(cmd, func(g *fleetGateway) bool {
+		if i := slices.IndexFunc(g.Spaces, func(s fleetSpace) bool { return strings.EqualFold(s.Name, name) }); i >= 0 && g.ID == gateway {
+			id = g.Spaces[i].ID
+		}
+		return id != ""
+	})
+	if id != "" {
+		return id, nil
+	}
 	var names []string
-	for _, g := range l.fleet(cmd) {
+	for _, g := range all {
 		for _, s := range g.Spaces {
-			if g.ID == gateway && strings.EqualFold(s.Name, name) {
-				return s.ID, nil
-			}
 			names = append(names, s.Name)
 		}
 	}

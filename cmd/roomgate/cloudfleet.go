@@ -90,6 +90,11 @@ func (s fleetSpace) devices() (all, offline int) {
 
 // fleet is what the broker keeps of gateways, by their ids.
 func (l *cloudLink) fleet(cmd *cobra.Command) []*fleetGateway {
+	return l.fleetUntil(cmd, func(*fleetGateway) bool { return false })
+}
+
+// fleetUntil is fleet as far as it has come when enough is known of a gateway.
+func (l *cloudLink) fleetUntil(cmd *cobra.Command, enough func(*fleetGateway) bool) []*fleetGateway {
 	known := map[string]*fleetGateway{}
 	for end := time.After(cloudLook); ; {
 		m, ok := l.next(cmd.Context(), end)
@@ -104,7 +109,9 @@ func (l *cloudLink) fleet(cmd *cobra.Command) []*fleetGateway {
 		if known[id] == nil {
 			known[id] = &fleetGateway{ID: id, Presence: "unknown", Spaces: []fleetSpace{}}
 		}
-		known[id].hear(level, e)
+		if known[id].hear(level, e); enough(known[id]) {
+			break
+		}
 	}
 	return slices.SortedFunc(maps.Values(known), func(x, y *fleetGateway) int { return strings.Compare(x.ID, y.ID) })
 }

@@ -5,7 +5,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +29,24 @@ func TestFiles(t *testing.T) {
 		}
 		if at := initFunction(t, path, source); at != "" {
 			t.Errorf("%s: init function: what starts here is started by main, where it can be seen", at)
+		}
+	}
+}
+
+// untested are the packages that have no test of their own, each with who tests it.
+var untested = map[string]string{"agent/cloudpart": "package agent: what comes in parts, from the broker to the noun"}
+
+// TestHouseIsTested: a package has tests beside it, but for those that tests are made with.
+func TestHouseIsTested(t *testing.T) {
+	t.Parallel()
+	tested := map[string]bool{}
+	for at := range sources(t) {
+		folder := strings.TrimPrefix(path.Dir(at), root+"/")
+		tested[folder] = tested[folder] || strings.HasSuffix(at, "_test.go")
+	}
+	for folder, ok := range tested {
+		if _, known := untested[folder]; !ok && !known && !strings.HasSuffix(folder, "test") {
+			t.Errorf("%s has no test: write one beside it", folder)
 		}
 	}
 }

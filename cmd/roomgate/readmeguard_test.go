@@ -231,10 +231,16 @@ func TestReadmeRedLines(t *testing.T) {
 }
 
 // TestReadmePackages: the page for readers of the source names every package of
-// the building.
+// the building, and none that is gone.
 func TestReadmePackages(t *testing.T) {
-	text := readPage(t, "agent/README.md").text
-	for name := range list(t) {
+	page, packages := readPage(t, "agent/README.md"), list(t)
+	text := page.text
+	for _, name := range firsts(page.section("## The house"), 1) {
+		if _, ok := packages["agent/"+name]; !ok {
+			t.Errorf("agent/README.md has the package %s, which there is not: remove its row", name)
+		}
+	}
+	for name := range packages {
 		below, ok := strings.CutPrefix(name, "agent/")
 		if ok && !strings.HasSuffix(below, "test") && !regexp.MustCompile(`\b`+regexp.QuoteMeta(below)+`\b`).MatchString(text) {
 			t.Errorf("agent/README.md does not have the package %s", below)

@@ -1,5 +1,5 @@
 // Lives with the door page of a demo as people do: pairs it by its link, books, is told
-// off, obeys orders, is revoked. It prints what is wrong.
+// off, obeys commands, is revoked. It prints what is wrong.
 'use strict';
 const { chromium } = require(process.env.MODULES + '/playwright-core');
 const at = 'http://127.0.0.1:' + process.env.PORT, room = process.env.ROOM, key = process.env.KEY, out = process.env.OUT;
@@ -13,7 +13,7 @@ async function api(method, path, body, type) {
 	return text && /json/.test(r.headers.get('Content-Type')) ? JSON.parse(text) : text;
 }
 const state = (page, want) => page.waitForFunction((s) => document.documentElement.dataset.state === s, want, { timeout: 10000 });
-const order = (action, value) => api('POST', '/devices/' + room + '/action', { device_type: 'meeting-room-display', action, value, wait: true });
+const command = (action, value) => api('POST', '/devices/' + room + '/action', { device_type: 'meeting-room-display', action, value, wait: true });
 
 // measure is the time from an acknowledged booking to the painted page.
 async function measure(what, times) {
@@ -108,22 +108,22 @@ let page;
 	await measure('200 displays', 40);
 	others.abort();
 
-	// Orders.
-	await order('message', 'Fire drill at ten');
+	// Commands.
+	await command('message', 'Fire drill at ten');
 	await page.waitForFunction(() => !document.getElementById('message').hidden && /Fire drill/.test(document.getElementById('message').textContent));
 	await page.screenshot({ path: out + '/real-message.png' });
 	await page.click('#message-close');
-	await order('brightness', 40);
+	await command('brightness', 40);
 	await page.waitForFunction(() => !document.getElementById('dark').hidden && Number(document.getElementById('dark').style.opacity) > 0.5);
-	await order('brightness', 100);
+	await command('brightness', 100);
 	await page.waitForFunction(() => document.getElementById('dark').hidden);
-	await order('screenshot');
+	await command('screenshot');
 	const shot = await fetch(at + '/meetingspace/' + room + '/screenshot', { headers: { 'X-API-Key': key } });
 	const picture = Buffer.from(await shot.arrayBuffer());
 	if (!shot.ok || picture.readUInt32BE(16) !== 1280 || picture.length < 8000) { wrong('the screenshot', shot.status, picture.length, 'bytes'); }
 	require('fs').writeFileSync(out + '/real-screenshot.png', picture);
 	await page.evaluate(() => { window.old = true; });
-	await order('refresh');
+	await command('refresh');
 	await page.waitForFunction(() => !window.old);
 	await state(page, 'free');
 
