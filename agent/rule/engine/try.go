@@ -54,10 +54,13 @@ func (e *Engine) Try(id string, p Probe) (Trial, error) {
 		return Trial{}, err
 	}
 	out := Trial{RuleID: id, SpaceID: idOf(t.space), At: t.at.UTC(), Trigger: t.words, Actions: []TriedAction{}}
-	env := e.look(t)
+	env := e.look(t, false)
 	out.Condition = h.condition.Explain(env)
 	held, reason := e.holds(h, env)
 	out.Outcome, out.Reason = e.wouldBe(h, t, held, reason)
+	if held {
+		t = e.doubt(h, t)
+	}
 	for _, act := range h.Actions {
 		out.Actions = append(out.Actions, e.tryAction(h.Rule, act, t))
 	}
