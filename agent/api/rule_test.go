@@ -157,6 +157,12 @@ func TestRulesOfAnOrganization(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d", c.what, got.StatusCode, got.body, c.status)
 			}
 		}
+		tried := func(space string) string {
+			return b.net.do(t, "POST", shown+"/test", all, `{"meeting_space_id":"`+space+`"}`).body
+		}
+		if theirs, none := tried(borealis), tried(nowhere); theirs != none {
+			t.Errorf("tried in a space of others: %s, in one that is not there: %s", theirs, none)
+		}
 		if got := b.net.do(t, "GET", "/rules", reads); strings.Contains(got.body, strings.TrimPrefix(hidden, "/rules/")) {
 			t.Errorf("the list shows a hidden one: %s", got.body)
 		}

@@ -91,13 +91,11 @@ func (e *Engine) wouldBe(h *compiled, t *trigger, held bool, reason string) (out
 
 // probe makes the trigger that a rule is tried with.
 func (e *Engine) probe(h *compiled, p Probe) (*trigger, error) {
-	if p.SpaceID != "" {
-		if _, err := e.o.Site().space(p.SpaceID); err != nil {
-			return nil, err
-		}
-		if h.SpaceID != "" && p.SpaceID != h.SpaceID {
-			return nil, problem.New(problem.Invalid, "meeting_space_id", "is not the space of the rule: leave it out")
-		}
+	if h.SpaceID != "" && p.SpaceID != "" && p.SpaceID != h.SpaceID { // whether there is one is not told
+		return nil, problem.New(problem.Invalid, "meeting_space_id", "is not the space of the rule: leave it out")
+	}
+	if _, err := e.o.Site().space(p.SpaceID); p.SpaceID != "" && err != nil {
+		return nil, err
 	}
 	where := cmp.Or(p.SpaceID, h.SpaceID)
 	t := &trigger{words: "now", at: e.o.Clock.Now(), event: rule.NewEnv().Event, booking: p.BookingID}
