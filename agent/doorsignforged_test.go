@@ -118,3 +118,29 @@ func TestNoRuleOpensADoorByADeviceThatTheCloudMoved(t *testing.T) {
 		})
 	}
 }
+
+// TestNoRuleOpensADoorByACommandThatCameTooLate: one that no device carries out is a word of the cloud all the same.
+func TestNoRuleOpensADoorByACommandThatCameTooLate(t *testing.T) {
+	for unsigned, want := range refusing {
+		late := 0
+		for i := range 10 { // at one of these moments the device hangs, and the command waits
+			bubble(t, func(t *testing.T) {
+				r, last := startRuled(t, unsigned, rules.Rule{Name: "welcome", SpaceID: room, Trigger: rules.Trigger{Event: "commandCompleted", DeviceType: "light"}, Actions: openOther})
+				r.bench["light-1"].set("hang")
+				r.wait(time.Duration(i) * 300 * time.Millisecond)
+				r.down("command", "l1", `{"meeting_space_id":"`+room+`","device_type":"light","action":"on","ttl_s":0.05}`, time.Now())
+				r.wait(200 * time.Millisecond)
+				r.bench["light-1"].set("")
+				close(r.bench["light-1"].release)
+				r.wait(10 * time.Second)
+				if strings.HasPrefix(r.outcome("l1"), "expired") {
+					late++
+					r.wantOpened(last, want)
+				}
+			})
+		}
+		if late == 0 {
+			t.Errorf("%s: no command came too late", unsigned)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/rule"
@@ -179,6 +180,8 @@ type details struct {
 	Device    string   `json:"device"`
 	BookingID string   `json:"booking_id"`
 	CommandID string   `json:"command_id"`
+	Via       string   `json:"via"`
+	SignedBy  string   `json:"signed_by"`
 	Rules     []string `json:"rules"`
 }
 
@@ -201,7 +204,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if t.event.Value != "" {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
-	t.chain = doubted(e, e.causeOf(r, d), t, r.Device)
+	t.chain = doubted(e, e.causeOf(r, d), t, r.Device, d.Via == device.ViaMQTT && d.SignedBy == "")
 	t.late, t.missed = e.lateness(r)
 	return t
 }

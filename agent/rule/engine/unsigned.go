@@ -36,11 +36,12 @@ func doubtful(b *booking.Booking) bool {
 }
 
 // doubted is a chain with the word of the cloud in it, if that began it: by the booking
-// of a trigger, or by a command to a device.
-func doubted(e *Engine, chain []string, t *trigger, deviceType string) []string {
+// of a trigger, by a command to a device, or by one that the trigger itself is about, which
+// no device may have carried out.
+func doubted(e *Engine, chain []string, t *trigger, deviceType string, about bool) []string {
 	b, err := e.o.Booking(t.booking)
 	told := e.traces.of(traceKey{idOf(t.space), deviceType, anySub}) != nil
-	if !slices.Contains(chain, byCloud) && (told || err == nil && doubtful(&b)) {
+	if !slices.Contains(chain, byCloud) && (about || told || err == nil && doubtful(&b)) {
 		return append([]string{byCloud}, chain...)
 	}
 	return chain
