@@ -204,7 +204,8 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if t.event.Value != "" {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
-	t.chain = doubted(e, e.causeOf(r, d), t, r.Device, d.Via == device.ViaMQTT && d.SignedBy == "")
+	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
+	t.chain = doubted(e, e.causeOf(r, d), t, r.Device, about)
 	t.late, t.missed = e.lateness(r)
 	return t
 }
