@@ -37,7 +37,8 @@ func ownerOf(a *Agent) func(spaceID string) (organization string, err error) {
 func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
 	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.Room, Follow: s.Config.Follow,
 		Device: s.OfType, Presence: func() string { return s.Presence().Value },
-		Do: a.Commands.Do, Changed: s.Stirred}
+		Do: a.Commands.Do, Changed: s.Stirred,
+		Unsigned: func() bool { return a.Claim.Signers().Unsigned() }}
 }
 
 // commandsOptions are what the commands of all devices stand on.
@@ -100,6 +101,7 @@ func ruleOptions(a *Agent) engine.Options {
 	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages,
 		Booking: a.Bookings.Get, Ready: a.Health.Ready, Owner: ownerOf(a),
 		Unsigned: a.signers.Unsigned,
+		Doubted:  func(id string) bool { return a.Managed.Doubted(id) },
 		Site: func() *engine.Site {
 			x := a.Site.Now()
 			if r := last.Load(); r != nil && r.of == x {

@@ -44,7 +44,7 @@ func gatewayClaim(s *Server, c *call) error {
 // claimFor is the claim as the caller may see it: at the control socket with the
 // code, from the network where everybody is only while it is shown there.
 func claimFor(s *Server, c *call) claim.Status {
-	if s.showing || c.who.ID == operator.ID {
+	if s.showing || c.who == operator {
 		return s.agent.Claim.Status()
 	}
 	return s.agent.Claim.NetworkStatus(c.r.URL.Query().Get("code"))

@@ -127,3 +127,52 @@ func TestOneClientCannotTakeAllStreams(t *testing.T) {
 		})
 	}
 }
+
+// TestOneTenantCannotTakeAllStreams: an organization with many keys follows with all of them. A display comes in, and
+// so does the key of another organization.
+func TestOneTenantCannotTakeAllStreams(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		follow := func(key string) {
+			r := newRequest(t, "GET", "/devices/events").WithContext(ctx)
+			name, value, _ := strings.Cut(key, ": ")
+			r.Header.Set(name, value)
+			r.Header.Set("Accept", "text/event-stream")
+			if answer, err := b.net.client.Do(r); err == nil {
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+			}
+		}
+		var keys []string
+		for range 250 {
+			keys = append(keys, second(b.orgKey(t, auroraOrg, "events:read")))
+		}
+		for i := range maxWaiters {
+			go follow(keys[i%len(keys)])
+		}
+		synctest.Wait()
+		if n := b.server.streams.open.Load(); n != maxWaiters {
+			t.Fatalf("%d streams are open, want %d", n, maxWaiters)
+		}
+		for i := range 10 {
+			path, header := "/devices/events", second(b.orgKey(t, borealisOrg, "events:read"))
+			if i%2 == 0 {
+				header = "X-API-Key: " + b.edgeKey(aurora)
+				path = "/display/" + aurora + "/stream"
+			}
+			r := newRequest(t, "GET", path).WithContext(ctx)
+			name, value, _ := strings.Cut(header, ": ")
+			r.Header.Set(name, value)
+			r.Header.Set("Accept", "text/event-stream")
+			answer, err := b.net.client.Do(r)
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("newcomer %d: %v, %v", i, answer, err)
+			}
+		}
+		cancel()
+		synctest.Wait()
+	}, tenants)
+}
+
+func second[A, B any](_ A, b B) B { return b }

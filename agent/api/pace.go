@@ -18,19 +18,29 @@ const (
 	paceBurst = 1000
 	// paceStep is how often one comes after those.
 	paceStep = 50 * time.Millisecond
+	// paceOfOrg is how many times as much all credentials of an organization have together: it has no more for
+	// having many.
+	paceOfOrg = 4
 	// longestPace is how long one waits at most; who asks for more at one time is refused.
 	longestPace = 5 * time.Second
 )
 
 // pace waits until a request may make so many changes, or refuses all of them.
 func (s *Server) pace(c *call, changes int) error {
-	if changes < 1 || c.who.ID == operator.ID || c.operation.permission == permitAll || c.operation.reads() {
+	if changes < 1 || c.who == operator || c.operation.permission == permitAll || c.operation.reads() {
 		return nil
 	}
 	longest := longestPace + time.Duration(changes-1)*paceStep // its own changes do not refuse it
 	wait, ok := s.paces.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
 	if !ok {
 		return problem.TooOften("this credential changes too much at one time", wait)
+	}
+	if of := c.who.OrganizationID; of != "" {
+		all, ok := s.orgPaces.Wait(of, changes, longest, time.Now())
+		if !ok {
+			return problem.TooOften("this organization changes too much at one time", all)
+		}
+		wait = max(wait, all)
 	}
 	if wait > 0 {
 		loop.Sleep(c.r.Context(), wait)

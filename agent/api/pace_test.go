@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"roomgate/agent/access"
 )
 
 // TestChangesOfOneCredentialArePaced: who changes something without a pause is slowed down,
@@ -95,6 +97,50 @@ func TestBulkIsPaced(t *testing.T) {
 		all.Wait()
 		if taken.Load() < 1 || taken.Load() > 2 || taken.Load()+refused.Load() != 20 {
 			t.Errorf("of 20 at one time %d are taken and %d refused", taken.Load(), refused.Load())
+		}
+	}, tenants)
+}
+
+// TestChangesOfOneTenantArePaced: an organization changes no more for having many keys. Others are not slowed down.
+func TestChangesOfOneTenantArePaced(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		change := func(key string) time.Duration {
+			start := time.Now()
+			if got := b.net.do(t, "POST", "/rules", key, `{}`); got.StatusCode != http.StatusUnprocessableEntity { // is refused by its content
+				t.Fatalf("%d %s", got.StatusCode, got.body)
+			}
+			return time.Since(start)
+		}
+		var late time.Duration
+		for range paceOfOrg + 1 {
+			_, key := b.orgKey(t, auroraOrg, "rules:write")
+			for range paceBurst {
+				late = change(key)
+			}
+		}
+		if late != paceStep/paceOfOrg {
+			t.Errorf("the last waits %v, want %v", late, paceStep/paceOfOrg)
+		}
+		if _, key := b.orgKey(t, borealisOrg, "rules:write"); change(key) != 0 || change("X-API-Key: "+systemKey) != 0 {
+			t.Error("others are slowed down")
+		}
+	}, tenants)
+}
+
+// TestOnlyTheSocketIsNotPaced: somebody whose id is that of the control socket is no more than he was.
+func TestOnlyTheSocketIsNotPaced(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		who := principal{Principal: operator.Principal}
+		who.Kind = access.KindUser
+		c := &call{r: newRequest(t, "POST", "/rules"), who: who, operation: &endpoint{route: &route{method: "POST", path: "/rules", permission: permitRulesWrite}}}
+		start := time.Now()
+		for range 2 {
+			if err := b.server.pace(c, paceBurst); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if time.Since(start) == 0 {
+			t.Error("he is not paced")
 		}
 	}, tenants)
 }

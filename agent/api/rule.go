@@ -39,7 +39,7 @@ func createRule(s *Server, c *call) error {
 	if err := c.decode(f.members(true)...); err != nil {
 		return err
 	}
-	r := rules.Rule{Enabled: true}
+	r := rules.Rule{Enabled: true, OrganizationID: c.who.OrganizationID}
 	f.lay(&r)
 	if err := s.mayRule(&c.who, r); err != nil {
 		return err
@@ -73,6 +73,7 @@ func updateRule(s *Server, c *call) error {
 			return false, err
 		}
 		f.lay(r)
+		r.OrganizationID = cmp.Or(who.OrganizationID, r.OrganizationID)
 		return f.enabled != nil && *f.enabled, s.mayRule(&who, *r)
 	})
 	if err != nil {

@@ -157,6 +157,17 @@ func TestRulesOfAnOrganization(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d", c.what, got.StatusCode, got.body, c.status)
 			}
 		}
+		for _, r := range b.agent.Rules.List() {
+			if made := r.ID != strings.TrimPrefix(shown, "/rules/") && r.ID != strings.TrimPrefix(hidden, "/rules/"); made != (r.OrganizationID == own) {
+				t.Errorf("%s is of %q", r.Name, r.OrganizationID)
+			}
+		}
+		tried := func(space string) string {
+			return b.net.do(t, "POST", shown+"/test", all, `{"meeting_space_id":"`+space+`"}`).body
+		}
+		if theirs, none := tried(borealis), tried(nowhere); theirs != none {
+			t.Errorf("tried in a space of others: %s, in one that is not there: %s", theirs, none)
+		}
 		if got := b.net.do(t, "GET", "/rules", reads); strings.Contains(got.body, strings.TrimPrefix(hidden, "/rules/")) {
 			t.Errorf("the list shows a hidden one: %s", got.body)
 		}

@@ -111,7 +111,7 @@ func (g *gate) Accept() (net.Conn, error) {
 }
 
 func (g *gate) enter(conn net.Conn) bool {
-	place := g.places.Enter(guest.NetworkOf(conn.RemoteAddr()), func() {
+	place := g.places.Enter(guest.Address(conn.RemoteAddr()), func() {
 		g.counts.displaced.Add(1)
 		hangUp(conn)
 	})

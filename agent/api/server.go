@@ -64,6 +64,7 @@ type Server struct {
 	counts     counts
 	limiters   *limiters
 	paces      paces
+	orgPaces   paces // of all credentials of an organization
 	pages
 }
 
@@ -96,6 +97,7 @@ func New(o Options) *Server {
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
 		limiters:   newLimiters(),
 		paces:      paces{Burst: paceBurst, Every: paceStep},
+		orgPaces:   paces{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg},
 		pages:      pages{newDoors(o.Agent), newConsole(o)},
 		pictures:   semaphore.NewWeighted(1),
 		bodies:     semaphore.NewWeighted(maxBodies),

@@ -182,6 +182,10 @@ func (c *configuring) apply(e cloud.Envelope) error {
 	if err := c.o.Signers.Part(e, c.opening); err != nil {
 		return err
 	}
+	if c.kept.Doubted == nil {
+		doubted := c.kept.doubted() // before what it goes by
+		c.kept.Doubted = &doubted
+	}
 	c.kept.Revision, c.kept.Message, c.kept.Again = c.down.Revision, e.ID, false
 	if e.SignedBy != "" {
 		c.kept.Signed, c.kept.SignedRevision = signedPrint(e), c.down.Revision
@@ -194,7 +198,7 @@ func (c *configuring) apply(e cloud.Envelope) error {
 			return err
 		}
 		return cloudcommand.PushDone(tx, c.o.Commands, "", e)
-	}, Show: func() { c.managed.revision.Store(c.down.Revision) }})
+	}, Show: func() { c.managed.show(c.kept) }})
 	c.stages = nil // Commit releases them
 	if err := c.o.Events.Commit(c.ctx, stages...); err != nil {
 		return err

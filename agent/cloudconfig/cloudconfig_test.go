@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"roomgate/agent/access"
@@ -82,5 +83,23 @@ func TestStored(t *testing.T) {
 	}
 	if got := change(Forget); !reflect.DeepEqual(got, storedConfig{Keys: []string{"app"}}) {
 		t.Errorf("another gateway has %+v", got)
+	}
+}
+
+// TestDoubtedRules: what an earlier version has stored tells which rules came without a signature.
+func TestDoubtedRules(t *testing.T) {
+	none, one := []string{}, []string{"b"}
+	for name, c := range map[string]struct {
+		row  storedConfig
+		want []string
+	}{
+		"of an earlier version, never signed": {storedConfig{Rules: []string{"a", "b"}}, []string{"a", "b"}},
+		"of an earlier version, signed":       {storedConfig{Rules: []string{"a", "b"}, Signed: "x"}, none},
+		"signed":                              {storedConfig{Rules: []string{"a", "b"}, Doubted: &none}, none},
+		"some":                                {storedConfig{Rules: []string{"a", "b"}, Signed: "x", Doubted: &one}, one},
+	} {
+		if got := c.row.doubted(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package cloudconfig
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +53,7 @@ type Managed struct {
 	o        Options
 	update   atomic.Pointer[string]
 	revision atomic.Uint64
+	doubted  atomic.Pointer[[]string] // ids of rules
 }
 
 // Open reads the stored configuration.
@@ -59,10 +61,19 @@ func Open(_ context.Context, o Options) (*Managed, error) {
 	m := &Managed{o: o}
 	c, err := stored(o.DB, o.Keys)
 	m.update.Store(&c.Update)
-	m.revision.Store(c.Revision)
+	m.show(c)
 	o.Spread(c.Spread)
 	return m, err
 }
+
+func (m *Managed) show(c storedConfig) {
+	doubted := c.doubted()
+	m.revision.Store(c.Revision)
+	m.doubted.Store(&doubted)
+}
+
+// Doubted says whether a rule came from the cloud without a signature.
+func (m *Managed) Doubted(ruleID string) bool { return slices.Contains(*m.doubted.Load(), ruleID) }
 
 // People are those of a configuration file and those that the cloud has named.
 // It refuses a file that the cloud's do not fit.

@@ -19,19 +19,33 @@ type storedConfig struct {
 	Message  string `json:"message"` // that brought it
 	// Signed is the SHA-256 of the last that was signed, and SignedRevision its
 	// revision; empty: none was. They stay when another one is applied.
-	Signed         string       `json:"signed,omitempty"`
-	SignedRevision uint64       `json:"signed_revision,omitempty"`
-	Keys           []string     `json:"keys,omitempty"`
-	Codes          []string     `json:"codes,omitempty"` // by their keys in the table
-	Rules          []string     `json:"rules,omitempty"`
-	Users          []downUser   `json:"users,omitempty"`
-	Update         string       `json:"update,omitempty"` // the URL of a bundle; in a row of an earlier version only, else it is sealed
-	Sealed         sealedConfig `json:"sealed,omitzero"`
-	Spread         int          `json:"reconnect_spread_s,omitempty"` // 0: what is configured
+	Signed         string   `json:"signed,omitempty"`
+	SignedRevision uint64   `json:"signed_revision,omitempty"`
+	Keys           []string `json:"keys,omitempty"`
+	Codes          []string `json:"codes,omitempty"` // by their keys in the table
+	Rules          []string `json:"rules,omitempty"`
+	// Doubted are those of Rules that came without a signature; nil: an earlier version has stored the row.
+	Doubted *[]string    `json:"doubted_rules,omitempty"`
+	Users   []downUser   `json:"users,omitempty"`
+	Update  string       `json:"update,omitempty"` // the URL of a bundle; in a row of an earlier version only, else it is sealed
+	Sealed  sealedConfig `json:"sealed,omitzero"`
+	Spread  int          `json:"reconnect_spread_s,omitempty"` // 0: what is configured
 	// Again says that the same revision is applied once more: a repair may have lost what it brought.
 	Again bool `json:"again,omitempty"`
 	// Refused is the SHA-256 of the configuration that was refused last and why.
 	Refused string `json:"refused,omitempty"`
+}
+
+// doubted are the rules that came without a signature. In a row of an earlier version, before the first that was
+// signed, that is all of them.
+func (c storedConfig) doubted() []string {
+	switch {
+	case c.Doubted != nil:
+		return *c.Doubted
+	case c.Signed == "":
+		return c.Rules
+	}
+	return []string{}
 }
 
 // table holds which keys, codes, rules and users are the cloud's, in one row.
@@ -48,6 +62,8 @@ func Forget(tx *store.Tx) (err error) {
 	for key, c := range table.All(tx) {
 		c.Revision, c.Message, c.Update, c.Spread = 0, "", "", 0
 		c.Sealed.Update = nil
+		doubted := c.doubted() // before what it goes by
+		c.Doubted = &doubted
 		c.Signed, c.SignedRevision = "", 0
 		err = errors.Join(err, table.Put(tx, key, c))
 	}

@@ -73,6 +73,10 @@ func (c *configuring) rules() error {
 		return under("rules", err)
 	}
 	c.kept.Rules = ids
+	c.kept.Doubted = &ids
+	if c.signed {
+		c.kept.Doubted = new([]string)
+	}
 	c.add(s)
 	return nil
 }

@@ -143,6 +143,9 @@ func Outcome(failure error) (State, problem.Code, string) {
 // completed is the event that tells everybody else of a command.
 func (d *Device) completed(c Command, r Receipt) eventlog.Row {
 	details := map[string]any{"command_id": c.ID, "action": c.Action, "state": r.State, "via": c.Via}
+	if c.Count != nil {
+		details["signed_by"] = c.Count.Key
+	}
 	if r.Reason != "" {
 		details["reason"] = r.Reason
 	}

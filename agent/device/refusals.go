@@ -12,7 +12,9 @@ const (
 	// refusalBurst is how many refusals of the cloud's messages are stored at
 	// once, and refusalEvery how often one more is after that. Each costs pages of
 	// the card, and whoever may send could else wear it out with messages that
-	// cannot be carried out: 35 kB of writing each, 0.1 GB a day at most.
+	// cannot be carried out. It is one transaction, of 24 kB at most: two pages that each
+	// transaction writes, those of the log for its receipt, and those by which its id is
+	// refused again. So it is 75 MB a day at most.
 	refusalBurst = 200
 	refusalEvery = 30 * time.Second
 	// refusedText bounds each text that is stored of a refused message, in bytes.

@@ -34,7 +34,8 @@ const (
 // What "open" does is the lock's own: one that pulses locks by itself and gets
 // its one pulse, one that holds stays open.
 //
-// It locks an open door when the meeting is over, no matter who opened it meanwhile; when
+// It locks an open door when the meeting is over, no matter who opened it meanwhile, and whatever later end the cloud
+// has said without the signature that is wanted; when
 // the room is seen empty for closeAfter during it; when the space is disabled,
 // and when the clock is not trusted any more. It is not opened again for that
 // meeting: a sensor lets nobody in, a code or the phone does. It also locks what
@@ -54,6 +55,7 @@ type checkIn struct {
 	last  time.Time // it was seen
 	due   bool      // the door is to be opened for it
 	until time.Time // then it is not due any more; zero: its turn has not come
+	end   time.Time // of the meeting, by a word that may let somebody in
 }
 
 func newDoor(offAfter time.Duration) *door {
@@ -69,7 +71,7 @@ func (d *door) observe(v view, r device.Reading) {
 		d.open = v.now
 	}
 	d.judge(v)
-	meeting := v.admitted()
+	meeting := d.admitted(v)
 	d.guards = d.guards || v.first || meeting != nil
 	if meeting == nil {
 		return
@@ -93,6 +95,7 @@ func (d *door) judge(v view) {
 			d.seen[b.ID] = c
 		}
 		c.last = v.now
+		c.end = v.endOf(b, c.end)
 		c.due = c.due && v.mayOpen() // it is refused, not put off
 	}
 	for id, c := range d.seen {
@@ -105,7 +108,26 @@ func (d *door) judge(v view) {
 // mayOpen says whether the door may be open for anybody.
 func (v view) mayOpen() bool { return v.trusted && v.state.Status != booking.Disabled }
 
+// endOf is the end of a meeting that is checked in, as far as that may keep a door open: a word of the cloud that is
+// not signed makes it no later than it was when they came. Only who may change the booking does, not who stands at the door.
+func (v view) endOf(b *booking.Booking, was time.Time) time.Time {
+	switch {
+	case v.unsigned, !b.Unsigned, was.IsZero():
+		return b.End
+	}
+	return was
+}
+
 // admitted is the meeting for which the door may be open now.
+func (d *door) admitted(v view) *booking.Booking {
+	b := v.admitted()
+	if b == nil || !v.now.Before(d.seen[b.ID].end) {
+		return nil
+	}
+	return b
+}
+
+// admitted is the meeting that may use the room now.
 func (v view) admitted() *booking.Booking {
 	if !v.mayOpen() {
 		return nil
@@ -121,7 +143,7 @@ func (v view) admitted() *booking.Booking {
 }
 
 func (d *door) intend(v view, r device.Reading) intent {
-	meeting := v.admitted()
+	meeting := d.admitted(v)
 	isOpen := r.Value == drivers.Open
 	switch {
 	case meeting == nil && d.guards && isOpen:

@@ -109,3 +109,37 @@ func TestDoorFailsTowardsClosed(t *testing.T) {
 		}
 	}
 }
+
+// TestNoUnsignedEndKeepsTheDoorOpen: where signatures are wanted, a later end that the cloud has said without one keeps
+// no door open. One that the building has said does.
+func TestNoUnsignedEndKeepsTheDoorOpen(t *testing.T) {
+	for name, c := range map[string]struct {
+		extend func(v *view, b *booking.Booking)
+		want   string
+	}{
+		"by nobody":            {func(*view, *booking.Booking) {}, drivers.ActClose},
+		"by the building":      {func(_ *view, b *booking.Booking) { b.End = b.End.Add(time.Hour) }, ""},
+		"unsigned":             {func(_ *view, b *booking.Booking) { b.End, b.Unsigned = b.End.Add(time.Hour), true }, drivers.ActClose},
+		"unsigned, as allowed": {func(v *view, b *booking.Booking) { b.End, b.Unsigned, v.unsigned = b.End.Add(time.Hour), true, true }, ""},
+	} {
+		d := newDoor(5 * time.Minute)
+		v := seen(booking.Booking{ID: "b"}, 0)
+		end := v.state.Current.End
+		d.observe(v, lockIs(drivers.Open))
+		later := *v.state.Current
+		c.extend(&v, &later)
+		if v.state.Current = &later; !later.End.After(end) {
+			v.state.Current = nil
+		}
+		v.now = end.Add(time.Minute)
+		d.observe(v, lockIs(drivers.Open))
+		if i := d.intend(v, lockIs(drivers.Open)); i.action != c.want {
+			t.Errorf("extended %s the open door is told to %q, want %q", name, i.action, c.want)
+		}
+	}
+	d, v := newDoor(5*time.Minute), seen(booking.Booking{ID: "b", Origin: booking.Origin{Unsigned: true}}, 0)
+	d.observe(v, lockIs(drivers.Closed))
+	if i := d.intend(v, lockIs(drivers.Closed)); i.action != drivers.ActOpen {
+		t.Errorf("for people who check in here to a meeting of the cloud the door is told to %q", i.action)
+	}
+}

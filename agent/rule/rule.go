@@ -37,6 +37,10 @@ type Rule struct {
 	Suspended *Suspension `json:"suspended,omitempty"` // until it is enabled again
 	CreatedAt time.Time   `json:"created_at"`
 	UpdatedAt time.Time   `json:"updated_at"`
+
+	// OrganizationID is whose it is: it gives commands in the spaces of that organization alone. Empty: the
+	// building's, or the cloud's.
+	OrganizationID string `json:"-"`
 }
 
 // Suspension is why the building stopped a rule by itself.

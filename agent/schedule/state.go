@@ -109,9 +109,12 @@ func (r *Room) hold(now time.Time) *booking.Hold {
 }
 
 // At is what the room is like at a moment: whose it is, and until when.
-func (r *Room) At(now time.Time) booking.SpaceState {
+func (r *Room) At(now time.Time) booking.SpaceState { return r.AtBy(now, r.bookings) }
+
+// AtBy is At by other bookings than those of the room.
+func (r *Room) AtBy(now time.Time, bookings *booking.Schedule) booking.SpaceState {
 	t := r.terms.Load()
-	g := t.rules.StateAt(now, r.bookings, t.Holds)
+	g := t.rules.StateAt(now, bookings, t.Holds)
 	if !t.enabled {
 		g.Status, g.AvailableUntil, g.NextAvailable = booking.Disabled, time.Time{}, time.Time{}
 	}

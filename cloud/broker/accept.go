@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"time"
-
-	"roomgate/cloud/guest"
 )
 
 // listenerID is what the router calls the source of our connections.
@@ -81,11 +79,11 @@ func (b *Broker) admit(c net.Conn, from netip.Addr, local bool) (*conn, error) {
 		return nil, ErrClosed
 	}
 	var wrapped *conn // others enter only once this is unlocked
-	network := guest.Network(from)
+	at := from
 	if local {
-		network = netip.Prefix{}
+		at = netip.Addr{}
 	}
-	place := b.places.Enter(network, func() { b.displace(wrapped) })
+	place := b.places.Enter(at, func() { b.displace(wrapped) })
 	if place == nil {
 		return nil, errors.New("all places are taken by clients that have logged in")
 	}

@@ -15,6 +15,9 @@ import (
 const (
 	guessBurst = 10
 	guessEvery = 6 * time.Second
+	// guessHosts is how many addresses of one network may guess as fast as that: so all of a /64 together have a bound, and
+	// one host of it does not keep the others out.
+	guessHosts = 8
 	maxLogins  = 1024 // that are remembered
 )
 
@@ -24,11 +27,13 @@ type userAt struct {
 	from netip.Addr
 }
 
-// guesses limits who guesses passwords. All of a network have one budget. A user
-// who has been let in at an address has one of his own there, so that no other
-// guest of his network keeps him out.
+// guesses limits who guesses passwords. An address has a budget, and all of its network
+// have another one. A user who has been let in at an address has one of his own there, so
+// that no other guest of his network keeps him out. Who takes many addresses of a /64 can keep
+// those out who have never been let in, as he can take their addresses too.
 type guesses struct {
-	strangers guest.Tries[netip.Prefix]
+	strangers guest.Tries[netip.Addr]
+	networks  guest.Tries[netip.Prefix]
 	known     guest.Tries[userAt]
 	hashing   guest.Turns[netip.Prefix] // bounds how many passwords are computed at once
 
@@ -39,7 +44,8 @@ type guesses struct {
 
 func newGuesses() *guesses {
 	return &guesses{
-		strangers: guest.Tries[netip.Prefix]{Burst: guessBurst, Every: guessEvery},
+		strangers: guest.Tries[netip.Addr]{Burst: guessBurst, Every: guessEvery},
+		networks:  guest.Tries[netip.Prefix]{Burst: guessHosts * guessBurst, Every: guessEvery / guessHosts},
 		known:     guest.Tries[userAt]{Burst: guessBurst, Every: guessEvery},
 		hashing:   guest.Turns[netip.Prefix]{Most: max(1, runtime.GOMAXPROCS(0)-1)}, // the others have a processor left
 		logins:    map[userAt]struct{}{}, at: map[netip.Addr]int{},
@@ -47,7 +53,7 @@ func newGuesses() *guesses {
 }
 
 // errGuesses refuses without looking at the password.
-var errGuesses = errors.New("too many wrong passwords from this network")
+var errGuesses = errors.New("too many wrong passwords from this address or its network")
 
 // try computes whether a password is right, if there is a try left.
 func (g *guesses) try(l userAt, local bool, right func() bool) error {
@@ -75,14 +81,20 @@ func (g *guesses) count(l userAt) {
 		g.known.Take(l, time.Now())
 		return
 	}
-	g.strangers.Take(guest.Network(l.from), time.Now())
+	g.strangers.Take(l.from, time.Now())
+	g.networks.Take(guest.Network(l.from), time.Now())
 }
 
 func (g *guesses) left(l userAt) bool {
 	if g.knows(l) {
 		return g.known.Left(l, time.Now())
 	}
-	return g.strangers.Left(guest.Network(l.from), time.Now())
+	return g.strangerLeft(l.from)
+}
+
+// strangerLeft says whether somebody who is not known at an address has a try left.
+func (g *guesses) strangerLeft(from netip.Addr) bool {
+	return g.strangers.Left(from, time.Now()) && g.networks.Left(guest.Network(from), time.Now())
 }
 
 // tooMany says whether nobody at an address may try a password.
@@ -90,7 +102,7 @@ func (g *guesses) tooMany(from netip.Addr) bool {
 	g.mu.Lock()
 	known := g.at[from] > 0
 	g.mu.Unlock()
-	return !known && !g.strangers.Left(guest.Network(from), time.Now())
+	return !known && !g.strangerLeft(from)
 }
 
 func (g *guesses) knows(l userAt) bool {

@@ -94,8 +94,8 @@ func TestOneGuestCannotTakeAllTries(t *testing.T) {
 		for i := range 100_000 {
 			guess(fmt.Sprintf("2001:db8::%x:%x", i>>16, i&0xffff), "a")
 		}
-		if tries != guessBurst {
-			t.Errorf("a /64 tried %d passwords, want %d", tries, guessBurst)
+		if most := guessHosts * guessBurst; tries != most {
+			t.Errorf("a /64 tried %d passwords, want %d", tries, most)
 		}
 		if err := right("2001:db8::ffff:aaaa"); err != nil {
 			t.Errorf("who was let in before: %v", err)
@@ -164,4 +164,31 @@ func TestPasswordsLeaveAProcessor(t *testing.T) {
 			t.Errorf("with %d processors %d passwords are computed at once, want %d", processors, got, want)
 		}
 	}
+}
+
+// TestOneHostLocksNoNeighbourOut: a host of a /64 guesses without end. Its neighbours come in for the first time, and it
+// has no more tries than an IPv4 address.
+func TestOneHostLocksNoNeighbourOut(t *testing.T) {
+	bubble(t, house(), func(t *testing.T, b *Broker) {
+		tries := 0
+		eve := userAt{"a", netip.MustParseAddr("2001:db8::bad")}
+		for range 60 {
+			for range 100 {
+				if !b.guesses.tooMany(eve.from) {
+					_ = b.guesses.try(eve, false, func() bool { tries++; return false })
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		if most := guessBurst + int(time.Minute/guessEvery); tries > most {
+			t.Errorf("in a minute it tried %d passwords, want at most %d", tries, most)
+		}
+		neighbour := userAt{"a", netip.MustParseAddr("2001:db8::ada")}
+		if b.guesses.tooMany(neighbour.from) {
+			t.Error("a neighbour may not try")
+		}
+		if err := b.guesses.try(neighbour, false, func() bool { return true }); err != nil {
+			t.Errorf("a neighbour: %v", err)
+		}
+	})
 }

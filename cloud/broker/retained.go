@@ -34,7 +34,7 @@ type kept struct {
 
 // fits says whether a message of a user may be kept. One that replaces another
 // of its topic, and one that clears it, may if the bytes allow. One user does
-// not get all of them, nor do all users: some are left for the gateway, which is the empty one.
+// not get all of them, nor do all users: some are left for the gateway, which is Inside.
 func (r *retained) fits(user, topic string, size int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,11 +50,11 @@ func (r *retained) fits(user, topic string, size int) bool {
 	if old.user == user {
 		own -= old.bytes
 	}
-	users := r.bytes - r.users[""] + size
-	if old.user != "" {
+	users := r.bytes - r.users[Inside] + size
+	if old.user != Inside {
 		users -= old.bytes
 	}
-	return (known || len(r.kept) < maxRetained) && r.bytes-old.bytes+size <= r.most && (user == "" || own <= r.most/2 && users <= r.most/4*3)
+	return (known || len(r.kept) < maxRetained) && r.bytes-old.bytes+size <= r.most && (user == Inside || own <= r.most/2 && users <= r.most/4*3)
 }
 
 // grows is what the levels of a topic cost that are not there yet.
@@ -181,12 +181,12 @@ func (g *guard) OnRetainMessage(cl *mqtt.Client, pk packets.Packet, _ int64) {
 	g.b.retained.set(ownerOf(cl), pk.TopicName, weight(pk.TopicName, pk.Payload))
 }
 
-// ownerOf is the user of a client, empty if that is this process.
+// ownerOf is the user of a client, empty if anonymous. The router has a client of its own.
 func ownerOf(cl *mqtt.Client) string {
-	if c := connOf(cl); c != nil && !c.inside {
+	if c := connOf(cl); c != nil {
 		return c.user
 	}
-	return ""
+	return Inside
 }
 
 // OnRetainedExpired is called when a message is no longer kept.

@@ -21,23 +21,25 @@ func Network(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// NetworkOf is Network of a peer; zero for one without an IP address, as behind a
-// socket in the file system.
-func NetworkOf(peer net.Addr) netip.Prefix {
+// Address is that of a peer; zero for one without an IP address, as behind a socket in the
+// file system.
+func Address(peer net.Addr) netip.Addr {
 	if t, ok := peer.(*net.TCPAddr); ok {
-		return Network(t.AddrPort().Addr())
+		return t.AddrPort().Addr()
 	}
 	if peer == nil {
-		return netip.Prefix{}
+		return netip.Addr{}
 	}
-	return ParseNetwork(peer.String())
+	return parse(peer.String())
 }
 
 // ParseNetwork is Network of "address:port"; zero for anything else.
-func ParseNetwork(hostport string) netip.Prefix {
+func ParseNetwork(hostport string) netip.Prefix { return Network(parse(hostport)) }
+
+func parse(hostport string) netip.Addr {
 	p, err := netip.ParseAddrPort(hostport)
 	if err != nil {
-		return netip.Prefix{}
+		return netip.Addr{}
 	}
-	return Network(p.Addr())
+	return p.Addr()
 }

@@ -14,7 +14,7 @@ import (
 type Places struct {
 	Most    int // at least 1
 	Reserve int // kept for strangers: who is known holds at most Most-Reserve
-	Each    int // that strangers of one network hold at most, the oldest of whom makes room for the next; 0: any number
+	Each    int // that strangers of one network hold at most; of its address with most the oldest makes room for the next; 0: any number
 
 	mu      sync.Mutex
 	all     map[*Place]struct{}
@@ -25,8 +25,8 @@ type Places struct {
 	entered uint64
 }
 
-// client is somebody at one network, or a part of who; a group is all of who, or of a
-// network whose guests are strangers.
+// client is somebody at one network, or a part of who, or a stranger at an address of a network; a group is all of
+// who, or of a network whose guests are strangers.
 type client struct {
 	who  string
 	from netip.Prefix
@@ -35,8 +35,9 @@ type client struct {
 
 func (c client) group() client {
 	if c.who != "" {
-		c.from, c.part = netip.Prefix{}, ""
+		c.from = netip.Prefix{}
 	}
+	c.part = ""
 	return c
 }
 
@@ -51,17 +52,21 @@ type Place struct {
 	left   bool
 }
 
-// Enter gives a newcomer from a network a place, or returns nil. out is called
+// Enter gives a newcomer at an address a place, or returns nil. out is called
 // once, from another goroutine, if the place is needed for somebody else: then it
-// is lost already. It must not wait. Local guests have the zero Prefix, of which
+// is lost already. It must not wait. Local guests have the zero Addr, of which
 // any number may come.
-func (p *Places) Enter(from netip.Prefix, out func()) *Place {
+func (p *Places) Enter(at netip.Addr, out func()) *Place {
+	from := Network(at)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.Each > 0 && from.IsValid() && p.strange[from] >= p.Each {
-		p.displace(p.oldest(from)) // a /64 may be a whole LAN: to refuse him would let one host keep all others out
-	}
 	pl := &Place{of: p, client: client{from: from}, out: out, idle: true}
+	if from.IsValid() {
+		pl.client.part = at.Unmap().String()
+	}
+	if p.Each > 0 && from.IsValid() && p.strange[from] >= p.Each {
+		p.displace(p.greediest(pl)) // a /64 may be a whole LAN: to refuse him would let one host keep all others out
+	}
 	if len(p.all) >= p.Most && !p.displace(p.victim(pl, false)) {
 		return nil
 	}
@@ -178,10 +183,20 @@ func (p *Places) displace(victim *Place) bool {
 	return true
 }
 
-// oldest is the stranger of a network who came first.
-func (p *Places) oldest(from netip.Prefix) (found *Place) {
+// greediest is the stranger of the newcomer's network who makes room for him: of the address that would hold most then,
+// the one who came first.
+func (p *Places) greediest(newcomer *Place) (found *Place) {
+	holds := func(pl *Place) int {
+		if pl.client == newcomer.client {
+			return p.clients[pl.client] + 1
+		}
+		return p.clients[pl.client]
+	}
 	for pl := range p.all {
-		if !pl.known && pl.client.from == from && (found == nil || pl.since < found.since) {
+		if pl.known || pl.client.from != newcomer.client.from {
+			continue
+		}
+		if found == nil || holds(pl) > holds(found) || holds(pl) == holds(found) && pl.since < found.since {
 			found = pl
 		}
 	}

@@ -23,11 +23,11 @@ func TestNetwork(t *testing.T) {
 		if got := ParseNetwork(address).String(); got != want {
 			t.Errorf("%s counts as %s, want %s", address, got, want)
 		}
-		if tcp, err := net.ResolveTCPAddr("tcp", address); err == nil && NetworkOf(tcp).String() != want {
-			t.Errorf("%s counts as %s, want %s", tcp, NetworkOf(tcp), want)
+		if tcp, err := net.ResolveTCPAddr("tcp", address); err == nil && Network(Address(tcp)).String() != want {
+			t.Errorf("%s counts as %s, want %s", tcp, Network(Address(tcp)), want)
 		}
 	}
-	if NetworkOf(&net.UnixAddr{Name: "x"}).IsValid() || NetworkOf(nil).IsValid() {
+	if Address(&net.UnixAddr{Name: "x"}).IsValid() || Address(nil).IsValid() {
 		t.Error("a socket in the file system has a network")
 	}
 }
@@ -44,8 +44,8 @@ func TestOneGuestCannotTakeAllPlaces(t *testing.T) {
 		take     func(p *Places, n int) *Place
 		newcomer func(p *Places) *Place
 	}{
-		"strangers of one network":   {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.Enter(at(1), none) }, stranger},
-		"strangers of many networks": {&Places{Most: 8}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) }, stranger},
+		"strangers of one network":   {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.Enter(at(1).Addr(), none) }, stranger},
+		"strangers of many networks": {&Places{Most: 8}, func(p *Places, n int) *Place { return p.Enter(at(n+1).Addr(), none) }, stranger},
 		"a credential of one network": {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.EnterKnown("eve", at(1), none) },
 			func(p *Places) *Place { return p.EnterKnown("ada", at(1), none) }},
 		"a credential of many networks": {&Places{Most: 8}, func(p *Places, n int) *Place { return p.EnterKnown("eve", at(n+1), none) },
@@ -57,9 +57,9 @@ func TestOneGuestCannotTakeAllPlaces(t *testing.T) {
 		"one of the parts": {&Places{Most: 8}, func(p *Places, _ int) *Place { return p.EnterPart("eve", "1", none) },
 			func(p *Places) *Place { return p.EnterPart("eve", "2", none) }},
 		"the known, and a stranger comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.EnterKnown(fmt.Sprint(n), at(n+1), none) }, stranger},
-		"strangers, and somebody known comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) },
+		"strangers, and somebody known comes": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1).Addr(), none) },
 			func(p *Places) *Place { return p.EnterKnown("ada", at(99), none) }},
-		"strangers, and one shows who he is": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1), none) },
+		"strangers, and one shows who he is": {&Places{Most: 8, Reserve: 2}, func(p *Places, n int) *Place { return p.Enter(at(n+1).Addr(), none) },
 			func(p *Places) *Place {
 				if pl := stranger(p); pl != nil && pl.Know("ada") {
 					return pl
@@ -96,7 +96,7 @@ func TestOneGuestCannotTakeAllPlaces(t *testing.T) {
 	}
 }
 
-func stranger(p *Places) *Place { return p.Enter(at(99), func() {}) }
+func stranger(p *Places) *Place { return p.Enter(at(99).Addr(), func() {}) }
 
 // TestStrangersDisplaceNobodyWhoIsKnown: however many come, who has shown who he is
 // stays.
@@ -105,12 +105,12 @@ func TestStrangersDisplaceNobodyWhoIsKnown(t *testing.T) {
 		p := Places{Most: 10, Reserve: 2}
 		var known, strange atomic.Int32
 		for n := range 8 {
-			if pl := p.Enter(at(1), func() { known.Add(1) }); pl == nil || !pl.Know("ada") {
+			if pl := p.Enter(at(1).Addr(), func() { known.Add(1) }); pl == nil || !pl.Know("ada") {
 				t.Fatalf("place %d is not known", n)
 			}
 		}
 		for n := range 100 {
-			if p.Enter(at(2+n), func() { strange.Add(1) }) == nil {
+			if p.Enter(at(2+n).Addr(), func() { strange.Add(1) }) == nil {
 				t.Fatalf("stranger %d has no place", n)
 			}
 		}
@@ -133,7 +133,7 @@ func TestWhoHoldsFewStays(t *testing.T) {
 	}
 	q, lost := Places{Most: 8, Each: 2}, make(chan int, 4)
 	for n := range 4 {
-		if q.Enter(at(1), func() { lost <- n }) == nil || q.strange[at(1)] > 2 {
+		if q.Enter(at(1).Addr(), func() { lost <- n }) == nil || q.strange[at(1)] > 2 {
 			t.Errorf("place %d of a network: it has %d", n+1, q.strange[at(1)])
 		}
 		if n >= 2 {
@@ -141,8 +141,29 @@ func TestWhoHoldsFewStays(t *testing.T) {
 				t.Errorf("%d made room for %d", first, n)
 			}
 		}
-		if q.Enter(netip.Prefix{}, func() {}) == nil {
+		if q.Enter(netip.Addr{}, func() {}) == nil {
 			t.Error("this machine has no place")
 		}
 	}
+}
+
+// TestOneHostTakesNoPlaceOfItsNeighbour: a host of a /64 comes again and again. Its neighbour stays, and one that comes
+// takes a place of the host.
+func TestOneHostTakesNoPlaceOfItsNeighbour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := func(name string) netip.Addr { return netip.MustParseAddr("2001:db8::" + name) }
+		p := Places{Most: 20, Each: 8}
+		p.Enter(host("ada"), func() { t.Error("the neighbour made room") })
+		for range 100 {
+			p.Enter(host("bad"), func() {})
+		}
+		p.Enter(host("bea"), func() { t.Error("the other one made room") })
+		for range 100 {
+			p.Enter(host("bad"), func() {})
+		}
+		synctest.Wait()
+		if n := p.strange[Network(host("bad"))]; n != 8 {
+			t.Errorf("the network holds %d places, want 8", n)
+		}
+	})
 }

@@ -90,6 +90,18 @@ func (e *Engine) doorRefusal(r rule.Rule, act rule.Action, late time.Duration) e
 	return nil
 }
 
+// foreignRefusal says why a rule gives no command in a space: it is of another organization
+// than the rule, by now; nil: it may.
+func (e *Engine) foreignRefusal(r rule.Rule, spaceID string) error {
+	if r.OrganizationID == "" || spaceID == "" {
+		return nil
+	}
+	if owner, err := e.o.Owner(spaceID); err != nil || owner != r.OrganizationID {
+		return problem.New(problem.Forbidden, "", "the rule is of an organization that this meeting space is not of any more: have somebody who manages the space make it again")
+	}
+	return nil
+}
+
 // giveCommands gives the commands of a run, in their order, and waits for none of
 // them.
 func (e *Engine) giveCommands(ctx context.Context, j job) {
@@ -100,7 +112,7 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
 		c.ID, c.By = j.run.Actions[i].CommandID, j.rule.ID
-		err := cmp.Or(e.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain))
+		err := cmp.Or(e.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), e.foreignRefusal(j.rule.Rule, where))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
+	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/rule"
@@ -143,7 +144,11 @@ func (e *Engine) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	if r.Level() != eventlog.LevelEvent {
 		return nil
 	}
-	all := e.set.Load().byEvent[r.Type[len(eventlog.LevelEvent)+1:]]
+	kind := r.Type[len(eventlog.LevelEvent)+1:]
+	if kind == "statusChanged" {
+		e.traces.changed(traceKey{r.Space, r.Device, r.Sub})
+	}
+	all := e.set.Load().byEvent[kind]
 	var t *trigger
 	for _, h := range all {
 		if !hears(h.Rule, r) {
@@ -175,6 +180,8 @@ type details struct {
 	Device    string   `json:"device"`
 	BookingID string   `json:"booking_id"`
 	CommandID string   `json:"command_id"`
+	Via       string   `json:"via"`
+	SignedBy  string   `json:"signed_by"`
 	Rules     []string `json:"rules"`
 }
 
@@ -197,7 +204,8 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if t.event.Value != "" {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
-	t.chain = doubted(e, e.causeOf(r, d), t, r.Device)
+	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
+	t.chain = doubted(e, e.causeOf(r, d), t, r.Device, about)
 	t.late, t.missed = e.lateness(r)
 	return t
 }
@@ -262,7 +270,7 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 	case !held:
 		run.Outcome, run.Reason = rule.NotHeld, reason
 	default:
-		return e.conclude(v, h, t, run)
+		return e.conclude(v, h, e.doubt(h, t), run)
 	}
 	v.quiet = append(v.quiet, quietRun{h, run})
 	return nil
@@ -311,8 +319,9 @@ func (e *Engine) conclude(v *verdicts, h *compiled, t *trigger, run rule.Run) er
 	return nil
 }
 
-// look is the space of a trigger as conditions see it.
-func (e *Engine) look(t *trigger) *rule.Env {
+// look is the space of a trigger as conditions see it: what of it the building itself says,
+// or all.
+func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
 	env := rule.NewEnv()
 	env.Event = t.event
 	s := t.space
@@ -320,16 +329,20 @@ func (e *Engine) look(t *trigger) *rule.Env {
 		return env
 	}
 	now := e.o.Clock.Now()
-	g := s.At(now)
+	bookings := s.Bookings()
+	if vouched {
+		bookings = bookings.Vouched()
+	}
+	g := s.AtBy(now, bookings)
 	env.Space = rule.Space{ID: s.ID, Name: s.Name(), Status: string(g.Status)}
 	env.Local = rule.LocalAt(now.In(s.Rules().Zone))
 	env.Current, env.Next = bookingFor(g.Current, now), bookingFor(g.Next, now)
-	if b, ok := s.Bookings().Get(t.booking); ok {
+	if b, ok := bookings.Get(t.booking); ok {
 		env.Booking = bookingFor(&b, now)
 	}
 	for _, d := range s.Devices {
 		for _, r := range d.Readings() {
-			if to := deviceIn(env, d.Type, r.SubDevice); to != nil && !r.Offline() {
+			if to := deviceIn(env, d.Type, r.SubDevice); to != nil && !r.Offline() && !(vouched && e.traces.isMoved(traceKey{s.ID, d.Type, r.SubDevice})) {
 				*to = rule.Device{Value: r.Value, Number: numberIn(r.Value), Status: r.Status, Online: true}
 			}
 		}

@@ -61,6 +61,8 @@ type Options struct {
 	Booking func(id string) (booking.Booking, error)
 	// Unsigned says whether a word of the cloud that is not signed may open a door.
 	Unsigned func() bool
+	// Doubted says whether a rule of the cloud came without a signature.
+	Doubted func(ruleID string) bool
 	// Ready is nil once every device was observed. Until then rules wait, but no
 	// longer than startLimit.
 	Ready func() error
@@ -117,7 +119,7 @@ type history struct {
 // Run's.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
-		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}}}
+		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}, moved: map[traceKey]bool{}}}
 	var plain []rule.Rule
 	err := o.DB.View(func(tx *store.Tx) (err error) {
 		plain, err = e.load(tx)

@@ -161,3 +161,27 @@ func storeAccepted(tx *store.Tx, c device.Command) error {
 	return errors.Join(err, store.NewTable[bool]("open-commands").Put(tx, c.ID, true),
 		store.NewTable[device.Stored]("commands").Put(tx, c.ID, device.Stored{Command: c, Receipt: device.Receipt{CommandID: c.ID, State: device.Accepted}, Lived: 1}))
 }
+
+// TestWhatLedToAnEventOfAnEarlierRunIsNotKnown: where door orders are signed, an event of before a start may be the
+// doing of an unsigned command, and so leads to no open door.
+func TestWhatLedToAnEventOfAnEarlierRunIsNotKnown(t *testing.T) {
+	for _, signed := range []bool{true, false} {
+		bubble(t, func(t *testing.T) {
+			dir := t.TempDir()
+			r := openRig(t, rigOptions{dir: dir})
+			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Event: "occupancyChanged"}, Actions: []rule.Action{{Event: "a"}}})
+			r.happens("occupancyChanged")
+			r.close()
+			r = openRig(t, rigOptions{dir: dir})
+			r.Engine.o.Unsigned = func() bool { return !signed }
+			r.run()
+			r.wait(5 * time.Second)
+			r.happens("occupancyChanged")
+			r.wait(5 * time.Second)
+			runs := r.runs(u.ID)
+			if len(runs) != 2 || slices.Contains(runs[0].Chain, byCloud) || slices.Contains(runs[1].Chain, byCloud) != signed {
+				t.Errorf("signed %v: %+v", signed, runs)
+			}
+		})
+	}
+}

@@ -17,6 +17,7 @@ import (
 type storedRule struct {
 	rule.Rule
 	Sealed []byte `json:"sealed,omitempty"` // the topics of its actions, in order; empty where one has none
+	Of     string `json:"of,omitempty"`     // its organization
 }
 
 // unreadable stands in a row for a topic that is sealed. The push gateway has none of that name: an earlier version,
@@ -41,7 +42,7 @@ func topicsOf(r rule.Rule) (topics []string, any bool) {
 func seal(r rule.Rule, keys *auth.Keys) storedRule {
 	topics, any := topicsOf(r)
 	if !any {
-		return storedRule{Rule: r}
+		return storedRule{Rule: r, Of: r.OrganizationID}
 	}
 	text, _ := json.Marshal(topics) // texts only
 	r.Actions = slices.Clone(r.Actions)
@@ -50,12 +51,13 @@ func seal(r rule.Rule, keys *auth.Keys) storedRule {
 			r.Actions[i].To.Topic = unreadable
 		}
 	}
-	return storedRule{r, keys.Seal(place(r), text)}
+	return storedRule{r, keys.Seal(place(r), text), r.OrganizationID}
 }
 
 // open is the rule with its topics, and whether they could be read.
 func (s storedRule) open(keys *auth.Keys) (r rule.Rule, read bool) {
 	r = s.Rule
+	r.OrganizationID = s.Of
 	if len(s.Sealed) == 0 {
 		return r, true // it has none, or an earlier version has stored it
 	}

@@ -11,8 +11,9 @@ import (
 // traces remember which rules have told which devices to do something: a device
 // that changes soon after does so because of them.
 type traces struct {
-	mu   sync.Mutex
-	left map[traceKey]trace
+	mu    sync.Mutex
+	left  map[traceKey]trace
+	moved map[traceKey]bool // by the cloud, unsigned, and by nobody since
 }
 
 // traceKey is a device or sub-device that rules have given a command to.
@@ -46,6 +47,35 @@ func (l *traces) of(device traceKey) []string {
 		return t.chain
 	}
 	return nil
+}
+
+// move notes whether the word that moves a device now is one of the cloud that is not signed. There are no more than devices.
+func (l *traces) move(c device.Command, unsigned bool) {
+	key := traceKey{c.Space, c.DeviceType, c.SubDevice}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !unsigned {
+		delete(l.moved, key)
+	} else {
+		l.moved[key] = true
+	}
+}
+
+// changed notes that a device has changed. Long after a command that was not the command's doing.
+func (l *traces) changed(device traceKey) {
+	if l.of(traceKey{device.space, device.device, anySub}) != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.moved, device)
+}
+
+// isMoved says whether a device is as the cloud has moved it.
+func (l *traces) isMoved(device traceKey) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.moved[device]
 }
 
 // clear forgets all.

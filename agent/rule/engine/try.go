@@ -54,10 +54,13 @@ func (e *Engine) Try(id string, p Probe) (Trial, error) {
 		return Trial{}, err
 	}
 	out := Trial{RuleID: id, SpaceID: idOf(t.space), At: t.at.UTC(), Trigger: t.words, Actions: []TriedAction{}}
-	env := e.look(t)
+	env := e.look(t, false)
 	out.Condition = h.condition.Explain(env)
 	held, reason := e.holds(h, env)
 	out.Outcome, out.Reason = e.wouldBe(h, t, held, reason)
+	if held {
+		t = e.doubt(h, t)
+	}
 	for _, act := range h.Actions {
 		out.Actions = append(out.Actions, e.tryAction(h.Rule, act, t))
 	}
@@ -88,13 +91,11 @@ func (e *Engine) wouldBe(h *compiled, t *trigger, held bool, reason string) (out
 
 // probe makes the trigger that a rule is tried with.
 func (e *Engine) probe(h *compiled, p Probe) (*trigger, error) {
-	if p.SpaceID != "" {
-		if _, err := e.o.Site().space(p.SpaceID); err != nil {
-			return nil, err
-		}
-		if h.SpaceID != "" && p.SpaceID != h.SpaceID {
-			return nil, problem.New(problem.Invalid, "meeting_space_id", "is not the space of the rule: leave it out")
-		}
+	if h.SpaceID != "" && p.SpaceID != "" && p.SpaceID != h.SpaceID { // whether there is one is not told
+		return nil, problem.New(problem.Invalid, "meeting_space_id", "is not the space of the rule: leave it out")
+	}
+	if _, err := e.o.Site().space(p.SpaceID); p.SpaceID != "" && err != nil {
+		return nil, err
 	}
 	where := cmp.Or(p.SpaceID, h.SpaceID)
 	t := &trigger{words: "now", at: e.o.Clock.Now(), event: rule.NewEnv().Event, booking: p.BookingID}
@@ -163,7 +164,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 	}
 	d, err := parseAction(act, s)
 	if err == nil {
-		err = cmp.Or(e.doorRefusal(r, act, 0), unsignedRefusal(e, act, t.chain))
+		err = cmp.Or(e.doorRefusal(r, act, 0), unsignedRefusal(e, act, t.chain), e.foreignRefusal(r, s.ID))
 	}
 	if err != nil {
 		out.Reason = device.AsError(err).Error()

@@ -24,6 +24,7 @@ func (e *Engine) Note(c device.Command) {
 		g := s.At(e.o.Clock.Now())
 		unsigned = doubtful(g.Current) || doubtful(g.Next)
 	}
+	e.traces.move(c, unsigned)
 	if unsigned {
 		c.SubDevice = anySub
 		e.traces.leave(c, []string{byCloud}, commandLife)
@@ -35,14 +36,30 @@ func doubtful(b *booking.Booking) bool {
 }
 
 // doubted is a chain with the word of the cloud in it, if that began it: by the booking
-// of a trigger, or by a command to a device.
-func doubted(e *Engine, chain []string, t *trigger, deviceType string) []string {
+// of a trigger, by a command to a device, or by one that the trigger itself is about, which
+// no device may have carried out.
+func doubted(e *Engine, chain []string, t *trigger, deviceType string, about bool) []string {
 	b, err := e.o.Booking(t.booking)
 	told := e.traces.of(traceKey{idOf(t.space), deviceType, anySub}) != nil
-	if !slices.Contains(chain, byCloud) && (told || err == nil && doubtful(&b)) {
+	if !slices.Contains(chain, byCloud) && (about || told || err == nil && doubtful(&b)) {
 		return append([]string{byCloud}, chain...)
 	}
 	return chain
+}
+
+// doubt is a trigger as a rule goes on with it whose condition holds: with the word of the
+// cloud in its chain if nobody has signed the rule, or if its condition would not hold by what
+// the building itself says.
+func (e *Engine) doubt(h *compiled, t *trigger) *trigger {
+	if e.o.Unsigned() || slices.Contains(t.chain, byCloud) {
+		return t
+	}
+	if held, _ := e.holds(h, e.look(t, true)); held && !e.o.Doubted(h.ID) {
+		return t
+	}
+	by := *t
+	by.chain = append([]string{byCloud}, t.chain...)
+	return &by
 }
 
 // unsignedRefusal says why a rule may not open a door in a chain; nil: it may.

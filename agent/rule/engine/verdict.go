@@ -50,7 +50,7 @@ func newVerdicts() *verdicts {
 // view looks at the space of a trigger once for all the rules.
 func (v *verdicts) view(e *Engine, t *trigger) *rule.Env {
 	if v.seen != t {
-		v.seen, v.env = t, e.look(t)
+		v.seen, v.env = t, e.look(t, false)
 	}
 	return v.env
 }
