@@ -108,9 +108,9 @@ func (db *DB) Reserve() *disk.Reserve { return db.reserve }
 func (db *DB) Path() string { return db.path }
 
 // Run takes a snapshot every Options.SnapshotEvery until ctx ends, then returns nil. Snapshots that fail are logged and
-// tried again the next time; an unchanged database is not written again. It ends with ErrDamaged once the file has
-// turned out to be damaged, and with ErrFailed if a new Open helps where nothing is written: after a failure in memory at
-// once, after one of the disk when that takes writes again.
+// tried again the next time; an unchanged database is not written again. It reads the whole file every ten minutes, on a slow
+// disk less often. It ends with ErrDamaged once the file has turned out to be damaged, and with ErrFailed if a new Open helps
+// where nothing is written: after a failure in memory at once, after one of the disk when that takes writes again.
 func (db *DB) Run(ctx context.Context) error {
 	next := time.NewTimer(db.o.SnapshotEvery / 60) // the first one soon: a gateway that restarts every half hour needs one too
 	defer next.Stop()
@@ -118,6 +118,8 @@ func (db *DB) Run(ctx context.Context) error {
 	defer look.Stop()
 	try := time.NewTicker(disk.ProbeEvery)
 	defer try.Stop()
+	scrub := time.NewTimer(scrubEvery)
+	defer scrub.Stop()
 	var probe disk.Probe
 	var believed time.Time
 	for {
@@ -129,6 +131,8 @@ func (db *DB) Run(ctx context.Context) error {
 			if c := db.Condition(); db.stopped() && probe.Healed(db.path, c.State, c.Since) {
 				return fmt.Errorf("the disk takes writes again, the database has to be opened again: %w", c.Err)
 			}
+		case <-scrub.C:
+			scrub.Reset(db.scrub(ctx))
 		case now := <-look.C:
 			if db.writes.stuck(now) {
 				db.doubt.raise(fmt.Errorf("a write has not come back for %v", stuckWrite))

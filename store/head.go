@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -25,15 +26,17 @@ type head struct {
 
 func newHead(tx *bbolt.Tx, name []byte, b *bbolt.Bucket, tailed bool) (*head, error) {
 	b.FillPercent = 0.95 // rows are only appended; splitting pages in the middle would waste half of each
-	h := &head{bucket: b, seed: pages.Seed(name), first: layout.First(b, 1)}
+	h := &head{bucket: b, seed: pages.Seed(name)}
+	var err, beside, wrong error
+	h.first, beside = layout.FirstFrom(b, h.seed, 1)
+	if raw := b.Get(layout.StateKey); raw != nil {
+		err = sealed.Decode(h.seed, layout.StateKey, raw, &h.state)
+	}
+	k, raw := layout.Last(b.Cursor())
 	if tailed {
-		h.tail = newTail(tx, name, b)
+		h.tail, wrong = newTail(tx, name, k)
 	}
-	raw := b.Get(layout.StateKey)
-	if raw == nil {
-		return h, nil
-	}
-	return h, sealed.Decode(h.seed, layout.StateKey, raw, &h.state)
+	return h, cmp.Or(err, beside, layout.AtEnd(b, h.seed, h.state.Gaps, k, raw), wrong)
 }
 
 // length counts rows by arithmetic: they are contiguous but for the gaps.
@@ -105,10 +108,13 @@ func (h *head) settle(tx *Tx, changes bool) error {
 // removeFirst deletes the oldest row and finds the next, or only finds it if a row that should be there is not.
 func (h *head) removeFirst(tx *Tx) (removed bool, err error) {
 	key := layout.Key(h.first)
-	old := h.bucket.Get(key)
+	old, err := layout.Find(h.bucket, h.seed, key)
+	if err != nil {
+		return false, err
+	}
 	if old == nil {
-		h.first = layout.First(h.bucket, h.first)
-		return false, nil
+		h.first, err = layout.FirstFrom(h.bucket, h.seed, h.first)
+		return false, err
 	}
 	if err := tx.remove(h.bucket, key, old); err != nil {
 		return false, err
@@ -119,9 +125,9 @@ func (h *head) removeFirst(tx *Tx) (removed bool, err error) {
 	case len(h.state.Gaps) == 0:
 		h.first++
 	default:
-		h.first = layout.First(h.bucket, h.first+1)
+		h.first, err = layout.FirstFrom(h.bucket, h.seed, h.first+1)
 	}
-	return true, nil
+	return true, err
 }
 
 func (h *head) dropOldest(tx *Tx) error {
@@ -155,12 +161,16 @@ func (h *head) flush(tx *Tx) error {
 		return nil
 	}
 	h.state.Gaps = h.gaps()
+	old, err := layout.Find(h.bucket, h.seed, layout.StateKey)
+	if err != nil {
+		return tx.noted(err)
+	}
 	raw, err := tx.enc.Encode(h.seed, layout.StateKey, h.state)
 	if err != nil {
 		return err
 	}
 	h.dirty = false
-	return tx.put(h.bucket, layout.StateKey, raw)
+	return tx.change(h.bucket, layout.StateKey, old, raw)
 }
 
 // skip moves the sequence to seq, past the numbers that may have been given out already.

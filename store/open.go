@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
-	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -160,7 +159,7 @@ func openSound(path string, o Options) (*DB, error) {
 
 func newDB(path string, o Options, b *bbolt.DB) *DB {
 	return &DB{path: path, o: o, log: o.Log, bolt: b, enc: sealed.New(), pushed: map[string]int{}, doubt: newSuspicion(), reserve: &disk.Reserve{},
-		count: counters{day: day{began: time.Now()}}}
+		count: counters{day: disk.NewDay()}}
 }
 
 func boltOptions(o Options) *bbolt.Options {

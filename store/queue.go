@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -79,7 +78,7 @@ func (q Queue[T]) head(tx *Tx) (*head, error) {
 	}
 	h, err := newHead(tx.bolt, q.bucket, b, q.tailed)
 	if err != nil {
-		return nil, q.wrap(0, err)
+		return nil, tx.noted(q.wrap(0, err))
 	}
 	if len(tx.undo) > made && tx.db.base > 0 {
 		err = h.setSequence(tx, tx.db.base)
@@ -107,7 +106,7 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 		return 0, err
 	}
 	if err := h.push(tx, seq, key, raw); err != nil {
-		return 0, q.wrap(seq, err)
+		return 0, tx.noted(q.wrap(seq, err))
 	}
 	if q.tailed {
 		tx.db.pushed[q.name]++
@@ -125,7 +124,7 @@ func (q Queue[T]) makeRoom(tx *Tx, h *head) error {
 	}
 	for range min(over+q.lot()-1, maxDropped) {
 		if err := h.dropOldest(tx); err != nil {
-			return q.wrap(h.first, err)
+			return tx.noted(q.wrap(h.first, err))
 		}
 	}
 	return nil
@@ -163,18 +162,25 @@ func (q Queue[T]) Set(tx *Tx, seq uint64, v T) error {
 			err = h.settle(tx, h.inTail(seq))
 		}
 		if err != nil {
-			return q.wrap(seq, err)
+			return tx.noted(q.wrap(seq, err))
 		}
 	}
+	if b == nil || seq == 0 {
+		return q.wrap(seq, ErrNotFound)
+	}
 	key := layout.Key(seq)
-	if b == nil || seq == 0 || b.Get(key) == nil {
+	old, err := layout.Find(b, q.seed, key)
+	if err != nil {
+		return tx.noted(q.wrap(seq, err))
+	}
+	if old == nil {
 		return q.wrap(seq, ErrNotFound)
 	}
 	raw, err := tx.enc.Encode(q.seed, key, v)
 	if err != nil {
 		return q.wrap(seq, err)
 	}
-	if err := tx.put(b, key, raw); err != nil {
+	if err := tx.change(b, key, old, raw); err != nil {
 		return q.wrap(seq, err)
 	}
 	return nil
@@ -190,7 +196,10 @@ func (q Queue[T]) After(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	items := make([]Item[T], 0, max(0, min(limit, 128)))
 	for _, part := range q.parts(tx, b) {
 		c := part.bucket.Cursor()
-		k, raw := c.Seek(layout.Key(seq + 1))
+		k, raw, err := layout.From(c, part.seed, layout.Key(seq+1))
+		if err != nil {
+			tx.damaged(q.wrap(seq+1, err))
+		}
 		items = q.collect(tx, part.seed, k, raw, c.Next, items, limit)
 	}
 	return items, nil
@@ -206,11 +215,13 @@ func (q Queue[T]) Before(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	items := make([]Item[T], 0, max(0, min(limit, 128)))
 	for _, part := range slices.Backward(q.parts(tx, b)) {
 		c := part.bucket.Cursor()
-		k, raw := c.Seek(layout.Key(seq))
-		if k == nil {
-			k, raw = last(c)
+		k, raw, err := layout.From(c, part.seed, layout.Key(seq))
+		if err != nil {
+			tx.damaged(q.wrap(seq, err))
 		}
-		if k != nil && binary.BigEndian.Uint64(k) >= seq {
+		if k == nil {
+			k, raw = layout.Last(c)
+		} else {
 			k, raw = c.Prev()
 		}
 		items = q.collect(tx, part.seed, k, raw, c.Prev, items, limit)
@@ -228,7 +239,12 @@ type part struct {
 func (q Queue[T]) parts(tx *Tx, main *bbolt.Bucket) []part {
 	all := []part{{main, q.seed}}
 	if q.tailed {
-		if t := newTail(tx.bolt, q.bucket, main); t.rows() > 0 {
+		last, _ := layout.Last(main.Cursor())
+		t, err := newTail(tx.bolt, q.bucket, last)
+		if err != nil {
+			tx.damaged(q.wrap(0, err))
+		}
+		if t.rows() > 0 {
 			all = append(all, t.parts()...)
 		}
 	}
@@ -237,12 +253,13 @@ func (q Queue[T]) parts(tx *Tx, main *bbolt.Bucket) []part {
 
 func (q Queue[T]) collect(tx *Tx, seed uint32, k, raw []byte, next func() ([]byte, []byte), items []Item[T], limit int) []Item[T] {
 	for ; k != nil && len(items) < limit; k, raw = next() {
-		item := Item[T]{Seq: binary.BigEndian.Uint64(k)}
-		if item.Seq == 0 {
+		n, _ := layout.Number(k)
+		if n == 0 && layout.IsState(seed, k, raw) {
 			break
 		}
+		item := Item[T]{Seq: n}
 		if err := sealed.Decode(seed, k, raw, &item.Value); err != nil {
-			tx.damaged(q.wrap(item.Seq, err))
+			tx.damaged(q.wrap(n, err))
 			continue
 		}
 		items = append(items, item)

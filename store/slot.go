@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -23,16 +24,17 @@ type slot struct {
 	page        bool          // it is to have a page of its own
 }
 
-func newSlot(tx *bbolt.Tx, name []byte) slot {
+func newSlot(tx *bbolt.Tx, name []byte) (slot, error) {
 	s := slot{name: name, seed: pages.Seed(name), bucket: tx.Bucket(name)}
 	if s.bucket == nil {
-		return s
+		return s, nil
 	}
-	if s.first = layout.First(s.bucket, 1); s.first > 0 {
-		k, _ := s.bucket.Cursor().Last()
-		s.last = binary.BigEndian.Uint64(k)
+	var err error
+	k, raw := layout.Last(s.bucket.Cursor())
+	if s.last, _ = layout.Number(k); s.last > 0 {
+		s.first, err = layout.FirstFrom(s.bucket, s.seed, 1)
 	}
-	return s
+	return s, cmp.Or(err, layout.AtEnd(s.bucket, s.seed, nil, k, raw))
 }
 
 // rowSize is what a row takes of a page.
@@ -86,7 +88,10 @@ func (s *slot) fill(tx *Tx, few bool) error {
 func (s *slot) empty(tx *Tx, seed uint32, put func(key, raw []byte) error) error {
 	for ; s.first != 0 && s.first <= s.last; s.first++ {
 		key := layout.Key(s.first)
-		raw := s.bucket.Get(key)
+		raw, err := layout.Find(s.bucket, s.seed, key)
+		if err != nil {
+			return err
+		}
 		if raw == nil {
 			continue
 		}

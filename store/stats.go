@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"roomgate/store/disk"
 	"roomgate/store/pages"
 )
 
@@ -25,7 +26,8 @@ type Stats struct {
 type counters struct {
 	commits, updates, damaged, copied int64
 	committed, snapshot               time.Time
-	day                               day
+	day                               disk.Day
+	alloc                             int64 // the count of bytes of bbolt at the last commit
 	err                               error
 	full, unread                      error // nil: there is room, the file could be read
 	fullSince, unreadSince            time.Time
@@ -34,7 +36,7 @@ type counters struct {
 // Stats are cheap to read.
 func (db *DB) Stats() Stats {
 	db.mu.Lock()
-	c, inDay := db.count, db.count.day.sum()
+	c, inDay := db.count, db.count.day.Sum()
 	db.mu.Unlock()
 	s := Stats{
 		Commits: c.commits, Updates: c.updates, DamagedReads: c.damaged,

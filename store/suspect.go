@@ -67,6 +67,8 @@ const (
 	stuckWrite = time.Minute
 	// doubtPause is how long a file that was just found sound is believed.
 	doubtPause = 10 * time.Minute
+	// scrubEvery is how often the whole file is read.
+	scrubEvery = 10 * time.Minute
 )
 
 // investigate reads the file as it is on the disk. It returns ErrDamaged if it is damaged, or the failure after which
@@ -115,6 +117,22 @@ func (db *DB) proofOf(file io.ReaderAt) error {
 	defer rollback(bt)
 	state := pages.File{Reader: file, Size: bt.Size()}
 	return state.CheckTree(uint64(bt.Cursor().Bucket().Root()), layout.Rows)
+}
+
+// scrub reads the whole file, so that a row that has gone bad is found though nobody asks for it. It returns the time until the
+// next: a slow disk is left alone for longer.
+func (db *DB) scrub(ctx context.Context) time.Duration {
+	if db.stopped() {
+		return scrubEvery
+	}
+	began := time.Now()
+	switch err := db.proof(ctx); {
+	case err == nil:
+		db.noteUnread(nil)
+	case ctx.Err() == nil:
+		db.doubt.raise(fmt.Errorf("the whole file was read: %w", err))
+	}
+	return max(scrubEvery, 20*time.Since(began))
 }
 
 // failure is why nothing can be written any more, nil if it can.

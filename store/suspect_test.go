@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"roomgate/store/pages"
@@ -187,4 +188,29 @@ func TestProofIsOfOneStateWhileOthersWrite(t *testing.T) {
 	if noticed == 0 {
 		t.Error("reading from the header on is as good, so this proves nothing")
 	}
+}
+
+// TestDamageIsFoundThoughNobodyAsks loses a page of a database that nobody uses.
+func TestDamageIsFoundThoughNobodyAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := tempPath(t)
+		db, _, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		update(t, db, func(tx *Tx) error { return fillRecords(tx, 300) })
+		ended := running(t, db)
+		time.Sleep(3 * scrubEvery) // by then the last snapshot is as the database
+		select {
+		case err := <-ended:
+			t.Fatalf("a sound database: %v", err)
+		default:
+		}
+		data := readFile(t, path)
+		clear(leafOf(data, 1))
+		overwrite(t, path, data)
+		time.Sleep(scrubEvery + time.Minute)
+		wantError(t, within(t, ended), ErrDamaged)
+		stop(t, db)
+	})
 }

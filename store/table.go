@@ -58,7 +58,7 @@ func (t Table[T]) Put(tx *Tx, key string, v T) error {
 	if err != nil {
 		return t.wrap(key, err)
 	}
-	old, err := find(b, t.seed, k)
+	old, err := layout.Find(b, t.seed, k)
 	if err != nil {
 		return tx.noted(t.wrap(key, err))
 	}
@@ -78,7 +78,7 @@ func (t Table[T]) Delete(tx *Tx, key string) error {
 		return nil
 	}
 	k := []byte(key)
-	old, err := find(b, t.seed, k)
+	old, err := layout.Find(b, t.seed, k)
 	if err != nil {
 		return tx.noted(t.wrap(key, err))
 	}
@@ -108,7 +108,11 @@ func (t Table[T]) From(tx *Tx, start string) iter.Seq2[string, T] {
 
 func (t Table[T]) walk(tx *Tx, b *bbolt.Bucket, start []byte, yield func(string, T) bool) {
 	c := b.Cursor()
-	for k, raw := c.Seek(start); k != nil; {
+	k, raw, err := layout.From(c, t.seed, start)
+	if err != nil {
+		tx.damaged(t.wrap(string(start), err))
+	}
+	for k != nil {
 		var v T
 		key, writes := string(k), len(tx.undo)
 		if err := sealed.Decode(t.seed, k, raw, &v); err != nil {

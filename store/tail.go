@@ -1,8 +1,8 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -53,12 +53,13 @@ type tail struct {
 	direct      bool   // this transaction writes rows where they stay
 }
 
-// newTail reads the tail of the queue in main. It is as none if the queue went on without it.
-func newTail(tx *bbolt.Tx, queue []byte, main *bbolt.Bucket) *tail {
-	t := &tail{page: 1} // the first slot is of an earlier version
+// newTail reads the tail of a queue whose own last row is that of key last. It is as none if the queue went on without it.
+func newTail(tx *bbolt.Tx, queue, last []byte) (t *tail, err error) {
+	t = &tail{page: 1} // the first slot is of an earlier version
 	names := layout.TailsOf(queue)
 	for i, name := range names {
-		s := newSlot(tx, name)
+		s, wrong := newSlot(tx, name)
+		err = cmp.Or(err, wrong)
 		s.page = i < len(names)-1
 		t.slots = append(t.slots, s)
 		if s.first == 0 {
@@ -71,10 +72,10 @@ func newTail(tx *bbolt.Tx, queue []byte, main *bbolt.Bucket) *tail {
 			t.page = i
 		}
 	}
-	if k, _ := last(main.Cursor()); t.first > 0 && len(k) == 8 && binary.BigEndian.Uint64(k) >= t.first {
-		return nil
+	if n, _ := layout.Number(last); t.first > 0 && n >= t.first {
+		return nil, err
 	}
-	return t
+	return t, err
 }
 
 // parts are the buckets with rows.

@@ -7,7 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"roomgate/store/pages"
+	"roomgate/store/layout"
 	"roomgate/store/sealed"
 )
 
@@ -61,7 +61,7 @@ func get[T any](tx *Tx, bucket []byte, seed uint32, key []byte) (T, error) {
 	if b == nil {
 		return v, ErrNotFound
 	}
-	raw, err := find(b, seed, key)
+	raw, err := layout.Find(b, seed, key)
 	if err != nil {
 		return v, err
 	}
@@ -72,25 +72,6 @@ func get[T any](tx *Tx, bucket []byte, seed uint32, key []byte) (T, error) {
 		return zero, err
 	}
 	return v, nil
-}
-
-// find returns a row in its stored form, nil if there is none. Where a part of a page has become zeros, bbolt passes a row that is
-// there; it then stops beside one whose seal is broken. So there is none only if both rows beside its place are sound.
-func find(b *bbolt.Bucket, seed uint32, key []byte) ([]byte, error) {
-	c := b.Cursor()
-	k, value := c.Seek(key)
-	if bytes.Equal(k, key) {
-		return value, nil
-	}
-	for range 2 { // the row behind its place, and the one before it
-		if k != nil {
-			if _, err := pages.Payload(seed, k, value); err != nil {
-				return nil, fmt.Errorf("the row beside it, %q: %w", k, err)
-			}
-		}
-		k, value = c.Prev()
-	}
-	return nil, nil
 }
 
 // bucket returns nil for a bucket that does not exist yet, which reads as empty.
@@ -128,12 +109,8 @@ func (tx *Tx) writable(name []byte) (*bbolt.Bucket, error) {
 	return b, nil
 }
 
-// put stores value unless it is there already, so that an unchanged row costs no write.
-func (tx *Tx) put(b *bbolt.Bucket, key, value []byte) error {
-	return tx.change(b, key, b.Get(key), value)
-}
-
-// change is put where the caller has read what was there before; old is nil for a new key.
+// change stores value unless it is there already, so that an unchanged row costs no write; old is what was there before, nil for a new
+// key.
 func (tx *Tx) change(b *bbolt.Bucket, key, old, value []byte) error {
 	if bytes.Equal(old, value) {
 		return nil
@@ -217,12 +194,4 @@ func (tx *Tx) takeBack(c change) error {
 		return c.bucket.Delete(c.key)
 	}
 	return c.bucket.Put(c.key, c.old)
-}
-
-// last is the last row. bbolt looks for one for ever where this transaction has emptied several pages and left none.
-func last(c *bbolt.Cursor) (k, value []byte) {
-	if k, _ := c.First(); k == nil {
-		return nil, nil
-	}
-	return c.Last()
 }

@@ -37,6 +37,7 @@ type plan struct {
 	gateway  string
 	revision uint64
 	bookings map[string]booking.Booking
+	forgot   bool // the building has heard more than this cloud knows
 }
 
 // toSend is a schedule on its way to a gateway.
@@ -111,7 +112,7 @@ func (c *Cloud) consume(_ context.Context, _ backend.Tx, r backend.Received) err
 	case level == "booking":
 		c.hear(gateway, e)
 	case e.Type == "roomgate.event.snapshotWanted":
-		c.snapshot(gateway, e.Subject)
+		c.snapshot(gateway, e)
 	case e.Type == "roomgate.state":
 		c.learn(gateway, e)
 	}
@@ -170,15 +171,32 @@ func (c *Cloud) learn(gateway string, e cloud.Envelope) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.spokenOf(gateway, s.Space)
-	p.revision = max(p.revision, s.Revision)
+	c.spokenOf(gateway, s.Space).learn(s.Revision)
 }
 
-// snapshot sends everything that is booked in a space.
-func (c *Cloud) snapshot(gateway, space string) {
+// learn takes a revision that the building has.
+func (p *plan) learn(revision uint64) {
+	p.forgot = p.forgot || revision > p.revision
+	p.revision = max(p.revision, revision)
+}
+
+// snapshot sends everything that is booked in a space. A snapshot takes back what is not in it, so a cloud that has forgotten some of it
+// adds what it knows.
+func (c *Cloud) snapshot(gateway string, e cloud.Envelope) {
+	var wanted struct {
+		Details struct {
+			Have uint64 `json:"have"`
+		} `json:"details"`
+	}
+	_ = json.Unmarshal(e.Data, &wanted) // if it does not say so, it has nothing
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.push(space, backend.Snapshot, slices.Collect(maps.Values(c.spokenOf(gateway, space).bookings)))
+	p, kind := c.spokenOf(gateway, e.Subject), backend.Snapshot
+	if p.learn(wanted.Details.Have); p.forgot {
+		kind = backend.Delta
+		p.revision = cmp.Or(wanted.Details.Have, p.revision) // what it has not taken since then is in this one
+	}
+	c.push(e.Subject, kind, slices.Collect(maps.Values(p.bookings)))
 }
 
 // push queues a schedule under the next revision. The caller has the lock.

@@ -132,16 +132,48 @@ func TestMerge(t *testing.T) {
 	quiet(t, c)
 }
 
-// A building that missed a revision gets everything, and a cloud that was
-// started again goes on from the revision that the building has.
+// A building that missed a revision gets everything.
 func TestSnapshot(t *testing.T) {
 	c := open(t)
-	says(t, c, "north", "state", "roomgate.state", "", map[string]any{"meeting_space_id": space, "schedule_revision": 41})
-	says(t, c, "north", "event", "roomgate.event.snapshotWanted", space, nil)
-	if gateway, s, _ := sent(t, c); gateway != "north" || s.Kind != backend.Snapshot || s.Revision != 42 || len(s.Bookings) != 0 {
+	if _, err := c.Apply(Request{Space: space, ID: "board", Start: now.Add(time.Hour), End: now.Add(2 * time.Hour)}, now); err != nil {
+		t.Fatal(err)
+	}
+	sent(t, c) // and it is lost on its way
+	wants(t, c, 0)
+	if gateway, s, ids := sent(t, c); gateway != "north" || s.Kind != backend.Snapshot || s.Revision != 2 || !slices.Equal(ids, []string{"board"}) {
 		t.Errorf("%s gets %+v", gateway, s)
 	}
 	quiet(t, c)
+}
+
+// wants is a building that asks for everything.
+func wants(t *testing.T, c *Cloud, have int) {
+	t.Helper()
+	says(t, c, "north", "event", "roomgate.event.snapshotWanted", space, map[string]any{"details": map[string]any{"have": have, "revision": have}})
+}
+
+// A cloud that was started again goes on from the revision that the building has. It does not know what the one before it knew, so nothing
+// that it sends takes a booking away.
+func TestSnapshotOfWhatWasForgotten(t *testing.T) {
+	for _, first := range []string{"state", "event"} { // which of the two is heard first
+		c := open(t)
+		if first == "state" {
+			says(t, c, "north", "state", "roomgate.state", "", map[string]any{"meeting_space_id": space, "schedule_revision": 41})
+		}
+		wants(t, c, 41)
+		if gateway, s, ids := sent(t, c); gateway != "north" || s.Kind != backend.Delta || s.Revision != 42 || len(ids) != 0 {
+			t.Errorf("after the %s %s gets %+v", first, gateway, s)
+		}
+		if _, err := c.Apply(Request{Space: space, ID: "board", Start: now.Add(time.Hour), End: now.Add(2 * time.Hour)}, now); err != nil {
+			t.Fatal(err)
+		}
+		sent(t, c) // 43, and it is lost on its way
+		wants(t, c, 42)
+		if _, s, ids := sent(t, c); s.Kind != backend.Delta || s.Revision != 43 || !slices.Equal(ids, []string{"board"}) {
+			t.Errorf("after a gap it gets %+v", s)
+		}
+		quiet(t, c)
+	}
 }
 
 // What cannot be read does no harm.

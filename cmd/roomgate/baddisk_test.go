@@ -243,12 +243,7 @@ func (d *badDisk) intact(injected int) {
 // says wants the doctor and the metrics to say how the disk is.
 func (d *badDisk) says(state, finding string) {
 	d.t.Helper()
-	doctor := exec.Command(d.binary, "doctor", "--data", d.data, "--output", "json")
-	doctor.Env = d.env
-	out, _ := doctor.CombinedOutput()
-	if !strings.Contains(string(out), finding) {
-		d.t.Errorf("the doctor does not say %q:\n%s", finding, out)
-	}
+	d.diagnosed(finding)
 	r, err := http.NewRequest(http.MethodGet, d.base+"/metrics", nil)
 	if err != nil {
 		d.t.Fatal(err)
@@ -256,6 +251,17 @@ func (d *badDisk) says(state, finding string) {
 	r.Header.Set("X-API-Key", crashKey)
 	if text := bodyOf(d.t, r); !strings.Contains(text, fmt.Sprintf("roomgate_storage_degraded{storage=%q} 1", state)) {
 		d.t.Errorf("the metrics do not say %s", state)
+	}
+}
+
+// diagnosed wants the doctor to say something.
+func (d *badDisk) diagnosed(finding string) {
+	d.t.Helper()
+	doctor := exec.Command(d.binary, "doctor", "--data", d.data, "--output", "json")
+	doctor.Env = d.env
+	out, _ := doctor.CombinedOutput()
+	if !strings.Contains(string(out), finding) {
+		d.t.Errorf("the doctor does not say %q:\n%s", finding, out)
 	}
 }
 

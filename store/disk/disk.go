@@ -1,5 +1,5 @@
 // Package disk is what a database knows of the disk below it: how files appear on it whole, what its errors mean, whether
-// it takes writes again, and room that is taken beforehand. It knows no row.
+// it takes writes again, how much it was given in a day, and room that is taken beforehand. It knows no row.
 package disk
 
 import (
