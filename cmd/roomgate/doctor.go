@@ -61,7 +61,7 @@ type diagnosis struct {
 
 // diagnose examines everything.
 func diagnose(cmd *cobra.Command) diagnosis {
-	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime}
+	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime, Sudo: typesSudo()}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
 	if o.ConfigFile == defaultConfig {
@@ -200,6 +200,16 @@ func askService(ctx context.Context) doctor.Service {
 		s.Said = show.Plain(strings.TrimSpace(string(said)))
 	}
 	return s
+}
+
+// typesSudo says whether who reads what to do has to put sudo before what takes root: not
+// in a shell of root, and not on a machine without it.
+func typesSudo() bool {
+	if os.Getuid() == 0 {
+		return os.Getenv("SUDO_USER") != ""
+	}
+	_, err := exec.LookPath("sudo")
+	return err == nil
 }
 
 // verifyLog answers GET /log/verify, in less time than the doctor has.
