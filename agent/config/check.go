@@ -43,6 +43,9 @@ func (r *reader) refuse(key, format string, args ...any) {
 	if want, empty := strings.CutPrefix(message, `is "": `); empty {
 		message = "is missing: " + want
 	}
+	if r.missed(key, message) {
+		return
+	}
 	r.add(r.at(key), key, key+" "+message)
 }
 
@@ -273,7 +276,9 @@ func (r *reader) driver(key string, d Device) {
 		if k.Name == d.Driver && k.Type != d.Type && slices.Contains(drivers.Types(), d.Type) { // else that is said already
 			r.refuse(key+".driver", "is %q, which moves a %s, not a %s", d.Driver, k.Type, short(d.Type))
 		}
-		names = append(names, k.Name)
+		if k.Type == d.Type || !slices.Contains(drivers.Types(), d.Type) {
+			names = append(names, k.Name)
+		}
 	}
 	r.choice(key+".driver", d.Driver, names...)
 }

@@ -146,7 +146,7 @@ func TestDeviceValues(t *testing.T) {
 		{"{id: a, type: light, driver: lmap}", `g.yaml:3:30: spaces[0].devices[0].driver is "lmap": did you mean "lamp"?`},
 		{"{id: a, driver: lamp}", `g.yaml:3:1: spaces[0].devices[0].type is missing: want one of ` + strings.Join(drivers.Types(), ", ")},
 		{"{type: light, driver: lamp}", `g.yaml:3:1: spaces[0].devices[0].id is missing: want 1 to 64 of a-z A-Z 0-9 . _ -`},
-		{"{id: a, type: light}", `g.yaml:3:1: spaces[0].devices[0].driver is missing: want one of lamp, lamp-fan`},
+		{"{id: a, type: light}", `g.yaml:3:1: spaces[0].devices[0].driver is missing: want one of lamp`},
 		{"{id: a, type: light, driver: lamp}, {id: a, type: fan, driver: lamp-fan}", `g.yaml:3:42: spaces[0].devices[1].id is that of another device`},
 		{"{id: a, type: light, driver: lamp}, {id: b, type: light, driver: lamp}",
 			`g.yaml:3:51: spaces[0].devices[1].type is "light" like another device of the space: a space has one of each type`},

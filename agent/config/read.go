@@ -26,6 +26,7 @@ type reader struct {
 	problems []Problem
 
 	misplaced map[string]bool // keys that are there, in the wrong place
+	astray    []string        // devices beside which a key of theirs stands
 }
 
 // place returns where a node stands.
