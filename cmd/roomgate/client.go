@@ -168,7 +168,7 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 		err = cause.Err
 	}
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EACCES) {
-		return fail(exitUnreachable, "%s may not be opened: run as root or as a member of the group roomgate", c.where)
+		return mayNot(exitUnreachable, c.where, "opened")
 	}
 	return fail(exitUnreachable, "no answer from %s: %v", c.where, err)
 }

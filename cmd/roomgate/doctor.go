@@ -202,16 +202,6 @@ func askService(ctx context.Context) doctor.Service {
 	return s
 }
 
-// typesSudo says whether who reads what to do has to put sudo before what takes root: not
-// in a shell of root, and not on a machine without it.
-func typesSudo() bool {
-	if os.Getuid() == 0 {
-		return os.Getenv("SUDO_USER") != ""
-	}
-	_, err := exec.LookPath("sudo")
-	return err == nil
-}
-
 // verifyLog answers GET /log/verify, in less time than the doctor has.
 func (g *gateway) verifyLog(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTime*4/5)

@@ -91,7 +91,7 @@ func (s screen) line(failed int) string {
 	case failed == 0:
 		return fmt.Sprintf("%s: %s, nothing fails\n", who, where)
 	}
-	return fmt.Sprintf("%s: %s, %s in roomgate doctor\n", who, where, show.Count(failed, "red line"))
+	return fmt.Sprintf("%s: %s, %s in %s\n", who, where, show.Count(failed, "red line"), sudo("roomgate doctor"))
 }
 
 // show replaces the file as a whole; without a text there is none.

@@ -301,7 +301,7 @@ func (w *wizard) next(p *setup.Plan) string {
 // sudo is commands in a row as who ran this one types them.
 func sudo(commands ...string) string {
 	before := ""
-	if os.Getenv("SUDO_USER") != "" {
+	if typesSudo() {
 		before = "sudo "
 	}
 	return before + strings.Join(commands, " && "+before)
