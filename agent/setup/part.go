@@ -51,6 +51,9 @@ func (b *Board) names(p Part) *[]string {
 func (b *Board) Take(p Part, name string) {
 	at := slices.Index(b.Free(p), name)
 	switch names := b.names(p); {
+	case at < 0 && p == Lines && slices.Contains(b.Ours, name):
+		b.Ours = slices.DeleteFunc(b.Ours, func(ours string) bool { return ours == name })
+		b.Taken = append(b.Taken, name+answered)
 	case at < 0:
 	case p == Chips:
 		b.Chips = slices.Delete(slices.Clone(b.Chips), at, at+1)
@@ -58,15 +61,36 @@ func (b *Board) Take(p Part, name string) {
 		b.Cameras = slices.Delete(slices.Clone(b.Cameras), at, at+1)
 	default:
 		*names = slices.Delete(slices.Clone(*names), at, at+1)
+		if p == Lines {
+			b.Taken = append(b.Taken, name+answered)
+		}
 	}
 }
+
+// answered is behind a line that an answer before has asked for.
+const answered = " (asked for by an answer before)"
+
+// Release lets the lines that a program holds be asked for: a gateway that is set up anew
+// gives its own up.
+func (b *Board) Release(program string) {
+	held := " (" + InUseBy(program) + ")"
+	for _, taken := range b.Taken {
+		if name, ok := strings.CutSuffix(taken, held); ok {
+			b.Ours = append(b.Ours, name)
+		}
+	}
+	b.Taken = slices.DeleteFunc(slices.Clone(b.Taken), func(taken string) bool { return strings.HasSuffix(taken, held) })
+}
+
+// InUseBy says which program holds a line.
+func InUseBy(program string) string { return "in use by " + program }
 
 // Judge refuses what is no free part of the board. On a machine that has none of the
 // kind, which may be no board, every name is taken that can be one.
 func (b *Board) Judge(p Part, name string) error {
 	free, wrong := b.Free(p), ""
 	switch {
-	case p == 0 || slices.Contains(free, name):
+	case p == 0 || slices.Contains(free, name) || p == Lines && slices.Contains(b.Ours, name):
 		return nil
 	case p == Lines:
 		wrong = Misnamed(name)
@@ -78,13 +102,23 @@ func (b *Board) Judge(p Part, name string) error {
 		}
 		wrong = "want /dev/v4l/by-id/..."
 	}
-	if wrong == "" && len(free) > 0 {
-		wrong = "there is no free " + partNames[p] + " here"
+	if wrong == "" && (len(free) > 0 || p == Lines && len(b.Ours)+len(b.Taken) > 0) {
+		wrong = b.lacks(p, name)
 	}
 	if wrong != "" {
 		return errors.New(wrong)
 	}
 	return nil
+}
+
+// lacks says that a part is not there, or who has it.
+func (b *Board) lacks(p Part, name string) string {
+	for _, taken := range b.Taken {
+		if who, ok := strings.CutPrefix(taken, name+" ("); ok && p == Lines {
+			return name + " is " + strings.TrimSuffix(who, ")") + ": want another line"
+		}
+	}
+	return "there is no free " + partNames[p] + " " + name + " here"
 }
 
 // notLines are what people call a line that the kernel calls otherwise: by the number

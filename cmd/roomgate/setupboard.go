@@ -39,6 +39,7 @@ type wizard struct {
 // look finds what the board has, and says so.
 func (w *wizard) look() {
 	w.found = lookAtBoard(w.cmd.Context())
+	w.found.Release(host.Consumer)
 	if flagged(w.cmd, "scan") {
 		w.scan()
 	}
@@ -54,7 +55,7 @@ func boardLines(board *host.Board) func() ([]setup.Line, error) {
 			for _, l := range c.Lines {
 				line := setup.Line{Name: l.Name, Chip: c.Label}
 				if l.Used {
-					line.Used = "in use by " + show.Dash(l.User)
+					line.Used = setup.InUseBy(show.Dash(l.User))
 				}
 				all = append(all, line)
 			}
@@ -94,6 +95,9 @@ func (w *wizard) show() {
 	}
 	row("board", []string{name}, "")
 	row("lines", b.Lines, "none free")
+	if len(b.Ours) > 0 {
+		row("ours", b.Ours, "")
+	}
 	row("channels", b.Channels, "none: on a Raspberry Pi dtoverlay=pwm-2chan in config.txt")
 	row("buses", b.Buses, "none: on a Raspberry Pi dtparam=i2c_arm=on in config.txt")
 	for _, c := range b.Chips {
