@@ -204,7 +204,7 @@ func (r *reader) spaces(spaces []Space) {
 
 func (r *reader) space(key string, s Space) {
 	if !auth.IsUUID(s.ID) {
-		r.refuse(key+".id", "is %q: want a UUID in small letters", short(s.ID))
+		r.refuse(key+".id", "is %q: want a UUID in small letters%s", short(s.ID), newUUID(s.ID))
 	}
 	if s.Name == "" || auth.IsUUID(s.Name) {
 		r.refuse(key+".name", "is %q: want the name that people use", short(s.Name))
@@ -227,6 +227,14 @@ func (r *reader) space(key string, s Space) {
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
 	r.schedule(key, s)
 	r.display(key, s.Display)
+}
+
+// newUUID says to who wrote none where one comes from.
+func newUUID(id string) string {
+	if id != "" {
+		return ""
+	}
+	return ", cat /proc/sys/kernel/random/uuid prints a new one"
 }
 
 func (r *reader) devices(key string, devices []Device, ids map[string]bool) {

@@ -115,6 +115,7 @@ func TestValues(t *testing.T) {
 		{"users: [{id: a, email: a@b.c, organization_id: us}]", `users[0].organization_id is "us": want a UUID in small letters`},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, organization_id: us}]",
 			`spaces[0].organization_id is "us": want a UUID in small letters`},
+		{"spaces: [{name: A}]", `spaces[0].id is missing: want a UUID in small letters, cat /proc/sys/kernel/random/uuid prints a new one`},
 		{"spaces: [{id: x, name: A}]", `spaces[0].id is "x": want a UUID in small letters`},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01}]", `spaces[0].name is missing: want the name that people use`},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, timezone: Mars/Base}]",
