@@ -29,7 +29,7 @@ const defaultConfig = "/etc/roomgate/gateway.yaml"
 const minSystemKey = 8
 
 func newRun() *cobra.Command {
-	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runRelease)}
+	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runService)}
 	gatewayFlags(cmd)
 	return cmd
 }
