@@ -149,6 +149,10 @@ func (c *client) refusal(answer *http.Response, raw []byte) error {
 	_ = json.Unmarshal(raw, &problem) // what is not JSON has no detail
 	message := cmp.Or(problem.Detail, problem.Title, answer.Status)
 	switch {
+	case answer.StatusCode == http.StatusUnauthorized && problem.Field == "otp":
+		return fail(exitRefused, "%s", message)
+	case answer.StatusCode == http.StatusUnauthorized && c.key == "":
+		return fail(exitRefused, "%s wants a key: give one with --key or %s", c.where, variable("key"))
 	case answer.StatusCode == http.StatusUnauthorized:
 		return fail(exitRefused, "%s wants another key: give one with --key or %s", c.where, variable("key"))
 	case answer.StatusCode >= 500:

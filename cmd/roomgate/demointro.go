@@ -18,10 +18,15 @@ import (
 func takenAddresses(cmd *cobra.Command) error {
 	var taken, others []string
 	chosen := false
+	_, _, elsewhere := given(cmd.Flags(), "cloud")
+	_, _, configured := given(cmd.Flags(), "config")
 	for _, a := range []struct{ name, flag, usual string }{
 		{"http", "listen", demoListen}, {"room broker", "broker", demoBroker}, {"cloud broker", "cloud-listen", demoCloudListen},
 	} {
 		address, _, named := given(cmd.Flags(), a.flag)
+		if a.flag == "cloud-listen" && elsewhere || !named && configured {
+			continue // it is not opened, or where another file says
+		}
 		if !named {
 			address = a.usual
 		}

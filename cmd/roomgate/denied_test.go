@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,6 +60,34 @@ func TestTakenAddresses(t *testing.T) {
 	} {
 		if got := inUse("bin/roomgate", c.taken, c.others); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A demo looks only at what it will open: with a cloud elsewhere there is no stand-in, and a
+// configuration has addresses of its own.
+func TestTakenAddressesAreThoseOfTheDemo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	free := []string{"--listen", "127.0.0.1:0", "--broker", "127.0.0.1:0"}
+	for name, c := range map[string]struct {
+		flags   []string
+		refused bool
+	}{
+		"two are taken":              {[]string{"--listen", l.Addr().String(), "--broker", l.Addr().String(), "--cloud-listen", "127.0.0.1:0"}, true},
+		"one that somebody chose":    {[]string{"--listen", l.Addr().String(), "--broker", "127.0.0.1:0", "--cloud-listen", "127.0.0.1:0"}, false},
+		"with a cloud elsewhere":     {append([]string{"--cloud", "mqtt://127.0.0.1:1", "--cloud-listen", l.Addr().String()}, free...), false},
+		"with another configuration": {[]string{"--config", "own.yaml", "--cloud-listen", "127.0.0.1:0"}, false},
+	} {
+		cmd := newDemo()
+		if err := cmd.ParseFlags(c.flags); err != nil {
+			t.Fatal(err)
+		}
+		if err := takenAddresses(cmd); (err != nil) != c.refused {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
