@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -93,9 +94,9 @@ func (b *Board) Judge(p Part, name string) error {
 	case p == 0 || slices.Contains(free, name) || p == Lines && slices.Contains(b.Ours, name):
 		return nil
 	case p == Lines:
-		wrong = Misnamed(name)
+		wrong, _, _ = strings.Cut(Misnamed(name), seeSetup)
 	case p == Channels:
-		wrong = MisnamedChannel(name)
+		wrong, _, _ = strings.Cut(MisnamedChannel(name), seeSetup)
 	case p == Cameras: // one that is not plugged in yet has a path too
 		if strings.HasPrefix(name, "/dev/") {
 			return nil
@@ -111,6 +112,9 @@ func (b *Board) Judge(p Part, name string) error {
 	return nil
 }
 
+// seeSetup begins what says nothing to who is asked by setup, or by a form that lists the names.
+const seeSetup = "; roomgate setup shows "
+
 // lacks says that a part is not there, or who has it.
 func (b *Board) lacks(p Part, name string) string {
 	for _, taken := range b.Taken {
@@ -125,18 +129,31 @@ func (b *Board) lacks(p Part, name string) string {
 // of the chip's manual, with or without a word, and by the pin of the header.
 var (
 	notLines    = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
-	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*\d{1,2})$`)
+	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
 	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
 )
+
+// header are the GPIO numbers of a Raspberry Pi by the pin of its header of 40
+// (raspberrypi.com/documentation/computers/raspberry-pi.html, GPIO).
+var header = map[string]int{"3": 2, "5": 3, "7": 4, "8": 14, "10": 15, "11": 17, "12": 18, "13": 27, "15": 22, "16": 23, "18": 24, "19": 10, "21": 9, "22": 25,
+	"23": 11, "24": 8, "26": 7, "27": 0, "28": 1, "29": 5, "31": 6, "32": 12, "33": 13, "35": 19, "36": 16, "37": 26, "38": 20, "40": 21}
+
+// onHeader is what to write for a pin.
+func onHeader(pin string) string {
+	if number, ok := header[pin]; ok {
+		return fmt.Sprintf("want the GPIO number beside it, as GPIO%d for pin %s of a Raspberry Pi", number, pin)
+	}
+	return "want the GPIO number beside another, as pin " + pin + " of a Raspberry Pi is power, ground or not there"
+}
 
 // Misnamed says why a name cannot be that of a GPIO line, empty: it can.
 func Misnamed(line string) string {
 	const how = "roomgate setup shows the names that the kernel has for the lines of a board"
 	if m := notLines.FindStringSubmatch(line); m != nil {
-		return fmt.Sprintf("is no name of a line: want GPIO%s if that is the GPIO number on a Raspberry Pi (not the pin of the header); %s", strings.TrimLeft(m[1], "0"), how)
+		return fmt.Sprintf("is no name of a line: want GPIO%s if that is the GPIO number on a Raspberry Pi (not the pin of the header); %s", cmp.Or(strings.TrimLeft(m[1], "0"), "0"), how)
 	}
-	if headerPin.MatchString(line) {
-		return "is a pin of the header, which has no name in the kernel: want the GPIO number beside it, as GPIO17 for pin 11 of a Raspberry Pi; " + how
+	if m := headerPin.FindStringSubmatch(line); m != nil {
+		return "is a pin of the header, which has no name in the kernel: " + onHeader(m[1]) + "; " + how
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -43,5 +44,29 @@ func TestLinesOfARunningGateway(t *testing.T) {
 	empty := Board{}
 	if got := said(&empty, "any.line"); got != "" {
 		t.Errorf("no board: %q", got)
+	}
+}
+
+// TestPinsOfTheHeader: who counts pins is told the line.
+func TestPinsOfTheHeader(t *testing.T) {
+	for pin, want := range map[string]string{"pin 13": "as GPIO27 for pin 13 of a Raspberry Pi", "PIN#40": "as GPIO21 for pin 40", "physical pin 27": "as GPIO0 for pin 27",
+		"pin 2": "as pin 2 of a Raspberry Pi is power, ground or not there", "pin 41": "as pin 41 of a Raspberry Pi is power, ground or not there"} {
+		if got := Misnamed(pin); !strings.Contains(got, want) || !strings.Contains(got, seeSetup) {
+			t.Errorf("%s %s", pin, got)
+		}
+		b := Board{}
+		if err := b.Judge(Lines, pin); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "roomgate setup") {
+			t.Errorf("asked for by setup: %v", err)
+		}
+	}
+	if got := Misnamed("0"); !strings.Contains(got, "want GPIO0 ") {
+		t.Error(got)
+	}
+	seen := map[int]bool{}
+	for _, number := range header {
+		seen[number] = true
+	}
+	if len(seen) != len(header) || len(header) != 28 { // GPIO0 to GPIO27
+		t.Errorf("%d pins for %d lines", len(header), len(seen))
 	}
 }
