@@ -34,6 +34,8 @@ type wizard struct {
 	zone  string            // the last one given
 	users []roomUser        // of the room broker
 	made  map[string]string // their passwords by name, the same in each round
+
+	refuses func(address, password string) bool // asks a hub
 }
 
 // look finds what the board has, and says so.
@@ -127,5 +129,14 @@ func (w *wizard) show() {
 	}
 	if os.Geteuid() != 0 {
 		row("note", []string{"not run as root: what only root may see is missing above"}, "")
+	}
+}
+
+// hubRefuses asks a hub in the networks of this machine whether it takes a password.
+func hubRefuses(ctx context.Context) func(address, password string) bool {
+	return func(address, password string) bool {
+		board := host.New()
+		defer board.Close()
+		return o3.Refuses(ctx, board, address, password)
 	}
 }
