@@ -316,6 +316,8 @@ func (m *machine) mistakes(t *testing.T) {
 			"sudo systemctl reload roomgate; sudo roomgate doctor", `lock offline: relay GPIO71: line GPIO71: no such line or bus on this board: roomgate setup shows the names that it has`},
 		{"wrong password", `sed -i '/atlas-lock/d' /etc/roomgate/gateway.yaml; echo 'red line 8' >/etc/roomgate/credentials/atlas-o3; systemctl restart roomgate`,
 			"sudo roomgate doctor", `(?s)hub at 127.0.0.1:1899 refuses user "user" with this password.*fix: write the right password into /etc/roomgate/credentials/atlas-o3.*, then sudo systemctl restart roomgate`},
+		{"nothing runs", `printf "  :\n" >>/etc/roomgate/gateway.yaml; systemctl restart roomgate || true`,
+			"sudo cat /run/roomgate/claim.issue; echo", `, the gateway does not run: .*gateway\.yaml:\d+:\d+: .*\nsudo roomgate doctor says how to mend it`},
 	} {
 		if out, err := m.inside(t.Context(), "sh", "-ec", mistake.make).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", mistake.name, err, out)
