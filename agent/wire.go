@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/health"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/outgoing"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -104,12 +105,18 @@ func messageOptions(a *Agent) book.Options {
 // webhookOptions are what the webhooks stand on.
 func webhookOptions(a *Agent, o Options) webhook.Options {
 	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
-		Client: o.Webhooks, Policy: a.options.Config.Webhooks.Policy(o.AllowLoopback),
+		Client: o.Webhooks, Policy: reach(a.options.Config.Webhooks.Policy(o.AllowLoopback), o),
 		MaxDeliveries: webhook.Budget(int64(a.options.Config.Store.MaxSize)), Flush: a.options.Config.Store.Flush,
 		Alerts:       []string{device.EventTemperatureAlert, drivers.EventDoorForced, drivers.EventDoorHeldOpen},
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
 		Owner:        ownerOf(a),
 		Notify:       notifyAdmins(a)}
+}
+
+// reach is where requests for somebody may go, as a demo says it.
+func reach(p outgoing.Policy, o Options) outgoing.Policy {
+	p.Demo = o.Simulated
+	return p
 }
 
 // notifyAdmins stages letters to admins, where there is a mail relay.

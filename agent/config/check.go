@@ -43,6 +43,9 @@ func (r *reader) refuse(key, format string, args ...any) {
 	if want, empty := strings.CutPrefix(message, `is "": `); empty {
 		message = "is missing: " + want
 	}
+	if r.missed(key, message) {
+		return
+	}
 	r.add(r.at(key), key, key+" "+message)
 }
 
@@ -201,7 +204,7 @@ func (r *reader) spaces(spaces []Space) {
 
 func (r *reader) space(key string, s Space) {
 	if !auth.IsUUID(s.ID) {
-		r.refuse(key+".id", "is %q: want a UUID in small letters", short(s.ID))
+		r.refuse(key+".id", "is %q: want a UUID in small letters%s", short(s.ID), newUUID(s.ID))
 	}
 	if s.Name == "" || auth.IsUUID(s.Name) {
 		r.refuse(key+".name", "is %q: want the name that people use", short(s.Name))
@@ -224,6 +227,14 @@ func (r *reader) space(key string, s Space) {
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
 	r.schedule(key, s)
 	r.display(key, s.Display)
+}
+
+// newUUID says to who wrote none where one comes from.
+func newUUID(id string) string {
+	if id != "" {
+		return ""
+	}
+	return ", cat /proc/sys/kernel/random/uuid prints a new one"
 }
 
 func (r *reader) devices(key string, devices []Device, ids map[string]bool) {
@@ -273,7 +284,9 @@ func (r *reader) driver(key string, d Device) {
 		if k.Name == d.Driver && k.Type != d.Type && slices.Contains(drivers.Types(), d.Type) { // else that is said already
 			r.refuse(key+".driver", "is %q, which moves a %s, not a %s", d.Driver, k.Type, short(d.Type))
 		}
-		names = append(names, k.Name)
+		if k.Type == d.Type || !slices.Contains(drivers.Types(), d.Type) {
+			names = append(names, k.Name)
+		}
 	}
 	r.choice(key+".driver", d.Driver, names...)
 }

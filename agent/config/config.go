@@ -53,6 +53,7 @@ type Config struct {
 
 	origins map[string]Origin
 	kinds   []drivers.Kind // of which devices may be
+	cut     []string       // keys of secrets behind which a comment stands
 }
 
 // Gateway is who this gateway is.

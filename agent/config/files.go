@@ -44,6 +44,10 @@ func (c *Config) EmptySecrets() (keys []string) {
 	return keys
 }
 
+// CutSecrets are the keys of passwords and tokens behind which a comment stands, as after
+// "password: red #8": whoever wrote it may mean all of it.
+func (c *Config) CutSecrets() []string { return slices.Clone(c.cut) }
+
 // leaves calls f with each single value below v, its name, its key, and what it is of.
 func leaves(v reflect.Value, key string, f func(of reflect.Value, name, key string, v reflect.Value)) {
 	switch {

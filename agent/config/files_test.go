@@ -67,3 +67,15 @@ func secretive() []drivers.Kind {
 }
 
 const secretSpace = "spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, devices: ["
+
+// TestCutSecrets: a comment behind a password may be its second half; one in quotes is whole.
+func TestCutSecrets(t *testing.T) {
+	for text, want := range map[string][]string{
+		"red #8": {"cloud.password"}, `"red #8"`: nil, "red#8": nil, `"red" # of the label`: nil, "red": nil,
+	} {
+		c, err := Parse("g.yaml", []byte("gateway: {id: g} # who\ncloud:\n  url: mqtts://x\n  username: u\n  password: "+text+"\n"), nil)
+		if err != nil || !slices.Equal(c.CutSecrets(), want) {
+			t.Errorf("%s: %v, %v", text, c.CutSecrets(), err)
+		}
+	}
+}

@@ -103,8 +103,11 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
 		message += " in " + key
 	}
 	near := spelling.Nearest(name, known)
-	if near != "" {
+	if home := r.elsewhere(name); near != "" {
 		message += fmt.Sprintf(", nearest known key is %q", near)
+	} else if home != "" {
+		message += ": " + home
+		r.strays(key, name)
 	} else {
 		message += ", want one of " + strings.Join(known, ", ")
 	}

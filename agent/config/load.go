@@ -56,6 +56,7 @@ func Parse(name string, data []byte, kinds []drivers.Kind, set ...Setting) (*Con
 	for _, s := range set {
 		r.set(&c, s)
 	}
+	c.cut = r.cut
 	r.check(&c)
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, byPlace)

@@ -26,6 +26,8 @@ type reader struct {
 	problems []Problem
 
 	misplaced map[string]bool // keys that are there, in the wrong place
+	astray    []string        // devices beside which a key of theirs stands
+	cut       []string        // as of Config
 }
 
 // place returns where a node stands.
@@ -81,6 +83,9 @@ func (r *reader) leaf(v reflect.Value, n *yaml.Node, key string) {
 	}
 	if err := scalar(v, n.Value); err != nil {
 		r.add(r.place(n), key, key+" "+err.Error())
+	}
+	if _, secret := v.Interface().(drivers.Secret); secret && n.LineComment != "" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 {
+		r.cut = append(r.cut, key)
 	}
 }
 

@@ -33,12 +33,16 @@ func (r *reader) update(u Update) {
 type Basics struct {
 	Data string   // the data folder
 	Keys []string // update.keys, as they stand there
+	ID   string   // gateway.id, empty: nobody knows
 }
 
 // BasicsIn reads the basics of a configuration file, or the defaults. It takes any
 // file, for a program that may be older than the file.
 func BasicsIn(path string) Basics {
 	var c struct {
+		Gateway struct {
+			ID string `yaml:"id"`
+		} `yaml:"gateway"`
 		Data   string `yaml:"data"`
 		Update struct {
 			Keys []string `yaml:"keys"`
@@ -50,5 +54,5 @@ func BasicsIn(path string) Basics {
 	if c.Data == "" {
 		c.Data = Default().Data
 	}
-	return Basics{c.Data, c.Update.Keys}
+	return Basics{c.Data, c.Update.Keys, c.Gateway.ID}
 }

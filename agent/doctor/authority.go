@@ -17,13 +17,13 @@ const rootSoon = 365 * 24 * time.Hour
 
 // authority examines the building's own authority, which a door uses.
 func (x *examination) authority() []Finding {
-	const name, again = "own authority", "make one with roomgate tls init, or write a certificate into the configuration"
+	const name, again = "own authority", "make one with sudo roomgate tls init, or write a certificate into the configuration"
 	data := x.Config.Data
 	for _, file := range []string{tlsauthority.AuthorityFile, tlsauthority.GatewayFile} {
 		file = filepath.Join(data, tlsauthority.Dir, file)
 		info, err := os.Stat(file)
 		if err == nil && !x.user.may(info, mayRead) {
-			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "chown "+serviceUser+": "+filepath.Dir(file)+" "+file))
+			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chown "+serviceUser+": "+filepath.Dir(file)+" "+file))
 		}
 	}
 	a, err := tlsauthority.Load(data)
@@ -40,7 +40,7 @@ func (x *examination) authority() []Finding {
 
 // ownAuthority examines the authority itself.
 func ownAuthority(s tlsauthority.Status, now time.Time) Finding {
-	const name, another = "own authority", "make another with roomgate tls init --replace, and install its root on every phone"
+	const name, another = "own authority", "make another with sudo roomgate tls init --replace, and install its root on every phone"
 	limits := strings.Join(slices.Concat(s.Names, s.Addresses), " ")
 	switch {
 	case now.After(s.Until):
@@ -49,7 +49,7 @@ func ownAuthority(s tlsauthority.Status, now time.Time) Finding {
 		return warn(name, s.Root+" ends on "+s.Until.Format(time.DateOnly), another)
 	case len(s.Outside) > 0:
 		return warn(name, "it may not certify "+strings.Join(s.Outside, ", ")+", which this machine has now",
-			"reach the gateway as "+limits+", or make another authority with roomgate tls init --replace")
+			"reach the gateway as "+limits+", or make another authority with sudo roomgate tls init --replace")
 	}
 	return good(name, "%s, for %s, until %s", s.Root, limits, s.Until.Format(time.DateOnly))
 }
@@ -61,11 +61,11 @@ func ownCertificate(c tlsauthority.Certificate, now time.Time) Finding {
 	seen := fmt.Sprintf("%s, until %s", strings.Join(slices.Concat(c.Names, c.Addresses), " "), c.Until.Format(time.DateOnly))
 	switch {
 	case now.After(c.Until):
-		return fail(name, seen+", which is over", "start the gateway; it makes another once its clock is trusted, see roomgate clock confirm")
+		return fail(name, seen+", which is over", "start the gateway; it makes another once its clock is trusted, or at once with sudo roomgate clock confirm")
 	case now.Before(c.From):
 		return fail(name, seen+", not valid before "+c.From.Format(time.RFC3339), "check the clock")
 	case now.Add(tlsauthority.RenewBefore - 24*time.Hour).After(c.Until):
-		return warn(name, seen+", and it is not renewed", "see the gateway's log; it renews once its clock is trusted, see roomgate clock confirm")
+		return warn(name, seen+", and it is not renewed", "see the gateway's log; it renews once its clock is trusted, or at once with sudo roomgate clock confirm")
 	}
 	return good(name, "%s", seen)
 }

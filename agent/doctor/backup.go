@@ -18,7 +18,7 @@ const oldBackup = 31 * 24 * time.Hour
 // lastBackup says how old the last backup is that was made here. Where it went
 // and whether it still exists nobody knows.
 func lastBackup(_ context.Context, x *examination) []Finding {
-	const name, fix = "backup", "roomgate backup FILE, and keep the file and its passphrase elsewhere"
+	const name, fix = "backup", "sudo roomgate backup FILE, and keep the file and its passphrase elsewhere"
 	if x.Config == nil || x.simulated() {
 		return nil
 	}

@@ -21,10 +21,12 @@ func configuration(_ context.Context, x *examination) []Finding {
 	var problems *config.Errors
 	switch err := x.ConfigError; {
 	case errors.As(err, &problems):
-		return one(fail(name, fmt.Sprintf("%s, in all %s", problems.Problems[0], count(len(problems.Problems), "problem")), "see roomgate check-config "+x.ConfigFile))
+		return one(fail(name, fmt.Sprintf("%s, in all %s", problems.Problems[0], count(len(problems.Problems), "problem")), "run sudo roomgate check-config "+x.ConfigFile))
+	case errors.Is(err, fs.ErrNotExist) && x.simulated():
+		return one(good(name, "the one that is built in"))
 	case errors.Is(err, fs.ErrNotExist):
 		return one(warn(name, "there is no "+x.ConfigFile+": lines, buses and certificates cannot be examined",
-			"write one with roomgate setup, or name it with --config"))
+			"write one with sudo roomgate setup, or name it with --config"))
 	case errors.Is(err, fs.ErrPermission):
 		return one(fail(name, err.Error(), "sudo roomgate doctor, for only root and the gateway may read it"))
 	case err != nil:
@@ -83,8 +85,12 @@ func devices(_ context.Context, x *examination) (found []Finding) {
 	}
 	for _, d := range x.Building.Devices {
 		f := d.finding()
-		if f.State == Fail && strings.Contains(f.Seen, drivers.ErrPassword.Error()) {
+		switch {
+		case f.State != Fail:
+		case strings.Contains(f.Seen, drivers.ErrPassword.Error()):
 			f.Fix = refused(x, d)
+		case strings.Contains(f.Seen, drivers.ErrNoLine.Error()):
+			f.Fix = unwired(x, d)
 		}
 		found = append(found, f)
 	}
@@ -129,20 +135,44 @@ func refused(x *examination, d Device) string {
 	if x.Config == nil {
 		return "correct username and password in the configuration" + again
 	}
-	for _, s := range x.Config.Spaces {
-		i := slices.IndexFunc(s.Devices, func(c config.Device) bool { return c.Type == d.Type })
-		if s.Name != d.Space || i < 0 {
-			continue
-		}
-		key := x.Config.Naming(s.Devices[i].ID, "\x00") + ".options."
-		for _, f := range x.Config.Files() {
-			if strings.HasPrefix(f.Key, key) && strings.HasSuffix(f.Key, "password_file") {
-				return "write the right password into " + cmp.Or(config.CredentialSource(f.Path), f.Path) + again
-			}
-		}
-		return "correct username and password of " + s.Devices[i].ID + " in " + x.ConfigFile + again
+	id := configured(x, d)
+	if id == "" {
+		return "remove the device from the console, and add it there with the right password"
 	}
-	return "remove the device from the console, and add it there with the right password"
+	key := x.Config.Naming(id, "\x00") + ".options."
+	for _, f := range x.Config.Files() {
+		if strings.HasPrefix(f.Key, key) && strings.HasSuffix(f.Key, "password_file") {
+			return "write the right password into " + opened(x, cmp.Or(config.CredentialSource(f.Path), f.Path)) + again
+		}
+	}
+	return "correct username and password of " + id + " in " + opened(x, x.ConfigFile) + again
+}
+
+// unwired is where to correct a line, channel or bus that the board does not have.
+func unwired(x *examination, d Device) string {
+	const wanted = "the name of what it is wired to"
+	if x.Config == nil {
+		return "write " + wanted + " into the configuration, then " + x.restart()
+	}
+	id := configured(x, d)
+	if id == "" {
+		return "remove the device from the console, and add it there with " + wanted
+	}
+	place := ""
+	if o, ok := x.Config.Origin(x.Config.Naming(id, "\x00")); ok && o.Line > 0 {
+		place = fmt.Sprintf(" at line %d", o.Line)
+	}
+	return "name " + d.Space + " in sudo roomgate setup and answer with " + wanted + ", or write it into " + opened(x, x.ConfigFile) + place + "; then " + x.restart()
+}
+
+// configured is the id of a device in the configuration, empty: it is not from there.
+func configured(x *examination, d Device) string {
+	for _, s := range x.Config.Spaces {
+		if i := slices.IndexFunc(s.Devices, func(c config.Device) bool { return c.Type == d.Type }); s.Name == d.Space && i >= 0 {
+			return s.Devices[i].ID
+		}
+	}
+	return ""
 }
 
 // notFitted says whether a hub has no such part, which is how it was bought.

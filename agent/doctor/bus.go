@@ -15,10 +15,10 @@ import (
 func buses(_ context.Context, x *examination) (found []Finding) {
 	for _, n := range x.wanted(kindI2C) {
 		adapter := x.read("sys/class/i2c-dev/" + n.name + "/name")
-		found = append(found, x.node(n, adapter, "enable the bus: on a Raspberry Pi dtparam=i2c_arm=on in config.txt; and modprobe i2c-dev"))
+		found = append(found, x.node(n, adapter, "enable the bus: "+bootLine(x, "dtparam=i2c_arm=on")+"; and sudo modprobe i2c-dev"))
 	}
 	for _, n := range x.wanted(kindSPI) {
-		found = append(found, x.node(n, "", "enable the port: on a Raspberry Pi dtparam=spi=on in config.txt"))
+		found = append(found, x.node(n, "", "enable the port: "+bootLine(x, "dtparam=spi=on")))
 	}
 	for _, n := range x.wanted(kindPWM) {
 		found = append(found, x.channel(n))
@@ -68,7 +68,7 @@ func (x *examination) channel(n need) Finding {
 		return x.pwm(name, n, filepath.Join(class, c), number)
 	}
 	return fail(name, fmt.Sprintf("no PWM chip %s, there is %s; %s needs it", chip, dash(strings.Join(x.below(class, "pwmchip*"), " ")), n.device),
-		"enable PWM: on a Raspberry Pi dtoverlay=pwm-2chan in config.txt")
+		"enable PWM: "+bootLine(x, "dtoverlay=pwm-2chan"))
 }
 
 func (x *examination) pwm(name string, n need, chip, number string) Finding {
@@ -100,7 +100,7 @@ func (x *examination) video(n need) Finding {
 	case info.Mode()&fs.ModeCharDevice == 0 && x.Root == "/":
 		return fail(name, n.name+" is not a video device", "name one of /dev/v4l/by-id")
 	case !x.user.may(info, mayRead|mayWrite):
-		return fail(name, fmt.Sprintf("%s, which %s may not open", n.name, x.user.name), "usermod -aG video "+x.user.name+", then start the gateway again")
+		return fail(name, fmt.Sprintf("%s, which %s may not open", n.name, x.user.name), "sudo usermod -aG video "+x.user.name+", then "+x.restart())
 	}
 	return good(name, "%s for %s", n.name, n.device)
 }

@@ -52,15 +52,15 @@ func (x *examination) password(of, file string) Finding {
 	case locked(file):
 		return handedOver(x, name, file)
 	case absent(config.CredentialSource(file)):
-		return fail(name, config.CredentialSource(file)+" is not there", "write the password into that file as root, then systemctl restart roomgate")
+		return fail(name, config.CredentialSource(file)+" is not there", "write the password into "+opened(x, config.CredentialSource(file))+", then sudo systemctl restart roomgate")
 	case errors.Is(err, fs.ErrPermission) || config.IsCredential(file):
 		return good(name, "%s, which only the service may see", file)
 	case err != nil:
 		return fail(name, err.Error(), "write the password into that file, or correct its path")
 	case !x.user.may(info, mayRead):
-		return fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "chgrp "+serviceUser+" "+file+" and chmod 640 "+file)
+		return fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chgrp "+serviceUser+" "+file+" && sudo chmod 640 "+file)
 	case info.Mode().Perm()&0o007 != 0:
-		return warn(name, file+" is open to everybody", "chmod 640 "+file)
+		return warn(name, file+" is open to everybody", "sudo chmod 640 "+file)
 	}
 	return good(name, "%s", file)
 }
@@ -75,7 +75,7 @@ func locked(file string) bool { return strings.HasPrefix(file, credentials) }
 // handedOver says how the service is given such a file.
 func handedOver(x *examination, name, file string) Finding {
 	return fail(name, file+" cannot be read by the service, which may not enter that folder",
-		"write ${CREDENTIALS_DIRECTORY}/secret_"+strings.TrimPrefix(file, credentials)+" in its place into "+x.ConfigFile+", then systemctl restart roomgate")
+		"write ${CREDENTIALS_DIRECTORY}/secret_"+strings.ReplaceAll(strings.TrimPrefix(file, credentials), "/", "_")+" in its place into "+opened(x, x.ConfigFile)+", then sudo systemctl restart roomgate")
 }
 
 // absent says whether a file is known not to be there.
@@ -145,7 +145,7 @@ func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
 		return nil, handedOver(x, name, file)
 	}
 	if info, err := os.Stat(file); err == nil && !x.user.may(info, mayRead) {
-		return nil, fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "chgrp "+serviceUser+" "+file+" and chmod 640 "+file)
+		return nil, fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chgrp "+serviceUser+" "+file+" && sudo chmod 640 "+file)
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -176,9 +176,9 @@ func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) 
 	case err != nil:
 		return fail(name, err.Error(), "put the key there, or correct its path"), true
 	case !x.user.may(info, mayRead):
-		return fail(name, fmt.Sprintf("%s may not be read by %s", keyFile, x.user.name), "chgrp "+serviceUser+" "+keyFile+" and chmod 640 "+keyFile), true
+		return fail(name, fmt.Sprintf("%s may not be read by %s", keyFile, x.user.name), "sudo chgrp "+serviceUser+" "+keyFile+" && sudo chmod 640 "+keyFile), true
 	case info.Mode().Perm()&0o007 != 0:
-		return fail(name, keyFile+" is open to everybody", "chmod 640 "+keyFile+", and make a new key"), true
+		return fail(name, keyFile+" is open to everybody", "sudo chmod 640 "+keyFile+", and make a new key"), true
 	}
 	if _, err := tls.LoadX509KeyPair(file, keyFile); err != nil {
 		return fail(name, keyFile+": "+err.Error(), "use the key that the certificate was made with"), true

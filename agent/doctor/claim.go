@@ -39,7 +39,7 @@ func doorOrders(_ context.Context, x *examination) []Finding {
 			"claim the gateway with a signing key: roomgate cloud claim --key; or set doors.unsigned to refuse: then the cloud opens no door"))
 	case len(b.SigningKeys) == 0:
 		return one(warn(name, "the cloud can open no door: this gateway wants a signature and holds no key to verify it with",
-			"claim the gateway with a signing key: roomgate cloud claim --key; if it is claimed, release it first: roomgate claim --release"))
+			"claim the gateway with a signing key: roomgate cloud claim --key; if it is claimed, release it first: sudo roomgate claim --release"))
 	}
 	return one(good(name, "the cloud opens doors by signed commands, which this gateway verifies with %s (door orders signed): %s", count(len(b.SigningKeys), "key"), strings.Join(b.SigningKeys, " ")))
 }
@@ -56,7 +56,7 @@ func claimed(_ context.Context, x *examination) []Finding {
 		return one(good(name, "this gateway belongs to %s", c.Organization))
 	case claim.Waiting:
 		return one(warn(name, "this gateway belongs to nobody yet",
-			"scan the code on the attached screen, or what roomgate claim shows, and accept the gateway at the cloud; one that needs no claim has its user there as cloud.username"))
+			"scan the code on the attached screen, or what sudo roomgate claim shows, and accept the gateway at the cloud; one that needs no claim has its user there as cloud.username"))
 	}
 	return nil
 }

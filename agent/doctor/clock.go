@@ -18,7 +18,7 @@ func clock(_ context.Context, x *examination) []Finding {
 	if b := x.Building; x.simulated() && b.Clock.JumpS == 0 { // which needs no time service and no battery
 		seen := b.Clock.Now.UTC().Format(time.RFC3339)
 		if !b.Clock.Trusted {
-			return one(warn("clock", seen+", not believed, and what depends on the time waits", "leave clock.trust out of the configuration of the demo, or roomgate clock confirm"))
+			return one(warn("clock", seen+", not believed, and what depends on the time waits", "leave clock.trust out of the configuration of the demo, or sudo roomgate clock confirm"))
 		}
 		return one(good("clock", "%s, believed in a demo", seen))
 	}
@@ -32,7 +32,7 @@ func timeService(x *examination) string {
 			return "name a time server in /" + s.file + ", and see " + s.see
 		}
 	}
-	return "install a time service (apt install systemd-timesyncd), and see timedatectl"
+	return "install a time service (sudo apt install systemd-timesyncd), and see timedatectl"
 }
 
 func (x *examination) time(now time.Time, synchronized bool) Finding {
@@ -44,7 +44,7 @@ func (x *examination) time(now time.Time, synchronized bool) Finding {
 	case x.Building != nil && x.Building.Clock.JumpS != 0:
 		return x.jumped(name)
 	case now.Before(builtAfter):
-		return fail(name, seen+", which is past", "connect the network, see timedatectl, or set the time with date -s")
+		return fail(name, seen+", which is past", "connect the network, see timedatectl, or set the time with sudo date -s")
 	case synchronized:
 		return good(name, "%s, synchronized", seen)
 	case always:
@@ -54,7 +54,7 @@ func (x *examination) time(now time.Time, synchronized bool) Finding {
 		return warn(name, seen+", not synchronized, and still believed by the running gateway", server)
 	}
 	return warn(name, seen+", not synchronized: it is not believed, and what depends on the time waits",
-		server+"; where there is none, set the time and confirm it: roomgate clock confirm")
+		server+"; where there is none, set the time and confirm it: sudo roomgate clock confirm")
 }
 
 // jumped is a clock that differs from what the running gateway has lived through.
@@ -66,7 +66,7 @@ func (x *examination) jumped(name string) Finding {
 	}
 	return fail(name, fmt.Sprintf("%s, %d h %s the time that the gateway has lived through: it is not believed, no booking is released, ended or forgotten",
 		c.Now.UTC().Format(time.RFC3339), hours, way),
-		correctClock(x)+"; if it is right, confirm it: roomgate clock confirm")
+		correctClock(x)+"; if it is right, confirm it: sudo roomgate clock confirm")
 }
 
 func correctClock(x *examination) string {

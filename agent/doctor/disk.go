@@ -37,9 +37,9 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 	case !info.IsDir():
 		return one(fail(name, dir+" is not a folder", "name another with --data or data"))
 	case !x.user.may(info, mayRead|mayWrite):
-		return one(fail(name, fmt.Sprintf("%s %s may not be written by %s", dir, info.Mode(), x.user.name), "chown -R "+x.user.name+" "+dir))
+		return one(fail(name, fmt.Sprintf("%s %s may not be written by %s", dir, info.Mode(), x.user.name), "sudo chown -R "+x.user.name+" "+dir))
 	case info.Mode().Perm()&0o007 != 0:
-		return one(warn(name, fmt.Sprintf("%s is open to everybody (%s), and the database has keys in it", dir, info.Mode()), "chmod 700 "+dir))
+		return one(warn(name, fmt.Sprintf("%s is open to everybody (%s), and the database has keys in it", dir, info.Mode()), "sudo chmod 700 "+dir))
 	}
 	seen := "no database yet"
 	if db, err := os.Stat(filepath.Join(dir, backup.DatabaseName)); err == nil {
@@ -59,25 +59,25 @@ func disk(_ context.Context, x *examination) []Finding {
 	dir := x.existing()
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return one(fail(name, dir+": "+err.Error(), "see dmesg"))
+		return one(fail(name, dir+": "+err.Error(), "run sudo dmesg"))
 	}
 	m := x.mountOf(dir)
 	free := st.Bavail * uint64(st.Bsize)
 	seen := fmt.Sprintf("%s free of %s on %s (%s)", size(free), size(st.Blocks*uint64(st.Bsize)), m.point, m.kind)
 	switch {
 	case st.Flags&unix.ST_RDONLY != 0 || strings.HasPrefix(m.options+",", "ro,"):
-		return one(fail(name, seen+", read only", "see dmesg for why: a card that turns read only is worn out or pulled during a write"))
+		return one(fail(name, seen+", read only", "run sudo dmesg for why: a card that turns read only is worn out or pulled during a write"))
 	case free < noDisk:
-		return one(fail(name, seen, "make room: see du -x -h -d1 "+m.point))
+		return one(fail(name, seen, "make room: run sudo du -x -h -d1 "+m.point))
 	case m.fleeting() && !x.simulated():
 		return one(warn(name, seen+", which a power cut empties", "put the data folder on a disk with --data or data"))
 	case free < littleDisk:
-		return one(warn(name, seen, "make room: see du -x -h -d1 "+m.point))
+		return one(warn(name, seen, "make room: run sudo du -x -h -d1 "+m.point))
 	case m.kind == "vfat" || m.kind == "exfat" || strings.HasPrefix(m.kind, "nfs"):
 		return one(warn(name, seen+", which does not keep what was acknowledged through a power cut", "put the data folder on ext4"))
 	case x.fastCommit(m):
 		return one(fail(name, seen+" with fast_commit, which loses acknowledged writes in a power cut",
-			"tune2fs -O ^fast_commit "+m.source+" while it is not mounted"))
+			"sudo tune2fs -O ^fast_commit "+m.source+" while it is not mounted"))
 	}
 	return one(good(name, "%s", seen))
 }
@@ -160,9 +160,9 @@ func database(_ context.Context, x *examination) []Finding {
 	case len(r.Tables) > 0:
 		seen += "; not whole: " + strings.Join(r.Tables, ", ")
 	}
-	todo := "look whether bookings, keys and codes are right, then roomgate store confirm; a card that damages data wears out: replace it"
+	todo := "look whether bookings, keys and codes are right, then sudo roomgate store confirm; a card that damages data wears out: replace it"
 	if r.SetAside != "" {
-		todo = "see what is in the old file with roomgate store read " + r.SetAside + ", " + todo
+		todo = "see what is in the old file with sudo roomgate store read " + r.SetAside + ", " + todo
 	}
 	return one(fail(name, seen, todo))
 }

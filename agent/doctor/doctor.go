@@ -85,6 +85,8 @@ type Options struct {
 	BuildingError error
 	// Service is what the service manager says, empty: nothing.
 	Service Service
+	// Sudo says that who reads the fixes puts sudo before what takes root.
+	Sudo bool
 	// Quiet asks nobody outside this machine: what the running gateway says counts.
 	Quiet bool
 	// Schema is the version of the tables that this program writes.
@@ -162,7 +164,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 		all.Go(func() { found[i] = c.bounded(ctx, x) })
 	}
 	all.Wait()
-	return slices.Concat(found...)
+	return typed(x, slices.Concat(found...))
 }
 
 func (c check) bounded(ctx context.Context, x *examination) []Finding {
@@ -174,7 +176,7 @@ func (c check) bounded(ctx context.Context, x *examination) []Finding {
 	case found := <-done:
 		return found
 	case <-time.After(x.Deadline + x.Deadline/10): // it was asked to end and did not
-		return one(fail(c.name, "no answer within "+x.Deadline.String(), "see what hangs below it in dmesg"))
+		return one(fail(c.name, "no answer within "+x.Deadline.String(), "run sudo dmesg for what hangs below it"))
 	}
 }
 

@@ -97,7 +97,7 @@ func (x *examination) line(chips []Chip, n need) Finding {
 	}
 	switch {
 	case len(on) == 0:
-		todo := "write a name that this board has, which roomgate setup shows"
+		todo := "write a name that this board has, which sudo roomgate setup shows"
 		if why := setup.Misnamed(n.name); why != "" {
 			todo = "correct it: it " + why
 		}

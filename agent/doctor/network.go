@@ -14,6 +14,7 @@ import (
 
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
+	"roomgate/agent/health"
 	"roomgate/cloud"
 )
 
@@ -84,7 +85,7 @@ func (x *examination) broker(ctx context.Context, address string) []Finding {
 	}
 	ips, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
 	if err != nil {
-		return one(fail("cloud name", fmt.Sprintf("%s: %v", u.Hostname(), bare(err)), "see resolvectl query "+u.Hostname()+", and name a DNS server"))
+		return one(fail("cloud name", fmt.Sprintf("%s: %v", u.Hostname(), bare(err)), "see getent hosts "+u.Hostname()+", and name a DNS server"))
 	}
 	way := x.reach(ctx, u)
 	if way.State == Fail && x.Building != nil && x.Building.CloudConnected {
@@ -124,7 +125,7 @@ func (x *examination) troubled() []Finding {
 		return nil
 	}
 	t := x.Building.CloudTrouble
-	why, todo := t.Seen+inARow(t.Times)+" ("+t.Error+")", t.Fix
+	why, todo := t.Seen+inARow(t.Times)+" ("+t.Error+")", cloudFix(x, t)
 	if x.simulated() {
 		todo = "roomgate sim cloud mend, if it was cut"
 	}
@@ -139,6 +140,18 @@ func (x *examination) troubled() []Finding {
 		return one(warn(name, fmt.Sprintf("the gateway is connected again; before, at %s, %s", t.At.UTC().Format(time.RFC3339), why), todo))
 	}
 	return one(fail(name, fmt.Sprintf("the gateway has lost its connection again and again for %s: %s", lasts, why), todo))
+}
+
+// cloudFix is what to do about a trouble. The names of a log-in that is refused are known here.
+func cloudFix(x *examination, t *health.Trouble) string {
+	if t.Cause != string(cloud.CauseLogin) || x.Config == nil || x.Config.Cloud.Username == "" {
+		return t.Fix
+	}
+	c, place := x.Config.Cloud, opened(x, x.ConfigFile)+" as cloud.password"
+	if c.PasswordFile != "" {
+		place = opened(x, cmp.Or(config.CredentialSource(c.PasswordFile), c.PasswordFile))
+	}
+	return fmt.Sprintf("see that the broker knows the user %s and lets it write up/presence; write the right password into %s, then %s", c.Username, place, x.restart())
 }
 
 // inARow is how often something was, if that was more than once.
@@ -169,7 +182,7 @@ func (x *examination) contested() []Finding {
 	}
 	return one(fail("gateway id", fmt.Sprintf("another gateway probably uses the id %s: the broker has closed the last %d connections of this one soon after they were up",
 		x.Building.ID, x.Building.CloudContested),
-		"find the other one, which may have the same seed, card or backup, and give one of the two another gateway.id: roomgate setup there, or roomgate restore --as"))
+		"find the other one, which may have the same seed, card or backup, and give one of the two another gateway.id: sudo roomgate setup there, or sudo roomgate restore --as"))
 }
 
 // bare is an error of the resolver without what was asked.
@@ -220,7 +233,7 @@ func (x *examination) linked(f Finding) Finding {
 		f.State, f.Fix = Fail, x.again()
 		f.Seen += "; the gateway is not connected, for it runs with the configuration of before"
 	case x.Building.CloudTrouble != nil:
-		f.State, f.Fix = Fail, x.Building.CloudTrouble.Fix
+		f.State, f.Fix = Fail, cloudFix(x, x.Building.CloudTrouble)
 		f.Seen += "; the gateway is not connected, " + x.Building.backlog()
 	default:
 		f.State, f.Fix = Fail, "see the gateway's log for what the broker says, and check cloud.username and password_file"
@@ -280,12 +293,12 @@ func (x *examination) listener(ctx context.Context, name, listen string) Finding
 	case err == nil && running:
 		return good(name, "%s answers", listen)
 	case err == nil:
-		return fail(name, listen+" is taken by another program", "see ss -ltnp, stop it, or listen elsewhere")
+		return fail(name, listen+" is taken by another program", "run sudo ss -ltnp, stop it, or listen elsewhere")
 	case running:
 		return fail(name, listen+" does not answer though the gateway runs", x.again()+", and see its log")
 	case tooLow(x, port):
 		return fail(name, fmt.Sprintf("%s: a port below %d takes a right that %s does not have", listen, firstFreePort(x), x.user.name),
-			"write one as :8080 into "+x.ConfigFile+", or give it CAP_NET_BIND_SERVICE by systemctl edit roomgate, as AmbientCapabilities and CapabilityBoundingSet")
+			"write one as :8080 into "+x.ConfigFile+", or give it CAP_NET_BIND_SERVICE by sudo systemctl edit roomgate, as AmbientCapabilities and CapabilityBoundingSet")
 	}
 	return good(name, "%s is free", listen)
 }

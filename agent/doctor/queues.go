@@ -148,7 +148,7 @@ func webhooks(_ context.Context, x *examination) []Finding {
 	}
 	found := one(good(name, "%d active, %d failing, %d disabled; %s", w.Active, w.Failing, w.Disabled, waiting(w.Waiting, w.OldestS, "notification")))
 	for _, t := range w.Troubled {
-		found = append(found, warn("webhook at "+t.Host, "failing: "+t.Reason, "see roomgate webhook deliveries "+t.ID+", and ask the people who run the receiver"))
+		found = append(found, warn("webhook at "+t.Host, "failing: "+t.Reason, "run sudo roomgate webhook deliveries "+t.ID+", and ask the people who run the receiver"))
 	}
 	return found
 }

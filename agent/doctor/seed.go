@@ -18,11 +18,11 @@ func seeds(_ context.Context, x *examination) []Finding {
 	for _, folder := range seed.Folders() {
 		right := filepath.Join("/", folder, seed.Name)
 		if _, ok := x.exists(right); ok {
-			return one(fail(name, right+" was not taken"+seedMistake(x), "correct it there, then systemctl restart roomgate-seed && systemctl restart roomgate"))
+			return one(fail(name, right+" was not taken"+seedMistake(x), "correct it there, then sudo systemctl restart roomgate-seed && sudo systemctl restart roomgate"))
 		}
 		if other := seed.Misnamed(x.path(folder)); other != "" {
 			other = filepath.Join("/", folder, filepath.Base(other))
-			return one(fail(name, other+" is not taken: its name is not "+seed.Name, "mv "+other+" "+right+", and start this machine again"))
+			return one(fail(name, other+" is not taken: its name is not "+seed.Name, "sudo mv "+other+" "+right+", and start this machine again"))
 		}
 	}
 	return nil

@@ -56,9 +56,9 @@ func service(_ context.Context, x *examination) []Finding {
 	if s.Said != "" {
 		ended += " and said: " + s.Said
 	}
-	todo := "see journalctl -u roomgate -e, correct what it says, then systemctl restart roomgate"
+	todo := "run sudo journalctl -u roomgate -e, correct what it says, then sudo systemctl restart roomgate"
 	if s.Status == invalidStatus {
-		todo = "correct what roomgate check-config says, then systemctl restart roomgate"
+		todo = "correct what sudo roomgate check-config says, then sudo systemctl restart roomgate"
 	}
 	active, _, _ := strings.Cut(s.State, "/")
 	switch {
@@ -67,7 +67,7 @@ func service(_ context.Context, x *examination) []Finding {
 	case s.State == "activating/auto-restart" || active == "activating" && s.Restarts > 0:
 		return one(fail(name, fmt.Sprintf("roomgate starts again and again, %s by now: %s", count(s.Restarts, "time"), ended), todo))
 	case active == "inactive":
-		return one(warn(name, "roomgate is stopped", "systemctl enable --now roomgate"))
+		return one(warn(name, "roomgate is stopped", "sudo systemctl enable --now roomgate"))
 	}
 	return one(good(name, "%s", s.State))
 }
@@ -75,7 +75,7 @@ func service(_ context.Context, x *examination) []Finding {
 // startCommand is what starts a gateway which does not run.
 func startCommand(x *examination) string {
 	if x.Service.Loaded {
-		return "systemctl start roomgate, and see journalctl -u roomgate if it does not stay"
+		return "sudo systemctl start roomgate, and run sudo journalctl -u roomgate if it does not stay"
 	}
 	return "roomgate run --config " + cmp.Or(x.ConfigFile, "FILE")
 }
@@ -84,9 +84,9 @@ func startCommand(x *examination) string {
 func (x *examination) again() string {
 	if x.Service.Loaded {
 		if p := x.Building.pending(); p.Changed && p.Restart == "" {
-			return "systemctl reload roomgate"
+			return "sudo systemctl reload roomgate"
 		}
-		return "systemctl restart roomgate"
+		return "sudo systemctl restart roomgate"
 	}
 	return "start the gateway again with this configuration"
 }
@@ -94,7 +94,7 @@ func (x *examination) again() string {
 // restart is how the gateway is started again.
 func (x *examination) restart() string {
 	if x.Service.Loaded {
-		return "systemctl restart roomgate"
+		return "sudo systemctl restart roomgate"
 	}
 	return "start the gateway again"
 }
@@ -125,9 +125,9 @@ func readable(x *examination) (seen, todo string) {
 		}
 		group := x.groupName(x.user.group)
 		if want == mayRead {
-			return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.name), fmt.Sprintf("chgrp %s %s && chmod 640 %s, then %s", group, path, path, x.again())
+			return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.name), fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", group, path, path, x.again())
 		}
-		return fmt.Sprintf("%s (%s) may not be entered by %s, as which the gateway runs", at, info.Mode(), x.user.name), fmt.Sprintf("chgrp %s %s && chmod 750 %s, then %s", group, at, at, x.again())
+		return fmt.Sprintf("%s (%s) may not be entered by %s, as which the gateway runs", at, info.Mode(), x.user.name), fmt.Sprintf("sudo chgrp %s %s && sudo chmod 750 %s, then %s", group, at, at, x.again())
 	}
 	return "", ""
 }

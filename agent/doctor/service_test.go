@@ -83,8 +83,8 @@ func TestSeeds(t *testing.T) {
 		"refused": {map[string]string{"boot/firmware/roomgate-seed.yaml": "", "run/roomgate-seed/seed.issue": "roomgate: the seed in /boot/firmware has 1 mistake, nothing has changed:\n  roomgate-seed.yaml:1:1: unknown key\n"},
 			"/boot/firmware/roomgate-seed.yaml was not taken: roomgate-seed.yaml:1:1: unknown key", "systemctl restart roomgate-seed"},
 		"not looked at": {map[string]string{"boot/roomgate-seed.yaml": ""}, "/boot/roomgate-seed.yaml was not taken", "correct it"},
-		"by Notepad":    {map[string]string{"boot/firmware/roomgate-seed.yaml.txt": ""}, "its name is not roomgate-seed.yaml", "mv /boot/firmware/roomgate-seed.yaml.txt /boot/firmware/roomgate-seed.yaml"},
-		"in capitals":   {map[string]string{"boot/firmware/Roomgate-Seed.YAML": ""}, "its name is not roomgate-seed.yaml", "mv "},
+		"by Notepad":    {map[string]string{"boot/firmware/roomgate-seed.yaml.txt": ""}, "its name is not roomgate-seed.yaml", "sudo mv /boot/firmware/roomgate-seed.yaml.txt /boot/firmware/roomgate-seed.yaml"},
+		"in capitals":   {map[string]string{"boot/firmware/Roomgate-Seed.YAML": ""}, "its name is not roomgate-seed.yaml", "sudo mv "},
 	} {
 		found := seeds(t.Context(), &examination{Options: Options{Root: tree(t, c.files)}})
 		if len(found) != 1 || !strings.Contains(found[0].Fix, c.todo) {
@@ -134,7 +134,7 @@ func TestLowPort(t *testing.T) {
 // TestPending: after setup the fix is the command that lets it take effect.
 func TestPending(t *testing.T) {
 	c := example(t)
-	for want, p := range map[string]Pending{"systemctl restart roomgate": {true, "cloud.url"}, "systemctl reload roomgate": {Changed: true}} {
+	for want, p := range map[string]Pending{"sudo systemctl restart roomgate": {true, "cloud.url"}, "sudo systemctl reload roomgate": {Changed: true}} {
 		b := running()
 		b.Identity, b.Pending = health.Identity{ID: "another"}, &p
 		x := &examination{Options: Options{Root: t.TempDir(), Config: c, Building: b, Service: ParseService(shown("active", "running", "0", "0"))}}

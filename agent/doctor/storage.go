@@ -13,7 +13,7 @@ func storage(_ context.Context, x *examination) []Finding {
 		return nil
 	}
 	d := x.Building.Degraded
-	seen, todo := "takes nothing since", "see dmesg: a card that fails is replaced, with the last backup or this card's copy; roomgate starts again by itself once the disk takes writes"
+	seen, todo := "takes nothing since", "run sudo dmesg: a card that fails is replaced, with the last backup or this card's copy; roomgate starts again by itself once the disk takes writes"
 	switch d.Storage {
 	case disks.Full:
 		seen, todo = "is full since", "make room on the disk of the data folder, or raise store.max_size; doors open meanwhile, bookings are refused"

@@ -24,17 +24,17 @@ func updates(_ context.Context, x *examination) []Finding {
 	seen := strings.Join(s.Lines(), "; ")
 	switch {
 	case s.Damaged != "":
-		return one(warn(name, seen, "install a release again with roomgate update BUNDLE: that writes the note again"))
+		return one(warn(name, seen, "install a release again with sudo roomgate update BUNDLE: that writes the note again"))
 	case len(s.NotStarted) > 0:
-		return one(warn(name, seen, "install its bundle once more, or a newer one, signed with a key that the package or update.keys names: roomgate update BUNDLE"))
+		return one(warn(name, seen, "install its bundle once more, or a newer one, signed with a key that the package or update.keys names: sudo roomgate update BUNDLE"))
 	case s.Fetch != nil && s.Fetch.Problem != "":
-		return one(warn(name, seen, "see that the building's firewall lets https to that address pass, or bring the bundle on a stick: roomgate update BUNDLE"))
+		return one(warn(name, seen, "see that the building's firewall lets https to that address pass, or bring the bundle on a stick: sudo roomgate update BUNDLE"))
 	case s.Failed != nil:
-		return one(warn(name, seen, "get a newer release, or mend what it failed for and try it again with roomgate update --again BUNDLE"))
+		return one(warn(name, seen, "get a newer release, or mend what it failed for and try it again with sudo roomgate update --again BUNDLE"))
 	case s.Refused != nil && s.Refused.URL != "": // else somebody was there and was told
 		return one(warn(name, seen, refusalFix(s.Refused.Cause)))
 	case s.Waits != "" && s.Since != nil && time.Since(*s.Since) > longWait:
-		return one(warn(name, seen, "it has waited for "+days(time.Since(*s.Since))+": if nobody is disturbed, roomgate update --now"))
+		return one(warn(name, seen, "it has waited for "+days(time.Since(*s.Since))+": if nobody is disturbed, sudo roomgate update --now"))
 	}
 	return one(good(name, "%s", seen))
 }
@@ -66,7 +66,7 @@ func refusalFix(c update.Cause) string {
 	case update.OtherMachine:
 		return "let the cloud name the bundle for this machine"
 	case update.Corrupt, update.NoBundle, update.NotThere:
-		return "let the cloud name another address of the bundle, or bring it on a stick: roomgate update BUNDLE"
+		return "let the cloud name another address of the bundle, or bring it on a stick: sudo roomgate update BUNDLE"
 	}
 	return "let the cloud name a newer release"
 }

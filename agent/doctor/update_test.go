@@ -27,7 +27,7 @@ func TestUpdates(t *testing.T) {
 		"steady":        {update.Status{Running: "1.1.0", Release: true, Other: "1.0.0"}, OK, "1.1.0 runs; 1.0.0 is kept beside it", ""},
 		"on trial":      {update.Status{Running: "1.2.0", Trial: trial}, OK, "1.2.0 is on trial, start 1 of 3", ""},
 		"waiting":       {update.Status{Next: "1.2.0", Since: &short, Waits: "a meeting"}, OK, "1.2.0 is installed and waits: a meeting", ""},
-		"waiting long":  {update.Status{Next: "1.2.0", Since: &long, Waits: "a meeting"}, Warn, "waits: a meeting", "for 3 days: if nobody is disturbed, roomgate update --now"},
+		"waiting long":  {update.Status{Next: "1.2.0", Since: &long, Waits: "a meeting"}, Warn, "waits: a meeting", "for 3 days: if nobody is disturbed, sudo roomgate update --now"},
 		"given up":      {update.Status{Failed: &update.Failure{Release: trial.Release, Reason: "no cloud"}}, Warn, "1.2.0 was given up: no cloud", "--again BUNDLE"},
 		"not fetched":   {update.Status{Fetch: &update.Fetching{URL: "https://x/y", Have: 2e6, Size: 5e6, Problem: "no route"}}, Warn, "https://x/y cannot be fetched, 2.0 MB of 5.0 are here, it is tried again: no route", "firewall"},
 		"arriving":      {update.Status{Fetch: &update.Fetching{URL: "https://x/y", Have: 2e6}}, OK, "the gateway fetches https://x/y, 2.0 MB are here", ""},

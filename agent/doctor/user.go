@@ -159,14 +159,14 @@ func (x *examination) join(info fs.FileInfo) string {
 	if !ok || st.Gid == 0 || info.Mode().Perm()>>3&mayWrite == 0 {
 		return udevRules(x)
 	}
-	return fmt.Sprintf("usermod -aG %s %s, then start the gateway again", x.groupName(int(st.Gid)), x.user.name)
+	return fmt.Sprintf("sudo usermod -aG %s %s, then %s", x.groupName(int(st.Gid)), x.user.name, x.restart())
 }
 
 // udevRules are the udev rules that give the gateway's groups their devices.
 func udevRules(x *examination) string {
 	const file = "usr/lib/udev/rules.d/60-roomgate.rules"
 	if _, ok := x.exists(file); ok {
-		return "udevadm control --reload && udevadm trigger, which lets /" + file + " take effect"
+		return "sudo udevadm control --reload && sudo udevadm trigger, which lets /" + file + " take effect"
 	}
 	return "install the package roomgate, which brings udev rules for it"
 }

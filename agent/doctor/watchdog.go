@@ -22,9 +22,9 @@ const (
 // armWatchdog lets systemd feed the watchdog.
 func armWatchdog(x *examination) string {
 	if _, ok := x.exists("usr/lib/systemd/system.conf.d/60-roomgate-watchdog.conf"); ok {
-		return "systemctl daemon-reexec, or start this machine again"
+		return "sudo systemctl daemon-reexec, or start this machine again"
 	}
-	return "write [Manager] and RuntimeWatchdogSec=15s as two lines into /etc/systemd/system.conf.d/watchdog.conf, then systemctl daemon-reexec"
+	return "write [Manager] and RuntimeWatchdogSec=15s as two lines into /etc/systemd/system.conf.d/watchdog.conf, then sudo systemctl daemon-reexec"
 }
 
 // watchdog examines what restarts a machine that hangs: a device that resets it
@@ -32,10 +32,13 @@ func armWatchdog(x *examination) string {
 // only root sees, so its state is asked of the kernel.
 func watchdog(_ context.Context, x *examination) []Finding {
 	const name = "watchdog"
+	if x.simulated() {
+		return nil // nobody waits for this machine at a door
+	}
 	all := x.below(watchdogClass, "watchdog*")
 	if len(all) == 0 {
 		return one(warn(name, "no watchdog: if this machine hangs, it hangs until somebody switches it off and on",
-			"enable the board's, on a Raspberry Pi dtparam=watchdog=on in config.txt, or modprobe softdog; then "+armWatchdog(x)))
+			"enable the board's, "+bootLine(x, "dtparam=watchdog=on")+", or sudo modprobe softdog; then "+armWatchdog(x)))
 	}
 	chosen := all[0]
 	for _, w := range all { // the one that somebody feeds counts
@@ -63,12 +66,12 @@ func (x *examination) dog(name, device string) Finding {
 	bits, _ := strconv.Atoi(says("bootstatus"))
 	switch {
 	case bits&cardReset != 0:
-		return warn(name, seen+"; it reset this machine at the last start", "see journalctl -b -1 -e for what came before, and dmesg")
+		return warn(name, seen+"; it reset this machine at the last start", "run sudo journalctl -b -1 -e for what came before, and sudo dmesg")
 	case timeout > longWatch:
 		return warn(name, seen, "set RuntimeWatchdogSec to a minute or less in /etc/systemd/system.conf.d")
 	case identity == softIdentity:
 		return warn(name, seen+"; it is a timer of the kernel, and hangs with it",
-			"use the board's own if it has one, on a Raspberry Pi dtparam=watchdog=on in config.txt")
+			"use the board's own if it has one, "+bootLine(x, "dtparam=watchdog=on"))
 	}
 	return good(name, "%s", seen)
 }

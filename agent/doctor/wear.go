@@ -48,7 +48,7 @@ func (x *examination) card(card string) Finding {
 	}
 	end, _ := strconv.ParseUint(x.read(dir+"pre_eol_info"), 0, 8)
 	seen := fmt.Sprintf("%s: %s, %s", what, lifetime(used), spare(end))
-	const fix = "take a backup with roomgate backup, then replace the card"
+	const fix = "take a backup with sudo roomgate backup, then replace the card"
 	switch {
 	case used > 10 || end == 3:
 		return fail(name, seen, fix)
@@ -110,7 +110,7 @@ func (x *examination) written() Finding {
 		seen += fmt.Sprintf("; so %s with %s would last %s, as an estimate for 1000 writes of each block", c.Name, size(uint64(c.Bytes)), lasts(health.Estimate(c.Bytes, pace)))
 	}
 	if day > writesPerDay {
-		return warn(name, seen, "raise store.flush, and see roomgate events for a device that never rests")
+		return warn(name, seen, "raise store.flush, and run sudo roomgate events for a device that never rests")
 	}
 	return good(name, "%s", seen)
 }

@@ -21,7 +21,9 @@ type Policy struct {
 	// AllowLoopback lets them go to this machine, also without TLS. It is for
 	// a demo.
 	AllowLoopback bool
-	AllowHTTP     bool // without TLS too
+	// Demo says that it is one, which has a flag for that.
+	Demo      bool
+	AllowHTTP bool // without TLS too
 	// Section is the part of the configuration with allow_private and
 	// allow_http; empty: there is none.
 	Section string
@@ -41,6 +43,8 @@ func (p Policy) CheckURL(u *url.URL) error {
 		return errors.New("is not an address: want https://HOST[:PORT]/PATH")
 	case numeric(host):
 		return errNumeric
+	case p.Demo && !p.AllowLoopback && !p.Anywhere && (machine || isAddress && ip.IsLoopback()):
+		return errors.New("leads to this machine, which a demo reaches once it is started with --allow-loopback")
 	case u.Scheme == "http" && !p.AllowHTTP && !(p.AllowLoopback && (machine || isAddress && newGuard(p).machine(ip))):
 		return errors.New("is http: want https" + p.or("allow_http"))
 	case !goodPort(u.Port()):

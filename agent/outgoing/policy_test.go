@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -34,6 +35,27 @@ func TestHostsWrittenAsNumbers(t *testing.T) {
 			if !errors.Is(err, errNumeric) {
 				t.Errorf("ask %s with %+v: %v", host, p, err)
 			}
+		}
+	}
+}
+
+// TestDemoNamesItsFlag: whoever tries his own receiver with a demo is told how.
+func TestDemoNamesItsFlag(t *testing.T) {
+	for text, p := range map[string]Policy{
+		"http://127.0.0.1:9/": {Demo: true}, "https://localhost/": {Demo: true}, "http://[::1]/": {Demo: true, AllowHTTP: true},
+	} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.CheckURL(u); err == nil || !strings.HasSuffix(err.Error(), "once it is started with --allow-loopback") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if p.Demo = false; p.CheckURL(u) == nil || strings.Contains(p.CheckURL(u).Error(), "--allow-loopback") {
+			t.Errorf("%s at a gateway: %v", text, p.CheckURL(u))
+		}
+		if p.AllowLoopback = true; p.CheckURL(u) != nil {
+			t.Errorf("%s with the flag: %v", text, p.CheckURL(u))
 		}
 	}
 }

@@ -50,6 +50,7 @@ func List(name string, list io.Reader, base []byte, o setup.Options) ([]Seed, er
 		l.wrong(1, 1, "has no gateways: want a line for each, with gateway_id")
 	}
 	if len(l.problems) > 0 {
+		slices.SortStableFunc(l.problems, func(a, b config.Problem) int { return a.Line - b.Line })
 		return nil, &config.Errors{Problems: l.problems}
 	}
 	return l.seeds, nil

@@ -66,6 +66,8 @@ func TestMistakesOfAList(t *testing.T) {
 		"gateway_id,cloud_password\na,canary\n":                  {"l.csv:2:1: gateway_id: cloud.username is empty"},
 		"gateway_id,gateway_name\na,\"x\n":                       {"l.csv:2:6: not a row"},
 		"gateway_id,gateway_name\na,B\xfcro\n":                   {"l.csv:2:4: is not UTF-8 here: save the list as CSV UTF-8"},
+		"gateway_id,room,timezone,lock_relay,light_channel,camera_device\na,A,UTC,17,GPIO18,/dev/v4l/by-id/x\n,B,UTC,pin 2,pwmchip0/1,\n": {
+			"l.csv:2:9: lock_relay is \"17\", which is no name of a line: want GPIO17 ", "l.csv:2:12: light_channel is \"GPIO18\", which is no name of a channel", "l.csv:3:8: lock_relay is \"pin 2\", which is a pin of the header"},
 		"gateway_id,room,timezone,lock_relay,lock_sense\na,A,UTC,GPIO17,GPIO18\n,B,UTC,GPIO18,\nb,A,UTC,GPIO17,GPIO17\n": {
 			"l.csv:3:8: lock_relay: GPIO18 of this gateway is already in line 2", "l.csv:4:16: lock_sense: GPIO17 of this gateway is already in line 4"},
 	} {

@@ -69,11 +69,15 @@ func (l *lister) room(of map[string]setup.Cell) {
 	}
 }
 
-// wires refuses what can be wired once only and is in the list twice.
+// wires refuses what no board calls so, and what can be wired once only and is in the list twice.
 func (l *lister) wires(of map[string]setup.Cell) {
 	for _, column := range []string{"lock_relay", "lock_sense", "lock_contact", "light_channel", "fan_channel", "fan_tach", "camera_device"} {
 		c := of[column]
 		if c.Text == "" {
+			continue
+		}
+		if why := misnamed(column, c.Text); why != "" {
+			l.wrong(c.Line, c.Column, fmt.Sprintf("%s is %q, which %s", column, c.Text, why))
 			continue
 		}
 		if before, twice := l.wired[c.Text]; twice {
@@ -82,6 +86,17 @@ func (l *lister) wires(of map[string]setup.Cell) {
 		}
 		l.wired[c.Text] = c.Line
 	}
+}
+
+// misnamed says why a cell cannot name what it is wired to, empty: it can.
+func misnamed(column, name string) string {
+	switch {
+	case column == "camera_device":
+		return ""
+	case strings.HasSuffix(column, "_channel"):
+		return setup.MisnamedChannel(name)
+	}
+	return setup.Misnamed(name)
 }
 
 // without refuses what a row says of a room that it does not name.

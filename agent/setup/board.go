@@ -49,6 +49,7 @@ type Board struct {
 	Model    string   `json:"model,omitempty"` // empty: this is not a board
 	Lines    []string `json:"lines"`           // free ones
 	Taken    []string `json:"taken"`           // lines in use, and the program that uses each
+	Ours     []string `json:"-"`               // lines that a gateway holds which is set up anew
 	Channels []string `json:"channels"`
 	Buses    []string `json:"buses"`
 	Chips    []Answer `json:"chips"`
@@ -60,7 +61,8 @@ type Board struct {
 
 // Clone is a copy from which what is used can be taken.
 func (b Board) Clone() Board {
-	b.Lines, b.Channels, b.Ports = slices.Clone(b.Lines), slices.Clone(b.Channels), slices.Clone(b.Ports)
+	b.Lines, b.Taken, b.Ours = slices.Clone(b.Lines), slices.Clone(b.Taken), slices.Clone(b.Ours)
+	b.Channels, b.Ports = slices.Clone(b.Channels), slices.Clone(b.Ports)
 	b.Chips, b.Cameras = slices.Clone(b.Chips), slices.Clone(b.Cameras)
 	return b
 }

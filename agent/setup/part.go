@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -51,6 +52,9 @@ func (b *Board) names(p Part) *[]string {
 func (b *Board) Take(p Part, name string) {
 	at := slices.Index(b.Free(p), name)
 	switch names := b.names(p); {
+	case at < 0 && p == Lines && slices.Contains(b.Ours, name):
+		b.Ours = slices.DeleteFunc(b.Ours, func(ours string) bool { return ours == name })
+		b.Taken = append(b.Taken, name+answered)
 	case at < 0:
 	case p == Chips:
 		b.Chips = slices.Delete(slices.Clone(b.Chips), at, at+1)
@@ -58,28 +62,49 @@ func (b *Board) Take(p Part, name string) {
 		b.Cameras = slices.Delete(slices.Clone(b.Cameras), at, at+1)
 	default:
 		*names = slices.Delete(slices.Clone(*names), at, at+1)
+		if p == Lines {
+			b.Taken = append(b.Taken, name+answered)
+		}
 	}
 }
+
+// answered is behind a line that an answer before has asked for.
+const answered = " (asked for by an answer before)"
+
+// Release lets the lines that a program holds be asked for: a gateway that is set up anew
+// gives its own up.
+func (b *Board) Release(program string) {
+	held := " (" + InUseBy(program) + ")"
+	for _, taken := range b.Taken {
+		if name, ok := strings.CutSuffix(taken, held); ok {
+			b.Ours = append(b.Ours, name)
+		}
+	}
+	b.Taken = slices.DeleteFunc(slices.Clone(b.Taken), func(taken string) bool { return strings.HasSuffix(taken, held) })
+}
+
+// InUseBy says which program holds a line.
+func InUseBy(program string) string { return "in use by " + program }
 
 // Judge refuses what is no free part of the board. On a machine that has none of the
 // kind, which may be no board, every name is taken that can be one.
 func (b *Board) Judge(p Part, name string) error {
 	free, wrong := b.Free(p), ""
 	switch {
-	case p == 0 || slices.Contains(free, name):
+	case p == 0 || slices.Contains(free, name) || p == Lines && slices.Contains(b.Ours, name):
 		return nil
 	case p == Lines:
-		wrong = Misnamed(name)
+		wrong, _, _ = strings.Cut(Misnamed(name), seeSetup)
 	case p == Channels:
-		wrong = MisnamedChannel(name)
+		wrong, _, _ = strings.Cut(MisnamedChannel(name), seeSetup)
 	case p == Cameras: // one that is not plugged in yet has a path too
 		if strings.HasPrefix(name, "/dev/") {
 			return nil
 		}
 		wrong = "want /dev/v4l/by-id/..."
 	}
-	if wrong == "" && len(free) > 0 {
-		wrong = "there is no free " + partNames[p] + " here"
+	if wrong == "" && (len(free) > 0 || p == Lines && len(b.Ours)+len(b.Taken) > 0) {
+		wrong = b.lacks(p, name)
 	}
 	if wrong != "" {
 		return errors.New(wrong)
@@ -87,22 +112,48 @@ func (b *Board) Judge(p Part, name string) error {
 	return nil
 }
 
+// seeSetup begins what says nothing to who is asked by setup, or by a form that lists the names.
+const seeSetup = "; roomgate setup shows "
+
+// lacks says that a part is not there, or who has it.
+func (b *Board) lacks(p Part, name string) string {
+	for _, taken := range b.Taken {
+		if who, ok := strings.CutPrefix(taken, name+" ("); ok && p == Lines {
+			return name + " is " + strings.TrimSuffix(who, ")") + ": want another line"
+		}
+	}
+	return "there is no free " + partNames[p] + " " + name + " here"
+}
+
 // notLines are what people call a line that the kernel calls otherwise: by the number
 // of the chip's manual, with or without a word, and by the pin of the header.
 var (
 	notLines    = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
-	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*\d{1,2})$`)
+	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
 	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
 )
+
+// header are the GPIO numbers of a Raspberry Pi by the pin of its header of 40
+// (raspberrypi.com/documentation/computers/raspberry-pi.html, GPIO).
+var header = map[string]int{"3": 2, "5": 3, "7": 4, "8": 14, "10": 15, "11": 17, "12": 18, "13": 27, "15": 22, "16": 23, "18": 24, "19": 10, "21": 9, "22": 25,
+	"23": 11, "24": 8, "26": 7, "27": 0, "28": 1, "29": 5, "31": 6, "32": 12, "33": 13, "35": 19, "36": 16, "37": 26, "38": 20, "40": 21}
+
+// onHeader is what to write for a pin.
+func onHeader(pin string) string {
+	if number, ok := header[pin]; ok {
+		return fmt.Sprintf("want the GPIO number beside it, as GPIO%d for pin %s of a Raspberry Pi", number, pin)
+	}
+	return "want the GPIO number beside another, as pin " + pin + " of a Raspberry Pi is power, ground or not there"
+}
 
 // Misnamed says why a name cannot be that of a GPIO line, empty: it can.
 func Misnamed(line string) string {
 	const how = "roomgate setup shows the names that the kernel has for the lines of a board"
 	if m := notLines.FindStringSubmatch(line); m != nil {
-		return fmt.Sprintf("is no name of a line: want GPIO%s if that is the GPIO number on a Raspberry Pi (not the pin of the header); %s", strings.TrimLeft(m[1], "0"), how)
+		return fmt.Sprintf("is no name of a line: want GPIO%s if that is the GPIO number on a Raspberry Pi (not the pin of the header); %s", cmp.Or(strings.TrimLeft(m[1], "0"), "0"), how)
 	}
-	if headerPin.MatchString(line) {
-		return "is a pin of the header, which has no name in the kernel: want the GPIO number beside it, as GPIO17 for pin 11 of a Raspberry Pi; " + how
+	if m := headerPin.FindStringSubmatch(line); m != nil {
+		return "is a pin of the header, which has no name in the kernel: " + onHeader(m[1]) + "; " + how
 	}
 	return ""
 }

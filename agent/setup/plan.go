@@ -30,6 +30,8 @@ type Options struct {
 	Kinds       []drivers.Kind
 	// Timezone is that of spaces whose answers name none; empty: UTC.
 	Timezone string
+	// Judge finds what of a valid configuration cannot work, by its keys; nil: nobody looks.
+	Judge func(c *config.Config) []config.Problem
 }
 
 // Plan is what will be written, checked and not yet done.
@@ -86,6 +88,11 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if o.Judge != nil {
+		if found := o.Judge(p.Config); len(found) > 0 {
+			return nil, blame(name, over, p, base, &config.Errors{Problems: found})
+		}
 	}
 	return p, p.listed(o)
 }

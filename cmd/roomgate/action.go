@@ -50,7 +50,10 @@ func isReceipt(out any) bool {
 }
 
 func doAction(cmd *cobra.Command, c *client, args []string) error {
-	args = addressed(args, 1)
+	args, err := addressed(args, 1)
+	if err != nil {
+		return err
+	}
 	s, err := c.space(cmd, args[0])
 	if err != nil {
 		return err

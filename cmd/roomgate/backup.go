@@ -135,6 +135,9 @@ func backupSource(cmd *cobra.Command) (source, error) {
 	if err == nil {
 		return runningSource(cmd.Context(), path), nil
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return source{}, err
+	}
 	c, err := loadConfig(cmd)
 	if err != nil {
 		if dir == "" && text(cmd, "config") == "" {

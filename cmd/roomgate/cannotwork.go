@@ -69,3 +69,14 @@ func mayListen(ctx context.Context, file string) bool {
 	var data [2]unix.CapUserData
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_NET_BIND_SERVICE) != 0
 }
+
+// impossible finds the names that no board can serve, in a configuration for another machine.
+func impossible(ctx context.Context) func(*config.Config) []config.Problem {
+	return func(c *config.Config) (all []config.Problem) {
+		for _, i := range doctor.WithoutBoard(ctx, c, checkTime) {
+			key := c.Naming(i.Device, i.Name)
+			all = append(all, config.Problem{Key: key, Message: fmt.Sprintf("%s is %q, which %s", key, i.Name, i.Why)})
+		}
+		return all
+	}
+}

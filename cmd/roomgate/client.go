@@ -149,6 +149,10 @@ func (c *client) refusal(answer *http.Response, raw []byte) error {
 	_ = json.Unmarshal(raw, &problem) // what is not JSON has no detail
 	message := cmp.Or(problem.Detail, problem.Title, answer.Status)
 	switch {
+	case answer.StatusCode == http.StatusUnauthorized && problem.Field == "otp":
+		return fail(exitRefused, "%s", message)
+	case answer.StatusCode == http.StatusUnauthorized && c.key == "":
+		return fail(exitRefused, "%s wants a key: give one with --key or %s", c.where, variable("key"))
 	case answer.StatusCode == http.StatusUnauthorized:
 		return fail(exitRefused, "%s wants another key: give one with --key or %s", c.where, variable("key"))
 	case answer.StatusCode >= 500:
@@ -168,7 +172,7 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 		err = cause.Err
 	}
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EACCES) {
-		return fail(exitUnreachable, "%s may not be opened: run as root or as a member of the group roomgate", c.where)
+		return mayNot(exitUnreachable, c.where, "opened")
 	}
 	return fail(exitUnreachable, "no answer from %s: %v", c.where, err)
 }

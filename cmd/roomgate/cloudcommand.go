@@ -32,7 +32,10 @@ func newCloudCommand() *cobra.Command {
 }
 
 func commandByCloud(cmd *cobra.Command, args []string) error {
-	args = addressed(args, 2)
+	args, err := addressed(args, 2)
+	if err != nil {
+		return err
+	}
 	gateway := args[0]
 	if !cloud.ValidGateway(gateway) {
 		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)

@@ -16,6 +16,9 @@ func secretAdvice(c *config.Config) (all []configAdvice) {
 	for _, key := range c.EmptySecrets() {
 		all = append(all, configAdvice{key, "is empty", "write it in quotes, as what follows # is a comment without them, or leave the key out"})
 	}
+	for _, key := range c.CutSecrets() {
+		all = append(all, configAdvice{key, "has a comment behind it", "if what follows # is a part of it, write the whole in quotes"})
+	}
 	for _, f := range c.Files() {
 		if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) && !config.IsCredential(f.Path) {
 			all = append(all, configAdvice{f.Key, "there is no " + f.Path + " on this machine", "write the file, or correct its path, unless the gateway runs on another machine"})

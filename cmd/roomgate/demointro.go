@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -11,14 +12,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// takenAddresses refuses a demo several of whose addresses are in use, which another demo
-// or the brokers of this machine may have, with all of them at once.
+// takenAddresses refuses a demo whose addresses are in use, which another demo or the
+// brokers of this machine may have, with all of them at once. One that somebody has chosen
+// is his.
 func takenAddresses(cmd *cobra.Command) error {
 	var taken, others []string
+	chosen := false
+	_, _, elsewhere := given(cmd.Flags(), "cloud")
+	_, _, configured := given(cmd.Flags(), "config")
 	for _, a := range []struct{ name, flag, usual string }{
 		{"http", "listen", demoListen}, {"room broker", "broker", demoBroker}, {"cloud broker", "cloud-listen", demoCloudListen},
 	} {
 		address, _, named := given(cmd.Flags(), a.flag)
+		if a.flag == "cloud-listen" && elsewhere || !named && configured {
+			continue // it is not opened, or where another file says
+		}
 		if !named {
 			address = a.usual
 		}
@@ -26,15 +34,28 @@ func takenAddresses(cmd *cobra.Command) error {
 		if err == nil {
 			err = l.Close()
 		}
-		if errors.Is(err, syscall.EADDRINUSE) {
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
 			taken, others = append(taken, a.name+" "+address), append(others, "--"+a.flag+" 127.0.0.1:0")
+			chosen = chosen || named
+		case named:
+			others = append(others, "--"+a.flag+" "+address)
 		}
 	}
-	if len(taken) < 2 {
+	if len(taken) == 0 || len(taken) == 1 && chosen {
 		return nil // who listens says it
 	}
-	return fail(exitFailed, "addresses are in use: %s: stop what listens there, or let the system choose others, with a folder for a second demo: %s demo %s --data demo2",
-		strings.Join(taken, ", "), program(), strings.Join(others, " "))
+	return fail(exitFailed, "%s", inUse(program(), taken, others))
+}
+
+// inUse says which addresses are taken, and the whole line that chooses others. Several are
+// most often those of another demo, which has the folder, too.
+func inUse(program string, taken, others []string) string {
+	if len(taken) == 1 {
+		return fmt.Sprintf("an address is in use: %s: stop what listens there, or let the system choose another: %s demo %s", taken[0], program, strings.Join(others, " "))
+	}
+	return fmt.Sprintf("addresses are in use: %s: stop what listens there, or let the system choose others, with a folder for a second demo: %s demo %s --data demo2",
+		strings.Join(taken, ", "), program, strings.Join(others, " "))
 }
 
 // noUpdates answers who brings a demo an update.

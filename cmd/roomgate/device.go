@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/spelling"
 	"roomgate/drivers"
 
 	"roomgate/cmd/roomgate/show"
@@ -75,7 +76,10 @@ func actions(d drivers.Description, sub string) string {
 }
 
 func showStatus(cmd *cobra.Command, c *client, args []string) error {
-	args = addressed(args, 1)
+	args, err := addressed(args, 1)
+	if err != nil {
+		return err
+	}
 	if len(args) > 3 {
 		return fail(exitUsage, "%s has no sub-device %q", args[2], args[3])
 	}
@@ -114,17 +118,23 @@ func showRecords(cmd *cobra.Command, v any, records []record, err error) error {
 }
 
 // addressed are arguments of which the one at a place names a device as the tables show
-// it: a sub-device is there by its own name, and gets the device before it that has it.
-func addressed(args []string, at int) []string {
-	if len(args) <= at {
-		return args
+// it: a sub-device is there by its own name, and gets the device before it that has it. The
+// error names the one that was probably meant.
+func addressed(args []string, at int) ([]string, error) {
+	if len(args) <= at || args[at] == "all" || slices.Contains(drivers.Types(), args[at]) {
+		return args, nil
 	}
+	known := drivers.Types()
 	for _, deviceType := range drivers.Types() {
 		if isSub(deviceType, args[at]) {
-			return slices.Insert(slices.Clone(args), at, deviceType)
+			return slices.Insert(slices.Clone(args), at, deviceType), nil
 		}
+		known = append(known, drivers.SubDevices(deviceType)...)
 	}
-	return args
+	if near := spelling.Nearest(args[at], known); near != "" {
+		return nil, fail(exitUsage, "there is no device %q: did you mean %q?", args[at], near)
+	}
+	return args, nil // the gateway says what there is
 }
 
 // isSub says whether a word names a sub-device of a device type.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -61,7 +62,7 @@ type diagnosis struct {
 
 // diagnose examines everything.
 func diagnose(cmd *cobra.Command) diagnosis {
-	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime}
+	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime, Sudo: typesSudo()}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
 	if o.ConfigFile == defaultConfig {
@@ -89,6 +90,10 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 }
 
 func showDiagnosis(cmd *cobra.Command, d diagnosis) error {
+	if f := show.FileOf(cmd.OutOrStdout()); f != nil && show.IsTerminal(f) && !wantsJSON(cmd) {
+		_, err := io.WriteString(cmd.OutOrStdout(), findingLines(d.Findings, show.StyleOf(f).Colour))
+		return err
+	}
 	return output(cmd, d, "STATE FINDING SEEN", func(row func(...string)) {
 		for _, f := range d.Findings {
 			row(string(f.State), f.Name, f.Seen)
@@ -97,6 +102,23 @@ func showDiagnosis(cmd *cobra.Command, d diagnosis) error {
 			}
 		}
 	})
+}
+
+// findingLines are findings for who reads them at a terminal, which may be as narrow as a
+// phone: a line is only broken by the terminal, so that a command can be copied from it.
+func findingLines(all []doctor.Finding, coloured bool) string {
+	var b strings.Builder
+	for _, f := range all {
+		state := fmt.Sprintf("%-4s", f.State)
+		if coloured {
+			state = map[doctor.State]string{doctor.OK: "\x1b[32m", doctor.Warn: "\x1b[33m", doctor.Fail: "\x1b[31m"}[f.State] + state + "\x1b[0m"
+		}
+		fmt.Fprintf(&b, "%s  %s: %s\n", state, show.Plain(f.Name), show.Plain(f.Seen))
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "  fix: %s\n", show.Plain(f.Fix))
+		}
+	}
+	return b.String()
 }
 
 // chips describes this board's GPIO chips.

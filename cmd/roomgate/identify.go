@@ -32,7 +32,10 @@ func newIdentify() *cobra.Command {
 }
 
 func identify(cmd *cobra.Command, c *client, args []string) error {
-	args = addressed(args, 1)
+	args, err := addressed(args, 1)
+	if err != nil {
+		return err
+	}
 	if len(args) > 3 {
 		return fail(exitUsage, "%s has no sub-device %q", args[2], args[3])
 	}

@@ -88,6 +88,7 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 	if list != "" {
 		files, err = listSeeds(dir, list, base, o)
 	} else {
+		o.Judge = impossible(cmd.Context())
 		_, err = setup.Prepare(name, base, o)
 		files[filepath.Join(dir, seed.Name)] = base
 	}

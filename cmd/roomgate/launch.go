@@ -20,6 +20,16 @@ import (
 // not to look for another one.
 const releaseVariable = "ROOMGATE_RELEASE"
 
+// runService is the gateway, or the release that is to run. Why one ends by itself is left
+// on the attached screen.
+func runService(cmd *cobra.Command, args []string) error {
+	err := runRelease(cmd, args)
+	if tell := tellEnd(cmd, err); tell != nil {
+		slog.Warn("cannot write the attached screen", "error", tell)
+	}
+	return err
+}
+
 // runRelease becomes the release that is to run, or runs the gateway.
 func runRelease(cmd *cobra.Command, _ []string) error {
 	log := newLog(cmd)

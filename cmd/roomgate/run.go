@@ -29,7 +29,7 @@ const defaultConfig = "/etc/roomgate/gateway.yaml"
 const minSystemKey = 8
 
 func newRun() *cobra.Command {
-	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runRelease)}
+	cmd := &cobra.Command{Use: "run", Short: "run the gateway of this building", Args: cobra.NoArgs, RunE: action(runService)}
 	gatewayFlags(cmd)
 	return cmd
 }
@@ -92,11 +92,23 @@ func loadConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := config.Load(path, all.All(), overlay(cmd.Flags())...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fail(exitConfig, "there is no configuration %s: write one as configs/gateway.yaml shows, or name it with --config", path)
+		return nil, fail(exitConfig, "there is no configuration %s: %s writes it, or name another with --config", path, setupOf(path))
+	case errors.Is(err, fs.ErrPermission) && cmd.Name() == "run":
+		return nil, fail(exitConfig, "%s may not be read by the gateway: as root give it to its group, chgrp roomgate %s && chmod 640 %s", path, path, path)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, mayNot(exitConfig, path, "read")
 	case err != nil:
 		return nil, &fault{exitConfig, err}
 	}
 	return absoluteData(c)
+}
+
+// setupOf is the command that writes a configuration.
+func setupOf(path string) string {
+	if path == defaultConfig {
+		return sudo("roomgate setup")
+	}
+	return "roomgate setup --config " + path
 }
 
 // absoluteData keeps the data directory where it is, whatever comes.
@@ -112,6 +124,8 @@ func (g *gateway) showClaim() {
 	case c.State != claim.Waiting:
 	case show.IsTerminal(os.Stdout) && !g.demo.simulated:
 		g.say("%s%s", drawClaim(c), strings.TrimSuffix(claimWords(c), "\n"))
+	case g.demo.simulated:
+		g.say("gateway %s belongs to nobody yet: %s claim shows its claim code", c.ID, program())
 	default:
 		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", c.ID)
 	}

@@ -8,12 +8,16 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
+	"roomgate/agent/health"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -91,7 +95,7 @@ func (s screen) line(failed int) string {
 	case failed == 0:
 		return fmt.Sprintf("%s: %s, nothing fails\n", who, where)
 	}
-	return fmt.Sprintf("%s: %s, %s in roomgate doctor\n", who, where, show.Count(failed, "red line"))
+	return fmt.Sprintf("%s: %s, %s in %s\n", who, where, show.Count(failed, "red line"), sudo("roomgate doctor"))
 }
 
 // show replaces the file as a whole; without a text there is none.
@@ -103,4 +107,35 @@ func (s screen) show(text string) error {
 		return nil
 	}
 	return atomicfile.Write(s.path, []byte(text), nil)
+}
+
+// tellEnd leaves on the attached screen of a service why it has ended by itself, as by a
+// mistake in its configuration. A start that comes further replaces it.
+func tellEnd(cmd *cobra.Command, ended error) error {
+	data := dataFolder(cmd)
+	dir, _ := socketPlace(data)
+	if ended == nil || dir == data {
+		return nil // it was stopped, or it is no service
+	}
+	file := screen{path: filepath.Join(dir, screenFile)}
+	text := cleared + strings.ReplaceAll(endWords(config.BasicsIn(configFile(cmd)).ID, ended), `\`, `\\`) + "\n"
+	if shown, err := os.ReadFile(file.path); err == nil && string(shown) == text {
+		return nil // of the start before: who is about to log in is not disturbed again
+	}
+	return file.show(text)
+}
+
+// endWords say which gateway does not run, where it is, and the first reason.
+func endWords(id string, ended error) string {
+	why := oneLine(ended.Error())
+	var problems *config.Errors
+	if errors.As(ended, &problems) && len(problems.Problems) > 1 {
+		why = fmt.Sprintf("%s, and %d more", problems.Problems[0], len(problems.Problems)-1)
+	}
+	if id == "" {
+		id, _ = os.Hostname()
+	}
+	nowhere := config.Default()
+	where := cmp.Or(strings.Join(health.NetworkOf(&nowhere).HTTP.Addresses, " "), "no address in a network yet")
+	return fmt.Sprintf("%s: %s, the gateway does not run: %s\n%s says how to mend it\n", show.Plain(id), where, show.Plain(why), sudo("roomgate doctor"))
 }

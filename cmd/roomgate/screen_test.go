@@ -73,7 +73,7 @@ func TestAttachedScreenKeepsInStep(t *testing.T) {
 				t.Errorf("mode %v, %v: who may log in elsewhere reads the code", info.Mode(), err)
 			}
 		}
-		if shown, err := os.ReadFile(path); err != nil || !regexp.MustCompile(`, \d+ red lines in roomgate doctor\n`).Match(shown) {
+		if shown, err := os.ReadFile(path); err != nil || !regexp.MustCompile(`, \d+ red lines in (sudo )?roomgate doctor\n`).Match(shown) {
 			t.Errorf("after a while it shows\n%s", shown)
 		}
 		cancel()
@@ -95,8 +95,53 @@ func TestAttachedScreenShowsOnlyWhatIsWaitedFor(t *testing.T) {
 		{claim.Status{State: claim.Done, ID: "g", Organization: "A\\B\x1b[5m"}, "\x1b[H\x1b[2Jgateway g belongs to A\\\\B?[5m since -\ng, C\\\\D: no address in a network yet, 1 red line in roomgate doctor\n\n"},
 	} {
 		s := screen{name: config.Gateway{ID: "g", Name: `C\D`}, page: func() string { return "" }}
-		if got := s.text(c.claim, 1); got != c.want {
+		if got := strings.Replace(s.text(c.claim, 1), "sudo ", "", 1); got != c.want {
 			t.Errorf("%s: %q, want %q", c.claim.State, got, c.want)
 		}
+	}
+}
+
+// A service that does not start says why on the attached screen, once for as long as it is
+// the same; what is no service, or was stopped, says nothing there.
+func TestAttachedScreenSaysWhyNothingRuns(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "gateway.yaml")
+	if err := os.WriteFile(file, []byte("gateway: {id: berlin-3}\nspaces: [{name: Atlas}, {name: 'B\\C'}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := newRun()
+	if err := cmd.Flags().Set("config", file); err != nil {
+		t.Fatal(err)
+	}
+	_, wrong := loadConfig(cmd)
+	shown := func(ended error) string {
+		t.Helper()
+		if err := tellEnd(cmd, ended); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := os.ReadFile(filepath.Join(dir, screenFile))
+		return string(text)
+	}
+	t.Setenv("RUNTIME_DIRECTORY", "")
+	if got := shown(wrong); got != "" {
+		t.Errorf("of no service: %q", got)
+	}
+	t.Setenv("RUNTIME_DIRECTORY", dir)
+	if got := shown(nil); got != "" {
+		t.Errorf("it was stopped: %q", got)
+	}
+	got := shown(wrong)
+	if !regexp.MustCompile(`^\x1b\[H\x1b\[2Jberlin-3: .*, the gateway does not run: .*gateway\.yaml:2:10: spaces\[0\]\.id is missing: .*, and 1 more\n(sudo )?roomgate doctor says how to mend it\n\n$`).MatchString(got) {
+		t.Errorf("it shows %q", got)
+	}
+	before, err := os.Stat(filepath.Join(dir, screenFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown(wrong)
+	if after, err := os.Stat(filepath.Join(dir, screenFile)); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the same is written again: %v", err)
+	}
+	if got := shown(fail(exitFailed, `a\b is in use`)); !strings.Contains(got, `does not run: a\\b is in use`) {
+		t.Errorf("another reason: %q", got)
 	}
 }

@@ -69,7 +69,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err := mayWrite(options.File); err != nil && !flagged(cmd, "dry-run") {
 		return err
 	}
-	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options}
+	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context())}
 	w.look()
 	plan, err := w.plan()
 	if err != nil || flagged(cmd, "dry-run") {
@@ -301,7 +301,7 @@ func (w *wizard) next(p *setup.Plan) string {
 // sudo is commands in a row as who ran this one types them.
 func sudo(commands ...string) string {
 	before := ""
-	if os.Getenv("SUDO_USER") != "" {
+	if typesSudo() {
 		before = "sudo "
 	}
 	return before + strings.Join(commands, " && "+before)

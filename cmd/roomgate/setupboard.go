@@ -34,11 +34,14 @@ type wizard struct {
 	zone  string            // the last one given
 	users []roomUser        // of the room broker
 	made  map[string]string // their passwords by name, the same in each round
+
+	refuses func(address, password string) bool // asks a hub
 }
 
 // look finds what the board has, and says so.
 func (w *wizard) look() {
 	w.found = lookAtBoard(w.cmd.Context())
+	w.found.Release(host.Consumer)
 	if flagged(w.cmd, "scan") {
 		w.scan()
 	}
@@ -54,7 +57,7 @@ func boardLines(board *host.Board) func() ([]setup.Line, error) {
 			for _, l := range c.Lines {
 				line := setup.Line{Name: l.Name, Chip: c.Label}
 				if l.Used {
-					line.Used = "in use by " + show.Dash(l.User)
+					line.Used = setup.InUseBy(show.Dash(l.User))
 				}
 				all = append(all, line)
 			}
@@ -94,6 +97,9 @@ func (w *wizard) show() {
 	}
 	row("board", []string{name}, "")
 	row("lines", b.Lines, "none free")
+	if len(b.Ours) > 0 {
+		row("ours", b.Ours, "")
+	}
 	row("channels", b.Channels, "none: on a Raspberry Pi dtoverlay=pwm-2chan in config.txt")
 	row("buses", b.Buses, "none: on a Raspberry Pi dtparam=i2c_arm=on in config.txt")
 	for _, c := range b.Chips {
@@ -123,5 +129,14 @@ func (w *wizard) show() {
 	}
 	if os.Geteuid() != 0 {
 		row("note", []string{"not run as root: what only root may see is missing above"}, "")
+	}
+}
+
+// hubRefuses asks a hub in the networks of this machine whether it takes a password.
+func hubRefuses(ctx context.Context) func(address, password string) bool {
+	return func(address, password string) bool {
+		board := host.New()
+		defer board.Close()
+		return o3.Refuses(ctx, board, address, password)
 	}
 }

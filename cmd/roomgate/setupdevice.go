@@ -108,6 +108,9 @@ func (w *wizard) askHub(r setupRoom) error {
 	}
 	w.hubs = slices.DeleteFunc(w.hubs, func(h o3.Found) bool { return h.Address == address })
 	password, err := w.about("O3 hub", way.Asks[1])
+	if err == nil && password != "" && w.memory.asks() && w.refuses(address, password) {
+		w.say("  WARNING: the hub at %s refuses this password: type back to correct it", address)
+	}
 	if password == o3.FactoryPassword {
 		w.say("  WARNING: that is the factory password, which everybody knows: change it at the hub")
 	}

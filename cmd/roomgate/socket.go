@@ -116,7 +116,7 @@ func findSocket(dir string) (string, error) {
 	if dir != "" {
 		places = append(places, fallbackDirectory(dir))
 	}
-	denied := ""
+	closed := ""
 	for _, place := range places {
 		path := filepath.Join(place, socketName)
 		conn, err := net.DialTimeout("unix", path, time.Second)
@@ -124,12 +124,12 @@ func findSocket(dir string) (string, error) {
 			return path, conn.Close()
 		}
 		if errors.Is(err, syscall.EACCES) {
-			denied = path
+			closed = path
 		}
 	}
 	switch {
-	case denied != "":
-		return "", fail(exitUnreachable, "%s may not be opened: run as root or as a member of the group roomgate", denied)
+	case closed != "":
+		return "", mayNot(exitUnreachable, closed, "opened")
 	case dir != "":
 		return "", fail(exitUnreachable, "no gateway answers in %s: start one with --data %s", dir, dir)
 	}

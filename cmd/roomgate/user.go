@@ -84,7 +84,7 @@ func listUsers(cmd *cobra.Command, c *client, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return outputSome(cmd, all, len(all), "none yet: name people under users in the configuration, then roomgate reload", "ID EMAIL NAME ROLE ORGANIZATION STATE", func(row func(...string)) {
+	return outputSome(cmd, all, len(all), "none yet: make one with roomgate user create EMAIL, or name people under users in the configuration", "ID EMAIL NAME ROLE ORGANIZATION STATE", func(row func(...string)) {
 		for _, u := range all {
 			organization := "-"
 			if u.OrganizationID != nil {

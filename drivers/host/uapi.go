@@ -22,6 +22,9 @@ const (
 	flagBiasNothing = 1 << 10
 )
 
+// Consumer is what the kernel calls this program where it holds a line.
+const Consumer = "roomgate"
+
 type chipInfo struct {
 	name, label [32]byte
 	lines       uint32
@@ -87,7 +90,7 @@ var (
 func request(offset uint32, flags uint64, high bool) lineRequest {
 	r := lineRequest{numLines: 1, config: lineConfig{flags: flags}}
 	r.offsets[0] = offset
-	copy(r.consumer[:31], "roomgate")
+	copy(r.consumer[:31], Consumer)
 	if flags&(flagRising|flagFalling) != 0 {
 		r.eventBufferSize = 256 // a card's whole message, where 16 is what the kernel keeps
 	}

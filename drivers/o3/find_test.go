@@ -53,3 +53,22 @@ func TestNeighbours(t *testing.T) {
 		t.Errorf("%d addresses of a large network: %v", len(large), large)
 	}
 }
+
+// TestRefuses: only a hub that answers and wants another password refuses one.
+func TestRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := sim.NewWorld()
+		defer w.Close()
+		if err := w.Add("hub", "o3-sensor", &peers.O3{Address: "10.0.0.8:1883", Username: "user", Password: "another", Period: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			address, password string
+			want              bool
+		}{{"10.0.0.8:1883", "another", false}, {"10.0.0.8:1883", "anothre", true}, {"10.0.0.8:1883", "", true}, {"10.0.0.9:1883", "another", false}} {
+			if got := o3.Refuses(t.Context(), w, c.address, c.password); got != c.want {
+				t.Errorf("%s with %q: %v", c.address, c.password, got)
+			}
+		}
+	})
+}

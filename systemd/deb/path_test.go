@@ -104,8 +104,8 @@ func (r *root) stick(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.write(t, "/media/stick/roomgate-"+second+"-amd64.bundle", 0o644, bundle.String())
-	// The test is root already, and this Debian has nobody else.
-	r.write(t, "/usr/local/bin/sudo", 0o755, "#!/bin/sh\nexec \"$@\"\n")
+	// The test is root already, and this Debian has nobody else: sudo only says who he was.
+	r.write(t, "/usr/local/bin/sudo", 0o755, "#!/bin/sh\nSUDO_USER=installer exec \"$@\"\n")
 }
 
 // printed are the commands in the blocks of sections of the page that are for the board.
@@ -315,7 +315,9 @@ func (m *machine) mistakes(t *testing.T) {
 		{"wrong line", `sed -i '/^broker:/,$d; s/^    devices:$/&\n      - {id: atlas-lock, type: lock, driver: lock-relay, options: {relay: GPIO71}}/' /etc/roomgate/gateway.yaml`,
 			"sudo systemctl reload roomgate; sudo roomgate doctor", `lock offline: relay GPIO71: line GPIO71: no such line or bus on this board: roomgate setup shows the names that it has`},
 		{"wrong password", `sed -i '/atlas-lock/d' /etc/roomgate/gateway.yaml; echo 'red line 8' >/etc/roomgate/credentials/atlas-o3; systemctl restart roomgate`,
-			"sudo roomgate doctor", `(?s)hub at 127.0.0.1:1899 refuses user "user" with this password.*fix: write the right password into /etc/roomgate/credentials/atlas-o3, then systemctl restart roomgate`},
+			"sudo roomgate doctor", `(?s)hub at 127.0.0.1:1899 refuses user "user" with this password.*fix: write the right password into /etc/roomgate/credentials/atlas-o3.*, then sudo systemctl restart roomgate`},
+		{"nothing runs", `printf "  :\n" >>/etc/roomgate/gateway.yaml; systemctl restart roomgate || true`,
+			"sudo cat /run/roomgate/claim.issue; echo", `, the gateway does not run: .*gateway\.yaml:\d+:\d+: .*\nsudo roomgate doctor says how to mend it`},
 	} {
 		if out, err := m.inside(t.Context(), "sh", "-ec", mistake.make).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", mistake.name, err, out)
