@@ -47,6 +47,7 @@ func consoleUnmake(s *Server, c *call) error {
 	if err := s.console.Unmake(c.params[0]); err != nil {
 		return err
 	}
+	s.agent.Events.Grow() // for pages that show it
 	return c.none()
 }
 
@@ -77,10 +78,11 @@ func consoleMade(s *Server, c *call) error {
 			return nil // who reads notices by the length
 		}
 	}
-	if c.r.Method == http.MethodGet {
-		return s.console.Taken(file, size)
+	if c.r.Method != http.MethodGet {
+		return nil
 	}
-	return nil
+	defer s.agent.Events.Grow() // for pages that show when it was
+	return s.console.Taken(file, size)
 }
 
 // madeName is under what name a file is kept by who takes it away.

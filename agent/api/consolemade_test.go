@@ -117,8 +117,16 @@ func TestConsoleMakesABackup(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(b.dir, "*made*")); len(left) > 0 {
 				t.Errorf("in the folder lies %v", left)
 			}
+			s := b.stream(t, "/console/stream/backup", other)
+			defer s.close()
+			for block := ""; !strings.HasPrefix(block, "event: head"); {
+				block = s.block()
+			}
 			if got := b.net.do(t, "DELETE", path, who); got.StatusCode != 204 {
 				t.Errorf("discard: %d %s", got.StatusCode, got.body)
+			}
+			if block := s.block(); !strings.HasPrefix(block, "event: now") || strings.Contains(block, "Ready: ") {
+				t.Errorf("who looks is told %s", block)
 			}
 			checkProblem(t, "discarded", b.net.do(t, "GET", path, who), 404, "not_found", "file")
 		})

@@ -218,6 +218,7 @@
 
 	// Files and pictures come with the session, which no link and no img sends.
 	async function load(b) {
+		var had = doc.activeElement === b;
 		b.disabled = true;
 		try {
 			var r = await P.ask('GET', b.getAttribute('data-get'));
@@ -231,6 +232,7 @@
 			setTimeout(function () { URL.revokeObjectURL(a.href); }, 60000);
 		} catch (e) { complain(b, e.message || 'The gateway does not answer. Try again.'); }
 		b.disabled = false;
+		if (had && P.el(b.id) && doc.activeElement === doc.body) { P.el(b.id).focus(); }
 	}
 	// A file goes as it is, and says how much of it is sent.
 	function upload(form) {
