@@ -59,6 +59,7 @@ const (
 	lives     = "a display or a board says how it is"
 	sends     = "it sends what is so"
 	delivered = "the log of deliveries has it"
+	ends      = "it ends what has an event of its own, and nothing of it has left"
 )
 
 // unaudited are the operations of V1.0, besides those that read, that have none.
@@ -66,6 +67,9 @@ var unaudited = map[string]string{
 	"POST /api/v1/auth/otp/request": signsIn, "POST /api/v1/auth/otp/verify": signsIn, "POST /api/v1/auth/token": signsIn,
 	"POST /console/accept/{action}":           tells,
 	"POST /console/setup/{action}":            tells,
+	"POST /console/made/{file}":               tells,
+	"DELETE /console/made/{file}":             ends,
+	"POST /console/update/{action}":           tells,
 	"POST /devices/{meeting_space_id}/status": asks, "POST /devices/{meeting_space_id}/control": asks, "POST /rules/{rule_id}/test": asks,
 	"POST /devices/{meeting_space_id}/action": tells, "POST /edge/control": tells,
 	"POST /devices": tells, "PATCH /devices/{device_id}": tells, "DELETE /devices/{device_id}": tells,
@@ -135,6 +139,13 @@ func (c *call) toAudit() {
 	c.r = c.r.WithContext(c.server.agent.Events.WithAudit(c.r.Context(), r))
 }
 
+// tellAudit writes an audit event of what no transaction changes, before it is so.
+func tellAudit(c *call, kind string, details map[string]any) error {
+	all := map[string]any{"by": c.who.Name, "by_id": c.who.ID, "by_kind": c.who.Kind}
+	maps.Copy(all, details)
+	return c.server.agent.Health.NoteGateway(c.r.Context(), kind, all)
+}
+
 // changed wakes those who follow the log, of which a noun that does not write events need
 // not know. It comes before the answer: who knows of a change finds it in the log.
 func (c *call) changed() {
@@ -155,5 +166,10 @@ func (r route) values() (names []string) {
 
 // auditKinds are the audit events that changes leave, sorted.
 func auditKinds() []string {
-	return slices.Compact(slices.Sorted(maps.Values(audited)))
+	kinds := append(slices.Collect(maps.Values(audited)), updateBrought, updateHurried)
+	for _, of := range madeEvents {
+		kinds = append(kinds, of.begun, of.taken)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
 }

@@ -84,7 +84,8 @@ var elsewhere = map[string]string{
 	"DELETE /meetingspace/{meeting_space_id}/unlock-codes/lockout": "TestLockoutIsLifted", "DELETE /claim": "TestReleasedAndClaimedAgain",
 	"POST /edge/register": "TestEdgeDeviceClaimsItsSpace", "POST /devices/{meeting_space_id}/action": "TestReceipts", "POST /edge/control": "TestReceipts",
 	"POST /display/{meeting_space_id}/pair": "TestDoorPage", "POST /display/{meeting_space_id}/do/{action}": "TestDoorPage", "POST /console/accept/{action}": "TestConsoleProvesARoom",
-	"POST /console/setup/{action}": "TestConsoleSetsUp", "POST /console/session": "TestConsoleSessionIsAudited", "DELETE /console/session": "TestConsoleSessionIsAudited",
+	"POST /console/setup/{action}": "TestConsoleSetsUp", "POST /console/made/{file}": "TestConsoleMakesABackup", "POST /console/update/{action}": "TestConsoleUpdates",
+	"POST /console/session": "TestConsoleSessionIsAudited", "DELETE /console/session": "TestConsoleSessionIsAudited",
 }
 
 // TestEveryChangeSaysWhoMadeIt: each operation that changes something leaves an event

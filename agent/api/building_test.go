@@ -22,6 +22,7 @@ import (
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/push/pushtest"
 	"roomgate/agent/setup"
+	"roomgate/agent/update"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim"
 	"roomgate/drivers/sim/plan"
@@ -38,17 +39,18 @@ const (
 
 // building is a simulated building behind its two doors.
 type building struct {
-	t      testing.TB
-	agent  *agent.Agent
-	world  *sim.World
-	server *Server
-	relay  *mailtest.Relay // nil: no mail
-	push   *pushtest.Server
-	log    *journaltest.Log
-	net    *pipes // the network's door
-	socket *pipes // the control socket
-	dir    string // of its data
-	end    func()
+	t       testing.TB
+	agent   *agent.Agent
+	world   *sim.World
+	server  *Server
+	relay   *mailtest.Relay // nil: no mail
+	push    *pushtest.Server
+	log     *journaltest.Log
+	net     *pipes         // the network's door
+	socket  *pipes         // the control socket
+	dir     string         // of its data
+	updates *update.Runner // nil: it takes none
+	end     func()
 }
 
 // inBuilding runs f in virtual time, with a building whose devices have all
@@ -124,8 +126,7 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.server = New(Options{Agent: b.agent, Log: log, Version: "1 <2>", Machine: setup.Machine{Kinds: all.All()}, Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Extra: map[string]http.Handler{
-		"POST /sim": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "moved") })}})
+	b.server = b.serverOf()
 	b.end = func() {
 		if err := b.agent.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -136,6 +137,12 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 		b.world.Close()
 	}
 	return b
+}
+
+// serverOf is a server of the building as it is.
+func (b *building) serverOf() *Server {
+	return New(Options{Agent: b.agent, Log: slog.New(slog.NewTextHandler(b.log, nil)), Version: "1 <2>", Machine: setup.Machine{Kinds: all.All()}, Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Errands: b.errands(), Extra: map[string]http.Handler{
+		"POST /sim": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "moved") })}})
 }
 
 // unreachable is an internet in which nobody answers.

@@ -87,7 +87,7 @@ func consolePanel(s *Server, c *call) error {
 
 func newConsole(o Options) *console.Console {
 	sees := visibility{o.Agent}
-	return console.New(console.Options{Agent: o.Agent, Version: o.Version, Findings: o.Findings, Update: o.Update, Machine: o.Machine,
+	return console.New(console.Options{Agent: o.Agent, Version: o.Version, Findings: o.Findings, Errands: o.Errands, Machine: o.Machine,
 		Kinds: append(agent.EventKinds(), auditKinds()...), SeenBy: seenBy, EventsSeenBy: sees.eventsSeenBy,
 		Audited: append(auditKinds(), plainAudit), Valid: func(who access.Principal) bool { return who == operator.Principal || o.Agent.Valid(who) },
 		SeesRule: func(who *access.Principal, r rule.Rule) bool {

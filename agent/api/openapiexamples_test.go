@@ -48,8 +48,10 @@ func (b *building) tryExamples(t *testing.T, s spec) {
 				path = "/console/accept/identify"
 			case id == "consoleSetup":
 				path = "/console/setup/space"
-			case id == "consoleReport", id == "endConsoleSession":
-				continue // a walk takes minutes, and a key has no session
+			case id == "consoleMake":
+				path = "/console/made/backup"
+			case id == "consoleReport", id == "endConsoleSession", id == "consoleMade", id == "consoleUnmake", id == "consoleUpdate":
+				continue // a walk takes minutes, a key has no session, and nothing was made or brought
 			case id == "consoleSession":
 				code := b.agent.Access.Console.Lasting()
 				e[0] = strings.ReplaceAll(e[0], "7K3M-QX9D", code)

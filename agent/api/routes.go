@@ -136,6 +136,10 @@ func literalRoutes() []route {
 		{"POST", "/console/accept/{action}", permitSystem, consoleAccept, "Prove a meeting space from the console"},
 		{"GET", "/console/report/{meeting_space_id}", permitSystem, consoleReport, "Get the last acceptance report of a meeting space"},
 		{"POST", "/console/setup/{action}", permitSystem, consoleSetup, "Add a meeting space or a device from the console"},
+		{"POST", "/console/made/{file}", permitSystem, consoleMake, "Begin to make a backup or a support bundle from the console"},
+		{"GET", "/console/made/{file}", permitSystem, consoleMade, "Get the backup or the support bundle that was made"},
+		{"DELETE", "/console/made/{file}", permitSystem, consoleUnmake, "Stop the making of a file, or discard it"},
+		{"POST", "/console/update/{action}", permitSystem, consoleUpdate, "Install a release from the console"},
 		{"POST", "/console/pair/{meeting_space_id}", permitAdmin, consolePair, "Get the dialog of the console that pairs a page with a meeting space"},
 		{"GET", "/web/{file}", permitAll, webFile, "A script or a stylesheet of a page"},
 

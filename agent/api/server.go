@@ -33,8 +33,8 @@ type Options struct {
 	Metrics func(io.Writer)
 	// Findings are those of the doctor; nil: nobody examines the gateway.
 	Findings func() console.Findings
-	// Update says which update waits, if one does; nil: the gateway takes none.
-	Update func() string
+	// Errands is what the console has done that takes long.
+	Errands console.Errands
 	// Machine is what the console adds devices to.
 	Machine setup.Machine
 	// Root is the root certificate of the building's own authority, as PEM; nil: there

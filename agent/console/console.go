@@ -33,8 +33,7 @@ type Options struct {
 	Version string // of the program
 	// Findings are those of the doctor; nil: nobody examines the gateway.
 	Findings func() Findings
-	// Update says which update waits, if one does; nil: the gateway takes none.
-	Update func() string
+	Errands  Errands
 	// Machine is what devices are added to.
 	Machine setup.Machine
 	// Kinds are the types of events that there are.
@@ -54,12 +53,13 @@ type Options struct {
 type Console struct {
 	o       Options
 	walks   *walks
+	makers  map[string]*maker // by what they make
 	looking looking
 }
 
 // New returns the console of a building.
 func New(o Options) *Console {
-	return &Console{o: o, walks: newWalks(), looking: looking{building: guest.Places{Most: maxLooking}, others: guest.Places{Most: maxVisiting}}}
+	return &Console{o: o, walks: newWalks(), makers: newMakers(), looking: looking{building: guest.Places{Most: maxLooking}, others: guest.Places{Most: maxVisiting}}}
 }
 
 // Look is who looks at what.

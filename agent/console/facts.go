@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,10 +15,8 @@ func (l *Look) facts() []Fact {
 	r, away := a.Health.Report(), a.Cloud.Away()
 	all := []Fact{cloudFact(a.Cloud.Configured(), r, away), runwayFact(r), clockFact(r.Clock), diskFact(r.StoreState), cardFact(r.Card)}
 	version := Fact{Name: "Version", Value: r.Version, More: "up for " + web.Length(time.Duration(r.UptimeS)*time.Second)}
-	if l.o.Update != nil {
-		if text := l.o.Update(); text != "" {
-			version.More = text
-		}
+	if u := l.o.Errands.Updates; u != nil {
+		version.More = cmp.Or(u.Status().Waiting(), version.More)
 	}
 	all = append(all, version)
 	if r.TemperatureC != nil {

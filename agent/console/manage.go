@@ -33,6 +33,9 @@ func managed() []managedPage {
 		{rules(), "What the building does by itself, and why."},
 		{codes(), "For the keypads at the doors."},
 		{changes(), "Who changed what, and when."},
+		{backups(), "A sealed copy of everything, to be kept elsewhere."},
+		{updates(), "Which release runs, and how another one is installed."},
+		{supports(), "For somebody who helps from afar, without secrets and names."},
 	}
 }
 

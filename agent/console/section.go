@@ -72,7 +72,7 @@ func sections() []Section {
 		accept(),
 		manage(),
 		setUp(),
-		displays(), users(), keys(), organizations(), webhooks(), deliveries(), rules(), codes(), changes(),
+		displays(), users(), keys(), organizations(), webhooks(), deliveries(), rules(), codes(), changes(), backups(), updates(), supports(),
 	}
 }
 

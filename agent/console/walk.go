@@ -61,8 +61,13 @@ func newWalks() *walks {
 	return &walks{wanted: make(chan begun, 1), last: map[string]Walk{}, reports: map[string]acceptance.Report{}}
 }
 
-// Run walks rooms until ctx ends.
+// Run does what somebody has begun, until ctx ends: it walks rooms, and makes files.
 func (c *Console) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, m := range c.makers {
+		all.Go(func() { m.run(ctx, c) })
+	}
 	for {
 		select {
 		case b := <-c.walks.wanted:

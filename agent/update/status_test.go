@@ -135,3 +135,19 @@ func TestStatusOfADamagedState(t *testing.T) {
 		t.Errorf("%s%s", &b, s.Lines())
 	}
 }
+
+// TestWaiting: people see in a few words which update waits.
+func TestWaiting(t *testing.T) {
+	for want, u := range map[string]Status{
+		"":                           {Running: "1.4.0"},
+		"an update is on trial":      {Trial: &Trial{}, Next: "1.6.0"},
+		"1.5.0 waits: a meeting":     {Next: "1.5.0", Waits: "a meeting", Failed: &Failure{}},
+		"1.5.0 is about to be tried": {Next: "1.5.0"},
+		"an update is being fetched": {Fetch: &Fetching{}},
+		"the last update was given up: see roomgate update status": {Failed: &Failure{}},
+	} {
+		if got := u.Waiting(); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}

@@ -50,8 +50,12 @@ func (d door) acts() (all []Act) {
 
 // more are those that are there in every state.
 func (d door) more() []Act {
+	why := d.v.state()
+	if d.v.theme() == ThemeMono { // it is none of the colours
+		why = "plain"
+	}
 	return []Act{
-		{ID: "act-why", Label: d.T("why." + d.v.state()), Open: "panel/why"},
+		{ID: "act-why", Label: d.T("why." + why), Open: "panel/why"},
 		{ID: "act-phone", Label: d.T("phone"), Post: "do/phone"},
 		{ID: "act-report", Label: d.T("report"), Open: "panel/report"},
 	}

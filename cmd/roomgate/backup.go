@@ -229,12 +229,11 @@ func writeSealed(ctx context.Context, file, word string, from source, p *show.Pr
 			err = errors.Join(err, ignore(e, os.ErrClosed), ignore(os.Remove(temp.Name()), fs.ErrNotExist))
 		}
 	}()
-	if err := sealInto(ctx, temp, word, from, p); err != nil {
-		return made, err
-	}
-	o, err := readBack(ctx, temp, word, p)
+	m, err := backup.WriteSealed(ctx, temp, backup.Sealing{Passphrase: word, Factor: workFactor, Schema: agent.Schema,
+		Write: func(ctx context.Context, w io.Writer) error { return from.write(ctx, w, p) },
+		Told:  func(part string) backup.Progress { return p.Of(part) }})
 	if err != nil {
-		return made, fmt.Errorf("cannot read back the written backup: %w", err)
+		return made, err
 	}
 	info, err := temp.Stat()
 	if err == nil {
@@ -246,7 +245,7 @@ func writeSealed(ctx context.Context, file, word string, from source, p *show.Pr
 	if err != nil {
 		return made, err
 	}
-	return madeBackup{file, info.Size(), o.Manifest}, nil
+	return madeBackup{file, info.Size(), m}, nil
 }
 
 // openPart makes the file in the making ours. One that a killed backup left is
@@ -264,38 +263,3 @@ func openPart(path string) (*os.File, error) {
 
 // workFactor is how hard it is to guess a passphrase; tests of commands want less.
 var workFactor = backup.WorkFactor
-
-// sealInto seals what comes from the source, and verifies it on the way.
-func sealInto(ctx context.Context, f *os.File, word string, from source, p *show.Progress) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	sealer, err := backup.Seal(f, word, workFactor)
-	if err != nil {
-		return err
-	}
-	r, w := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		err := from.write(ctx, w, p)
-		ended <- err
-		_ = w.CloseWithError(err) // nil is the end of the file
-	}()
-	_, err = backup.Read(ctx, io.TeeReader(r, sealer), agent.Schema, "", p.Of("backup"))
-	_ = r.CloseWithError(context.Canceled) // lets the writer end
-	cancel()
-	if cause := <-ended; cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	return errors.Join(err, sealer.Close(), f.Sync())
-}
-
-func readBack(ctx context.Context, f *os.File, word string, p *show.Progress) (*backup.Opened, error) {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	r, err := backup.Unseal(f, word)
-	if err != nil {
-		return nil, err
-	}
-	return backup.Read(ctx, r, agent.Schema, "", p.Of("reading back"))
-}

@@ -45,7 +45,7 @@ type gateway struct {
 	hardware      string                         // names this machine; empty: a demo, which has none
 	again         func() (*config.Config, error) // reads the configuration once more; nil: there is no file
 	file          string                         // that the configuration is from; empty: it is built in
-	update        func() string                  // says which update waits; nil: it takes none
+	updates       *update.Runner                 // nil: it takes none
 	end           func()                         // ends it in order; nil: it takes no updates
 
 	agent *agent.Agent
@@ -110,7 +110,7 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 		}
 	}
 	examined := newExaminer(g)
-	server := api.New(api.Options{Findings: examined.findings, Update: g.update, Machine: machineOf(g), Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
+	server := api.New(api.Options{Findings: examined.findings, Errands: errands{g}.all(), Machine: machineOf(g), Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
 		Names: g.config.HTTP.Names, ShowClaim: g.demo.simulated, Extra: g.extraDoors(), Metrics: g.figures, Root: g.root()})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},

@@ -25,7 +25,7 @@ import (
 
 const supportHelp = `Writes FILE, a .tar.gz for somebody who helps from afar: version, what the doctor
 finds, the configuration, figures, the last events, lines of the journal, and
-how much is in the database.
+how much is in the database. FILE - is the standard output.
 
 There is no secret in it and nothing of anybody: passwords, keys, codes and
 addresses, and the names of people, rooms and meetings are removed. Look into it
@@ -83,6 +83,11 @@ type supporting struct {
 }
 
 func runSupport(cmd *cobra.Command, args []string) (err error) {
+	if args[0] == "-" {
+		s := &supporting{cmd: cmd, bundle: support.NewBundle(os.Stdout, time.Now())} // as it is: what people read is made printable
+		defer s.tell()
+		return errors.Join(s.fill(), s.bundle.Close())
+	}
 	f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return fail(exitFailed, "%s is there: choose another name", args[0])
@@ -95,11 +100,16 @@ func runSupport(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return errors.Join(err, os.Remove(args[0]))
 	}
-	for _, l := range s.lacks {
-		fmt.Fprintf(cmd.ErrOrStderr(), "roomgate: not in it: %s\n", l)
-	}
+	s.tell()
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: look into it before you hand it on\n", args[0])
 	return err
+}
+
+// tell says what could not be had.
+func (s *supporting) tell() {
+	for _, l := range s.lacks {
+		fmt.Fprintf(s.cmd.ErrOrStderr(), "roomgate: not in it: %s\n", l)
+	}
 }
 
 func (s *supporting) fill() error {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,10 +25,11 @@ const updateKills = 100
 
 // supervised is a gateway that is started again whenever it has ended.
 type supervised struct {
-	t    *testing.T
-	dir  string
-	proc *exec.Cmd
-	gone chan error
+	t      *testing.T
+	dir    string
+	listen string // empty: anywhere
+	proc   *exec.Cmd
+	gone   chan error
 }
 
 func (g *supervised) command(args ...string) *exec.Cmd {
@@ -37,7 +39,7 @@ func (g *supervised) command(args ...string) *exec.Cmd {
 }
 
 func (g *supervised) start() {
-	g.proc, g.gone = g.command("run", "--config", "gateway.yaml", "--data", "data", "--listen", "127.0.0.1:0"), make(chan error, 1)
+	g.proc, g.gone = g.command("run", "--config", "gateway.yaml", "--data", "data", "--listen", cmp.Or(g.listen, "127.0.0.1:0")), make(chan error, 1)
 	if err := g.proc.Start(); err != nil {
 		g.t.Fatal(err)
 	}

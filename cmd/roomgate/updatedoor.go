@@ -43,28 +43,11 @@ func (g *gateway) openUpdates(end func()) error {
 	g.extra = map[string]http.Handler{
 		"GET /update":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answerDoor(w, r.Status(), nil) }),
 		"POST /update/now": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hurryWaiting(w, r) }),
-		"POST /update":     http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { g.takeUpdate(w, q, r) }),
+		"POST /update":     http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { takeUpdate(w, q, r) }),
 	}
-	g.update = func() string { return waitingUpdate(r.Status()) }
+	g.updates = r
 	g.figures = func(w io.Writer) { r.Status().WriteMetrics(w) }
 	return nil
-}
-
-// waitingUpdate says which update waits, for people; empty: none.
-func waitingUpdate(u update.Status) string {
-	switch {
-	case u.Trial != nil:
-		return "an update is on trial"
-	case u.Next != "" && u.Waits != "":
-		return u.Next + " waits: " + u.Waits
-	case u.Next != "":
-		return u.Next + " is about to be tried"
-	case u.Fetch != nil:
-		return "an update is being fetched"
-	case u.Failed != nil:
-		return "the last update was given up: see roomgate update"
-	}
-	return ""
 }
 
 // updated is what an update knows of the building.
@@ -75,26 +58,16 @@ func (g *gateway) updated() update.Gateway {
 }
 
 // takeUpdate installs the bundle that a request carries.
-func (g *gateway) takeUpdate(w http.ResponseWriter, q *http.Request, r *update.Runner) {
+func takeUpdate(w http.ResponseWriter, q *http.Request, r *update.Runner) {
 	patient := http.NewResponseController(w)
 	_ = patient.SetReadDeadline(time.Now().Add(bundleTime)) // without one it only has less time
 	_ = patient.SetWriteDeadline(time.Now().Add(bundleTime))
 	ctx, cancel := context.WithTimeout(q.Context(), bundleTime)
 	defer cancel()
-	o := r.Taking
-	o.Again = q.URL.Query().Get("again") != ""
-	one, err := r.Install(ctx, q.Body, o)
-	if err != nil {
-		g.log.Warn("an update was not taken", "error", err)
-		if refused := (*update.Refused)(nil); errors.As(err, &refused) {
-			if err := r.NoteRefusal(refused, ""); err != nil {
-				g.log.Warn("cannot note that the update was refused", "error", err)
-			}
-		}
+	if _, err := r.Take(ctx, q.Body, q.URL.Query().Get("again") != ""); err != nil {
 		answerDoor(w, nil, err)
 		return
 	}
-	g.log.Info("an update is installed and waits for its trial", "release", one.Version)
 	answerDoor(w, r.Status(), nil)
 	r.Look(q.URL.Query().Get("now") != "")
 }

@@ -6,6 +6,7 @@
 	P.header = 'Authorization';
 	P.scheme = 'Bearer ';
 	P.idle = 0;
+	if (location.protocol === 'http:' && !/^(localhost|127\.)/.test(location.hostname)) { root.setAttribute('data-plain', ''); }
 
 	// The session lasts as long as the tab at most, and no other page reads it.
 	function keep(value) { try { if (value === null) { sessionStorage.removeItem(slot); } else { sessionStorage.setItem(slot, value); } } catch (e) { return; } }
@@ -130,6 +131,7 @@
 		sending = false;
 	}
 	function done(el, answer) {
+		each(el.querySelectorAll ? el.querySelectorAll('[type=password]') : [], function (x) { x.value = ''; });
 		if (el.hasAttribute('data-receipt')) { receipt(el, answer); return; }
 		if (answer.panel) { P.show(answer.panel); return; }
 		var undo = el.getAttribute('data-undo'), show = el.getAttribute('data-show');
@@ -216,6 +218,7 @@
 
 	// Files and pictures come with the session, which no link and no img sends.
 	async function load(b) {
+		var had = doc.activeElement === b;
 		b.disabled = true;
 		try {
 			var r = await P.ask('GET', b.getAttribute('data-get'));
@@ -229,6 +232,26 @@
 			setTimeout(function () { URL.revokeObjectURL(a.href); }, 60000);
 		} catch (e) { complain(b, e.message || 'The gateway does not answer. Try again.'); }
 		b.disabled = false;
+		if (had && P.el(b.id) && doc.activeElement === doc.body) { P.el(b.id).focus(); }
+	}
+	// A file goes as it is, and says how much of it is sent.
+	function upload(form) {
+		var x = new XMLHttpRequest(), bar = form.querySelector('progress'), b = form.querySelector('button.main'), more = [];
+		function over(text) { b.disabled = false; bar.hidden = true; if (text) { complain(form, text); } }
+		each(form.elements, function (e) { if (e.checked) { more.push(e.name + '=true'); } });
+		form.querySelector('.error').textContent = '';
+		x.open('POST', form.getAttribute('data-upload') + '?' + more.join('&'));
+		x.setRequestHeader(P.header, P.scheme + P.key);
+		x.setRequestHeader('Content-Type', 'application/octet-stream');
+		x.upload.onprogress = function (e) { bar.hidden = false; bar.value = 100 * e.loaded / e.total; };
+		x.onerror = function () { over('The gateway does not answer. Try again.'); };
+		x.onload = function () {
+			if (x.status === 401) { out('ended'); }
+			over(x.status === 200 ? '' : told(x.responseText, 'It was refused.'));
+			if (x.status === 200) { form.reset(); toast(form.getAttribute('data-done')); }
+		};
+		b.disabled = true;
+		x.send(form.querySelector('[type=file]').files[0]);
 	}
 	async function picture(img) {
 		var path = img.getAttribute('data-picture'), key = path + img.getAttribute('data-at');
@@ -247,6 +270,7 @@
 	P.on.submit = function (form, body) {
 		if (signs[form.id]) { signs[form.id](body, form); return true; }
 		if (form.hasAttribute('data-filter')) { filter(form); return true; }
+		if (form.hasAttribute('data-upload')) { upload(form); return true; }
 		var b = form.querySelector('button.main');
 		if (b && !sure(b)) { return true; }
 		try { body = read(form); if (pressed && pressed.form === form && pressed.name) { body[pressed.name] = pressed.value; } } catch (e) { complain(form, 'This is no JSON: ' + e.message); return true; }

@@ -117,6 +117,9 @@ let page;
 	await page.waitForFunction(() => !document.getElementById('dark').hidden && Number(document.getElementById('dark').style.opacity) > 0.5);
 	await command('brightness', 100);
 	await page.waitForFunction(() => document.getElementById('dark').hidden);
+	await Promise.all([api('POST', '/console/accept/identify', { id: room, device_type: 'meeting-room-display' }),
+		page.waitForFunction(() => !document.getElementById('message').hidden && document.getElementById('message-text').textContent.length > 3, null, { timeout: 20000 }).then(() => page.screenshot({ path: out + '/real-identify.png' }))]);
+	await page.waitForFunction(() => document.getElementById('message').hidden);
 	await command('screenshot');
 	const shot = await fetch(at + '/meetingspace/' + room + '/screenshot', { headers: { 'X-API-Key': key } });
 	const picture = Buffer.from(await shot.arrayBuffer());

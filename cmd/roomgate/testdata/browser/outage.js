@@ -70,10 +70,15 @@ const network = net.createServer((near) => {
 	if (await lostNow()) { wrong('the page gives up a gateway that was silent for 25 s'); }
 	await page.clock.runFor(30000);
 	if (!await lostNow()) { wrong('the page does not notice a silence of 55 s'); }
+	const wandered = new Set();
 	for (let i = 0; i < 355; i++) {
 		await page.clock.runFor(10000);
+		wandered.add(await page.evaluate(() => document.getElementById('page').style.transform));
 		if (i % 4 === 0) { await pause(5); } // for what is real
 	}
+	// Nothing burns in: the page wanders, by less than nine pixels.
+	const pixels = Array.from(wandered).map((t) => t.match(/-?[\d.]+(?=px)/g).map(Number));
+	if (pixels.length < 12 || pixels.some((p) => p.some((n) => Math.abs(n) > 8))) { wrong('the page wanders', JSON.stringify(pixels)); }
 	const lost = await page.evaluate(() => ({ lost: document.documentElement.hasAttribute('data-lost'), text: document.getElementById('lost').textContent, clock: getComputedStyle(document.querySelector('.clock')).visibility, acts: getComputedStyle(document.getElementById('acts')).display }));
 	console.log('after an hour: ' + lost.text);
 	if (!lost.lost || !/ for (59 min|1 h 0 min)\. What you see is as of \d/.test(lost.text)) { wrong('after an hour the page says', JSON.stringify(lost)); }
@@ -86,7 +91,8 @@ const network = net.createServer((near) => {
 	for (let i = 0; i < 90 && await page.evaluate(() => document.documentElement.hasAttribute('data-lost')); i++) { await page.clock.runFor(1000); await pause(20); }
 	await state(page, 'busy');
 	console.log('the network back: found within ' + (Date.now() - healed) + ' ms');
-	const seen = await api('GET', '/gateway/edge');
+	let seen = await api('GET', '/gateway/edge');
+	for (let i = 0; i < 30 && !seen.edge_devices[0].address; i++) { await page.clock.runFor(1000); await pause(20); seen = await api('GET', '/gateway/edge'); } // until its next beat
 	if (seen.edge_devices.length !== 1 || seen.edge_devices[0].address !== '127.0.0.1') { wrong('the gateway lists', JSON.stringify(seen)); }
 	if (!await page.evaluate(() => window.same)) { wrong('the page was loaded again'); }
 	await browser.close();
