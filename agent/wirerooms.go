@@ -38,7 +38,7 @@ func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
 	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.Room, Follow: s.Config.Follow,
 		Device: s.OfType, Presence: func() string { return s.Presence().Value },
 		Do: a.Commands.Do, Changed: s.Stirred,
-		Unsigned: func() bool { return a.Claim.Signers().Unsigned() }}
+		Unsigned: a.signers.Unsigned}
 }
 
 // commandsOptions are what the commands of all devices stand on.
