@@ -159,7 +159,7 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 		}
 		n, err := c.r.Body.Read(body[len(body):cap(body)])
 		if n > 0 && len(c.r.Header["Content-Type"]) == 0 {
-			return nil, c.untyped(contentTypes)
+			return nil, untyped(c.w, contentTypes)
 		}
 		body = body[:len(body)+n]
 		c.body = body
@@ -207,8 +207,8 @@ func (c *call) tooLarge(limit int) error {
 
 // untyped refuses a body that does not say what it is: a page of anybody can make
 // a browser send one without asking first (Fetch Standard, section 2.2.2).
-func (c *call) untyped(want []string) error {
-	c.w.Header().Set("Connection", "close") // instead of reading on
+func untyped(w http.ResponseWriter, want []string) error {
+	w.Header().Set("Connection", "close") // instead of reading on
 	return &problem.Error{Code: unsupportedType, Field: "Content-Type", Message: "is missing: send " + strings.Join(want, " or ") + " with a body"}
 }
 
@@ -220,7 +220,7 @@ func (c *call) checkType(want []string) error {
 	}
 	if len(given) == 0 {
 		if c.r.ContentLength > 0 {
-			return c.untyped(want)
+			return untyped(c.w, want)
 		}
 		return nil // there may be no body at all
 	}

@@ -64,7 +64,6 @@ type Server struct {
 	counts     counts
 	limiters   *limiters
 	paces      paces
-	orgPaces   paces // of all credentials of an organization
 	pages
 }
 
@@ -96,8 +95,7 @@ func New(o Options) *Server {
 		visibility: visibility{o.Agent},
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
 		limiters:   newLimiters(),
-		paces:      paces{Burst: paceBurst, Every: paceStep},
-		orgPaces:   paces{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg},
+		paces:      newPaces(),
 		pages:      pages{newDoors(o.Agent), newConsole(o)},
 		pictures:   semaphore.NewWeighted(1),
 		bodies:     semaphore.NewWeighted(maxBodies),

@@ -76,13 +76,13 @@ func parseAction(act rule.Action, s *Space) (*device.Device, error) {
 }
 
 // doorRefusal says why a rule may not open a door now; nil: it may.
-func (e *Engine) doorRefusal(r rule.Rule, act rule.Action, late time.Duration) error {
+func (o *Options) doorRefusal(r rule.Rule, act rule.Action, late time.Duration) error {
 	switch {
 	case !unlocks(act):
 		return nil
 	case !r.AllowDoor:
 		return problem.New(problem.Forbidden, "", "the rule may open no door: set allow_door if that is meant")
-	case e.o.Clock.Trust() != clock.Trusted:
+	case o.Clock.Trust() != clock.Trusted:
 		return problem.New(problem.Forbidden, "", "a rule opens no door while the clock is not trusted")
 	case late > doorLate:
 		return problem.New(problem.Expired, "", "the trigger was seen %v late, too late to open a door", late.Round(time.Second))
@@ -92,11 +92,11 @@ func (e *Engine) doorRefusal(r rule.Rule, act rule.Action, late time.Duration) e
 
 // foreignRefusal says why a rule gives no command in a space: it is of another organization
 // than the rule, by now; nil: it may.
-func (e *Engine) foreignRefusal(r rule.Rule, spaceID string) error {
+func (o *Options) foreignRefusal(r rule.Rule, spaceID string) error {
 	if r.OrganizationID == "" || spaceID == "" {
 		return nil
 	}
-	if owner, err := e.o.Owner(spaceID); err != nil || owner != r.OrganizationID {
+	if owner, err := o.Owner(spaceID); err != nil || owner != r.OrganizationID {
 		return problem.New(problem.Forbidden, "", "the rule is of an organization that this meeting space is not of any more: have somebody who manages the space make it again")
 	}
 	return nil
@@ -112,7 +112,7 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
 		c.ID, c.By = j.run.Actions[i].CommandID, j.rule.ID
-		err := cmp.Or(e.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), e.foreignRefusal(j.rule.Rule, where))
+		err := cmp.Or(e.o.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), e.o.foreignRefusal(j.rule.Rule, where))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}

@@ -219,15 +219,15 @@ func TestDoorsOfRules(t *testing.T) {
 		t.Cleanup(r.close)
 		open := rule.Action{DeviceType: drivers.TypeLock, Action: drivers.ActOpen}
 		may := rule.Rule{AllowDoor: true}
-		if err := r.doorRefusal(may, open, 0); err != nil {
+		if err := r.Engine.o.doorRefusal(may, open, 0); err != nil {
 			t.Error(err)
 		}
-		wantRefusal(t, "without a word", r.doorRefusal(rule.Rule{}, open, 0), "forbidden")
-		wantRefusal(t, "late", r.doorRefusal(may, open, time.Minute), "expired")
-		if err := r.doorRefusal(rule.Rule{}, rule.Action{DeviceType: drivers.TypeLock, Action: drivers.ActClose}, time.Hour); err != nil {
+		wantRefusal(t, "without a word", r.Engine.o.doorRefusal(rule.Rule{}, open, 0), "forbidden")
+		wantRefusal(t, "late", r.Engine.o.doorRefusal(may, open, time.Minute), "expired")
+		if err := r.Engine.o.doorRefusal(rule.Rule{}, rule.Action{DeviceType: drivers.TypeLock, Action: drivers.ActClose}, time.Hour); err != nil {
 			t.Errorf("closing: %v", err)
 		}
 		r.Engine.o.Clock.Jump(365 * 24 * time.Hour)
-		wantRefusal(t, "without a clock", r.doorRefusal(may, open, 0), "forbidden")
+		wantRefusal(t, "without a clock", r.Engine.o.doorRefusal(may, open, 0), "forbidden")
 	})
 }

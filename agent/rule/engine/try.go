@@ -164,7 +164,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 	}
 	d, err := parseAction(act, s)
 	if err == nil {
-		err = cmp.Or(e.doorRefusal(r, act, 0), unsignedRefusal(e, act, t.chain), e.foreignRefusal(r, s.ID))
+		err = cmp.Or(e.o.doorRefusal(r, act, 0), unsignedRefusal(e, act, t.chain), e.o.foreignRefusal(r, s.ID))
 	}
 	if err != nil {
 		out.Reason = device.AsError(err).Error()
