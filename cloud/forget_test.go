@@ -1,7 +1,9 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 )
@@ -37,4 +39,25 @@ func TestFewRowsAreForgottenTogether(t *testing.T) {
 			t.Errorf("two seconds after %d rows it forgot up to %d", 2*forgetRows, got)
 		}
 	})
+}
+
+// TestTheEndIsNoFailure: who ends a gateway reads of no error when the outbox was just about
+// to forget.
+func TestTheEndIsNoFailure(t *testing.T) {
+	var said bytes.Buffer
+	var box rows
+	box.add(5)
+	u := NewUplink(NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Log: quiet}), &box, UplinkOptions{Acks: AcksBroker, Log: slog.New(slog.NewTextHandler(&said, nil)), History: box.history})
+	u.stats.Acked = 5
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var forgotten uint64
+	u.forgetUpTo(ended, &forgotten)
+	if said.Len() > 0 || forgotten != 0 || len(u.done) != 0 {
+		t.Errorf("it says %q, and has forgotten up to %d", said.String(), forgotten)
+	}
+	u.forgetUpTo(t.Context(), &forgotten)
+	if forgotten != 5 || box.forgotten() != 5 {
+		t.Errorf("at last it has forgotten up to %d", forgotten)
+	}
 }

@@ -210,7 +210,10 @@ func (r *rows) after(after uint64, limit int) []Outgoing {
 	return rest[:min(limit, len(rest))]
 }
 
-func (r *rows) Forget(_ context.Context, upTo uint64) error {
+func (r *rows) Forget(ctx context.Context, upTo uint64) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gone = max(r.gone, upTo)

@@ -3,6 +3,7 @@ package cloud
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -225,7 +226,9 @@ func (u *Uplink) forgetUpTo(ctx context.Context, forgotten *uint64) {
 	if upTo <= *forgotten {
 		return
 	}
-	if err := u.box.Forget(ctx, upTo); err != nil {
+	if err := u.box.Forget(ctx, upTo); errors.Is(err, context.Canceled) {
+		return // the end, at which it is done once more
+	} else if err != nil {
 		u.o.Log.Error("cannot remove delivered messages from the outbox, trying again", "sequence", upTo, "reason", err)
 		signal(u.done)
 		return

@@ -40,6 +40,8 @@ func TestErrors(t *testing.T) {
 		"tab":             {"cloud:\n  url: a\n\trate: 1", "g.yaml:3:1: not YAML: a tab is here: indent with spaces"},
 		"open list":       {"data: [a\nhttp: {}", "g.yaml:2:5: not YAML: a [ is not closed: want , or ] here"},
 		"open keys":       {"http: {listen: a\ndata: b", "g.yaml:2:5: not YAML: a { is not closed: want , or } here"},
+		"cut by a hash":   {"data: [a, red #8]\nhttp: {}", "g.yaml:1:15: not YAML: the bracket before this is not closed, and what follows # is a comment: close it, or put a text with # in quotes"},
+		"cut in keys":     {"gateway: {id: g}\ncloud: {username: u,\n  password: hunter2 #8}\n", "g.yaml:3:21: not YAML: the bracket before this is not closed, and what follows # is a comment: close it, or put a text with # in quotes"},
 		"Latin 1":         {"gateway:\n  id: g # B\xfcro", "g.yaml:2:12: is not UTF-8 here: save the file as UTF-8"},
 		"UTF-16":          {"\xff\xfeg\x00a\x00", "g.yaml:1:1: is not UTF-8 here: save the file as UTF-8"},
 		"two documents":   {"gateway: {id: g}\n---\ndata: x", "g.yaml:2:1: a second document starts here: a configuration is one document"},

@@ -61,6 +61,10 @@ func (r *reader) slip(text []byte, e *yaml.LoadError) (at Origin, message string
 		if s.where && e.ContextMark.Line > 0 {
 			at.Line, at.Column = e.ContextMark.Line, e.ContextMark.Column
 		}
+		if line, column := hashed(text, e.ContextMark.Line, e.Mark.Line); strings.HasSuffix(s.people, " here") && line > 0 {
+			at.Line, at.Column = line, column
+			return at, "the bracket before this is not closed, and what follows # is a comment: close it, or put a text with # in quotes"
+		}
 		for _, line := range []int{at.Line, at.Line - 1} {
 			if tight.Match(lineOf(text, line)) {
 				at.Line, at.Column = line, 1
@@ -74,6 +78,16 @@ func (r *reader) slip(text []byte, e *yaml.LoadError) (at Origin, message string
 		message += " " + e.ContextMsg
 	}
 	return at, message
+}
+
+// hashed is the first # between two lines that begins a comment, line 0: there is none.
+func hashed(text []byte, from, to int) (line, column int) {
+	for line = max(from, 1); line <= to; line++ {
+		if i := bytes.Index(lineOf(text, line), []byte(" #")); i >= 0 {
+			return line, i + 2
+		}
+	}
+	return 0, 0
 }
 
 // lineOf is a line of a text, from 1; empty where there is none.

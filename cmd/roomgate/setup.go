@@ -135,10 +135,18 @@ func mayWrite(file string) error {
 	case err == nil:
 		return nil
 	case os.Getuid() != 0 && errors.Is(err, fs.ErrPermission):
-		return fail(exitFailed, "setup writes %s, which takes root: sudo roomgate setup", file)
+		return fail(exitFailed, "setup writes %s, which takes root: %s", file, rootSetup())
 	default:
 		return fail(exitFailed, "setup writes %s, and %s cannot be written: %w", file, dir, err)
 	}
+}
+
+// rootSetup is how setup is run by who is not root.
+func rootSetup() string {
+	if typesSudo() {
+		return "sudo roomgate setup"
+	}
+	return asRoot(false)
 }
 
 func flagged(cmd *cobra.Command, name string) bool {
@@ -230,7 +238,7 @@ func (w *wizard) write(p *setup.Plan) error {
 	}
 	err := p.Write(serviceGroup())
 	if errors.Is(err, fs.ErrPermission) {
-		return fail(exitFailed, "%w: sudo roomgate setup", err)
+		return fail(exitFailed, "%w: %s", err, rootSetup())
 	}
 	if err != nil {
 		return err
