@@ -18,6 +18,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/agent/console"
 	"roomgate/agent/journal/journaltest"
 	"roomgate/agent/mail/mailtest"
 	"roomgate/agent/push/pushtest"
@@ -39,18 +40,19 @@ const (
 
 // building is a simulated building behind its two doors.
 type building struct {
-	t       testing.TB
-	agent   *agent.Agent
-	world   *sim.World
-	server  *Server
-	relay   *mailtest.Relay // nil: no mail
-	push    *pushtest.Server
-	log     *journaltest.Log
-	net     *pipes         // the network's door
-	socket  *pipes         // the control socket
-	dir     string         // of its data
-	updates *update.Runner // nil: it takes none
-	end     func()
+	t        testing.TB
+	agent    *agent.Agent
+	world    *sim.World
+	server   *Server
+	relay    *mailtest.Relay // nil: no mail
+	push     *pushtest.Server
+	log      *journaltest.Log
+	net      *pipes                                 // the network's door
+	socket   *pipes                                 // the control socket
+	dir      string                                 // of its data
+	updates  *update.Runner                         // nil: it takes none
+	findings func(since time.Time) console.Findings // nil: nobody examines it
+	end      func()
 }
 
 // inBuilding runs f in virtual time, with a building whose devices have all
@@ -141,7 +143,7 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 
 // serverOf is a server of the building as it is.
 func (b *building) serverOf() *Server {
-	return New(Options{Agent: b.agent, Log: slog.New(slog.NewTextHandler(b.log, nil)), Version: "1 <2>", Machine: setup.Machine{Kinds: all.All()}, Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Errands: b.errands(), Extra: map[string]http.Handler{
+	return New(Options{Agent: b.agent, Log: slog.New(slog.NewTextHandler(b.log, nil)), Version: "1 <2>", Machine: setup.Machine{Kinds: all.All()}, Names: []string{"gateway"}, Root: func() []byte { return []byte(rootOfTests) }, Errands: b.errands(), Findings: b.findings, Extra: map[string]http.Handler{
 		"POST /sim": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "moved") })}})
 }
 

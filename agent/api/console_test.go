@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"roomgate/agent/console"
 	"roomgate/agent/goldentest"
 )
 
@@ -199,4 +201,35 @@ func TestManyKeysDoNotCloseTheConsole(t *testing.T) {
 			s.close()
 		}
 	}, tenants)
+}
+
+// TestWhatFailsIsExaminedAtOnce: the building at a glance has the doctor look again as soon as
+// another device is away, or is back, and says until then when he has looked.
+func TestWhatFailsIsExaminedAtOnce(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		var since time.Time
+		looked := time.Now()
+		b.findings = func(than time.Time) console.Findings {
+			since = than
+			return console.Findings{At: looked, All: []console.Finding{{Name: "clock", State: "ok"}}}
+		}
+		b.server.console = b.serverOf().console
+		who := b.atConsole()
+		look := func() string { return b.net.do(t, "GET", "/console/stream/overview", who).body }
+		look()
+		first := since
+		time.Sleep(time.Minute)
+		looked = time.Now()
+		if page := look(); !since.Equal(first) || !strings.Contains(page, "Nothing: everything") {
+			t.Errorf("nothing has changed, and the doctor is asked since %s, after %s: %s", since, first, page)
+		}
+		for _, what := range []string{"unplug", "plug"} {
+			before := since
+			b.move("aurora", "o3-sensor", what)
+			time.Sleep(time.Minute)
+			if page := look(); !since.After(before) || strings.Contains(page, "Room sensor: offline") != (what == "unplug") {
+				t.Errorf("%s: the doctor is asked since %s, after %s: %s", what, since, before, page)
+			}
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -31,8 +32,9 @@ type Options struct {
 	Extra map[string]http.Handler
 	// Metrics writes further figures in the Prometheus text format; nil: none.
 	Metrics func(io.Writer)
-	// Findings are those of the doctor; nil: nobody examines the gateway.
-	Findings func() console.Findings
+	// Findings are the last ones of the doctor, who looks again if they are older than that time;
+	// nil: nobody examines the gateway.
+	Findings func(since time.Time) console.Findings
 	// Errands is what the console has done that takes long.
 	Errands console.Errands
 	// Machine is what the console adds devices to.

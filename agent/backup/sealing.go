@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 )
 
 // Sealing is how a sealed backup is made.
@@ -24,6 +25,8 @@ func WriteSealed(ctx context.Context, f *os.File, s Sealing) (Manifest, error) {
 	if err := s.into(ctx, f); err != nil {
 		return Manifest{}, err
 	}
+	debug.FreeOSMemory() // the passphrase took 64 MiB for a moment, and takes it again
+	defer debug.FreeOSMemory()
 	o, err := s.readBack(ctx, f)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("cannot read back the written backup: %w", err)

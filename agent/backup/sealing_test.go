@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -50,5 +52,32 @@ func TestWriteSealed(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSealingTakesItsMemoryOnce: a passphrase takes 64 MiB when a backup is sealed and again
+// when it is read back, and a small board has that once beside a running gateway.
+func TestSealingTakesItsMemoryOnce(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // nobody else gives anything back
+	f, err := os.Create(filepath.Join(t.TempDir(), "sealed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var held uint64
+	_, err = WriteSealed(t.Context(), f, Sealing{Passphrase: "correct horse battery", Factor: WorkFactor, Schema: 1, Told: func(string) Progress {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		held = m.HeapAlloc
+		return func(int64, int64) {}
+	}, Write: func(ctx context.Context, w io.Writer) error {
+		return Write(ctx, w, Manifest{Version: "1", Schema: 1, GatewayID: "g", Created: time.Unix(1e9, 0)}, []Source{{Name: ConfigName, ReadSeeker: strings.NewReader("x")},
+			{Name: SecretName, ReadSeeker: strings.NewReader("0123456789")}, {Name: DatabaseName, ReadSeeker: strings.NewReader("row")}}, func(int64, int64) {})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held > 100<<20 {
+		t.Errorf("it holds %d MiB while it is read back", held>>20)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"roomgate/agent/backup"
 	"roomgate/agent/problem"
-	"roomgate/agent/web"
 )
 
 // backups are where the building's admins take a sealed copy of everything away.
@@ -98,6 +97,3 @@ func roomFor(free uint64, database int64) error {
 	}
 	return nil
 }
-
-// Length is for how long it is being made.
-func (v Made) Length() string { return web.Age(v.For) }

@@ -31,8 +31,9 @@ var pages = sync.OnceValue(func() *template.Template {
 type Options struct {
 	Agent   *agent.Agent
 	Version string // of the program
-	// Findings are those of the doctor; nil: nobody examines the gateway.
-	Findings func() Findings
+	// Findings are the last ones of the doctor, who looks again if they are older than that time;
+	// nil: nobody examines the gateway.
+	Findings func(since time.Time) Findings
 	Errands  Errands
 	// Machine is what devices are added to.
 	Machine setup.Machine
@@ -55,6 +56,7 @@ type Console struct {
 	walks   *walks
 	makers  map[string]*maker // by what they make
 	looking looking
+	outages outages
 }
 
 // New returns the console of a building.

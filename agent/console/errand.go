@@ -3,15 +3,13 @@ package console
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"roomgate/agent/access"
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/backup"
 	"roomgate/agent/problem"
 	"roomgate/agent/update"
@@ -123,7 +121,7 @@ func (m *maker) make(ctx context.Context, c *Console, o order) {
 	m.mu.Lock()
 	m.stop = cancel
 	m.mu.Unlock()
-	f, err := unnamed(c.o.Errands.Folder)
+	f, err := atomicfile.Unnamed(c.o.Errands.Folder)
 	if err == nil {
 		if err = o.do(ctx, f, m.told); err != nil {
 			err = cmp.Or(context.Cause(ctx), err)
@@ -262,15 +260,4 @@ func (c *Console) Taken(file string, size int64) error {
 		return nil
 	}
 	return backup.WriteNote(c.o.Errands.Folder, backup.Note{At: time.Now().UTC().Truncate(time.Second), Size: size})
-}
-
-// unnamed opens a file that is gone once it is closed, also by a power cut.
-func unnamed(folder string) (*os.File, error) {
-	f, err := os.OpenFile(folder, os.O_RDWR|unix.O_TMPFILE, 0o600)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EISDIR) { // not every file system can
-		if f, err = os.CreateTemp(folder, ".made-*"); err == nil {
-			err = os.Remove(f.Name())
-		}
-	}
-	return f, err
 }

@@ -1,6 +1,10 @@
 package console
 
-import "time"
+import (
+	"strings"
+	"sync"
+	"time"
+)
 
 // Findings are what an examination of the gateway has found.
 type Findings struct {
@@ -14,4 +18,37 @@ type Finding struct {
 	State string `json:"state"`
 	Seen  string `json:"seen"`
 	Fix   string `json:"fix"`
+}
+
+// outages are which devices are away, and since when it is these: what the doctor has found
+// before is not about them.
+type outages struct {
+	mu   sync.Mutex
+	away string
+	at   time.Time
+}
+
+// since is when others came to be away than these.
+func (o *outages) since(away string, now time.Time) time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if away != o.away || o.at.IsZero() {
+		o.away, o.at = away, now
+	}
+	return o.at
+}
+
+// offline are the devices of the building that are away.
+func (l *Look) offline() string {
+	var away []string
+	for _, s := range l.spaces() {
+		for _, d := range s.Devices {
+			for _, r := range d.Readings() {
+				if r.Offline() {
+					away = append(away, d.ID+" "+r.SubDevice)
+				}
+			}
+		}
+	}
+	return strings.Join(away, ", ")
 }

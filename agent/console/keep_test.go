@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/backup"
 	"roomgate/agent/problem"
 	"roomgate/agent/update"
@@ -62,7 +63,7 @@ func TestMakerKeepsForAWhile(t *testing.T) {
 		}
 		made := func(o order) {
 			t.Helper()
-			f, err := unnamed(folder)
+			f, err := atomicfile.Unnamed(folder)
 			if err != nil {
 				t.Fatal(err)
 			}

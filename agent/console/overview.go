@@ -63,12 +63,14 @@ func viewOverview(l *Look) (any, time.Time, error) {
 	}
 	if v.System {
 		if l.o.Findings != nil {
-			f := l.o.Findings()
+			since := l.outages.since(l.offline(), time.Now())
+			f := l.o.Findings(since)
 			v.Wrong = gravest(f.All)
 			if !f.At.IsZero() {
 				v.Examined = f.At.In(l.zone()).Format("15:04")
-			} else {
-				until = time.Now().Add(time.Second)
+			}
+			if f.At.Before(since) {
+				until = time.Now().Add(time.Second) // it is examined just now
 			}
 		}
 		v.Gateway = l.facts()

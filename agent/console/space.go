@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"time"
 
 	"roomgate/agent/device"
@@ -84,10 +85,7 @@ func (l *Look) space() (*site.Space, error) {
 
 func deviceCard(d *device.Device, now time.Time, zone *time.Location) DeviceCard {
 	c := DeviceCard{ID: d.ID, SpaceID: d.SpaceID, Type: d.Type, Name: typeWords[d.Type], Enabled: d.Live().Enabled}
-	for _, r := range d.Readings() {
-		if d.Type == drivers.TypeO3 && r.SubDevice == "" && !r.Offline() {
-			continue // it has no value of its own
-		}
+	for _, r := range told(d.Type, d.Readings()) {
 		c.Readings = append(c.Readings, proofOf(r, now))
 	}
 	description := d.Describe()
@@ -99,6 +97,18 @@ func deviceCard(d *device.Device, now time.Time, zone *time.Location) DeviceCard
 		c.Last, c.LastBad = receiptText(last, zone), last.Receipt.State == device.Failed || last.Receipt.State == device.Rejected
 	}
 	return c
+}
+
+// told are the readings of a device of which something is to be said: a hub has no value of
+// its own, and what is behind one that is gone is gone with it.
+func told(deviceType string, all []device.Reading) []device.Reading {
+	gone := slices.IndexFunc(all, func(r device.Reading) bool { return r.SubDevice == "" && r.Offline() })
+	return slices.DeleteFunc(slices.Clone(all), func(r device.Reading) bool {
+		if r.SubDevice == "" {
+			return deviceType == drivers.TypeO3 && !r.Offline()
+		}
+		return gone >= 0 && r.Offline() && r.Reason == all[gone].Reason
+	})
 }
 
 // proofOf is a reading with what says so, and how old that is.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,7 +96,7 @@ func gallery(t *testing.T) string {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		fmt.Fprintf(w, `{"key":"k","kind":"display","meeting_space_id":%q}`, r.PathValue("room"))
+		fmt.Fprintf(w, `{"key":%[1]q,"kind":"display","meeting_space_id":%[1]q}`, r.PathValue("room"))
 	})
 	mux.HandleFunc("GET /display/{room}/stream", func(w http.ResponseWriter, r *http.Request) {
 		f := NewFeed("b", Source[View]{Changed: func() <-chan struct{} { return nil }, Render: RenderDoor,
@@ -127,7 +128,7 @@ func gallery(t *testing.T) string {
 		body, err := somePanel(all[r.PathValue("room")], r.PathValue("deed"))
 		html(w, body, err)
 	})
-	mux.HandleFunc("POST /edge/heartbeat", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"orders":[]}`) })
+	mux.HandleFunc("POST /edge/heartbeat", ordered())
 	mux.HandleFunc("GET /web/{file}", func(w http.ResponseWriter, r *http.Request) {
 		a, ok := FindAsset(r.PathValue("file"))
 		if !ok {
@@ -141,6 +142,30 @@ func gallery(t *testing.T) string {
 	t.Cleanup(s.Close)
 	return s.URL
 }
+
+// ordered gives the page of the room named ordered one order with each beat, in turn, until it
+// says that it has done it.
+func ordered() http.HandlerFunc {
+	orders := []string{"off", "on", "brightness", "on"}
+	next := 0
+	var mu sync.Mutex
+	return func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		said, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(said), fmt.Sprintf(`{"id":%d}`, next+1)) {
+			next++
+		}
+		if r.Header.Get("X-API-Key") != "ordered" || next == len(orders) {
+			_, _ = io.WriteString(w, `{"orders":[]}`)
+			return
+		}
+		fmt.Fprintf(w, `{"orders":[{"id":%d,"action":%q,"text":"40"}]}`, next+1, orders[next])
+	}
+}
+
+// TestOrdersOfAPage: a page without a backlight of its own goes dark and bright as it is told.
+func TestOrdersOfAPage(t *testing.T) { browse(t, "orders.js", gallery(t)) }
 
 // flicker sends fifty thousand frames, as fast as they are read.
 func flicker(w http.ResponseWriter, all map[string]View) {

@@ -16,5 +16,5 @@ func TestConsoleInABrowser(t *testing.T) {
 	if link == nil {
 		t.Fatalf("no link to the console in %s", d.printed(t))
 	}
-	live(t, d, "console.js", "ROOM="+demoAurora, "OTHER="+demoBorealis, "CODE="+link[1])
+	live(t, d, "console.js", "ROOM="+demoAurora, "OTHER="+demoBorealis, "CODE="+link[1], "DEMO="+d.dir)
 }

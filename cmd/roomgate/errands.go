@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"time"
 
 	"roomgate/agent"
@@ -29,7 +28,6 @@ func (g errands) seal(ctx context.Context, f *os.File, passphrase string, told f
 	if err != nil {
 		return fmt.Errorf("the configuration cannot be read: %w", err)
 	}
-	defer debug.FreeOSMemory() // a passphrase takes much of it for a moment
 	_, err = backup.WriteSealed(ctx, f, backup.Sealing{Passphrase: passphrase, Factor: workFactor, Schema: agent.Schema, Told: told,
 		Write: func(ctx context.Context, w io.Writer) error {
 			return g.agent.Backup(ctx, w, c, told("copying the database"))

@@ -17,6 +17,8 @@ import (
 const (
 	// examineEvery is how old what the doctor has found may be while somebody looks.
 	examineEvery = 2 * time.Minute
+	// examineLeast is for how long the doctor rests in any case, however often devices go and come.
+	examineLeast = 5 * time.Second
 	// examineTime bounds an examination.
 	examineTime = 30 * time.Second
 )
@@ -38,10 +40,11 @@ func newExaminer(g *gateway) *examiner {
 	return x
 }
 
-// findings are the last ones. Older ones are on the way to be replaced.
-func (x *examiner) findings() console.Findings {
+// findings are the last ones. Those that are old, or from before a time, are on the way to be
+// replaced.
+func (x *examiner) findings(since time.Time) console.Findings {
 	f := x.last.Load()
-	if f == nil || time.Since(f.At) > examineEvery {
+	if f == nil || time.Since(f.At) > examineEvery || f.At.Before(since) && time.Since(f.At) > examineLeast {
 		select {
 		case x.wanted <- struct{}{}:
 		default: // it is wanted already

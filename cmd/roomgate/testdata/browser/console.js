@@ -138,6 +138,51 @@ async function follow(page) {
 	if (kinds.join() !== 'commandCompleted') { wrong('the filter shows', kinds); }
 }
 
+// sim moves the simulated world of the demo, and returns what it says.
+function sim(...what) {
+	const { status, stdout, stderr } = require('child_process').spawnSync('roomgate', ['sim', ...what], { encoding: 'utf8', env: Object.assign({}, process.env, { TMPDIR: process.env.DEMO, XDG_RUNTIME_DIR: '' }) });
+	if (status !== 0) { wrong('sim', what, stderr); }
+	return stdout;
+}
+
+// fail unplugs a hub: the building at a glance and its room say so, and what to do.
+async function fail(page, size) {
+	sim('aurora', 'o3-sensor', 'unplug');
+	await at(page, '/console');
+	await page.waitForFunction(() => /Room sensor: offline/.test(document.querySelector('#spaces').textContent), null, { timeout: 60000 });
+	await page.waitForFunction(() => /o3-sensor/.test(document.querySelector('#wrong').textContent), null, { timeout: 30000 });
+	await pictured(page, size, 'failure', true);
+	await at(page, '/console/space?id=' + ROOM);
+	await page.waitForFunction(() => /Room sensor\s*offline/.test(document.querySelector('#devices').textContent));
+	await pictured(page, size, 'failure-space', true);
+	sim('aurora', 'o3-sensor', 'plug');
+	await page.waitForFunction(() => !/Room sensor\s*offline/.test(document.querySelector('#devices').textContent), null, { timeout: 60000 });
+}
+
+// byMail signs a member in by a code from an e-mail: what he may not, he is not shown.
+async function byMail(page, size) {
+	await page.goto(base + '/console');
+	await page.waitForSelector('#signin', { state: 'visible' });
+	const before = sim('letters').length;
+	await page.fill('#email', 'member@demo.example');
+	await page.click('#by-mail button');
+	await page.waitForSelector('#otp', { state: 'visible' });
+	let otp = null;
+	for (let i = 0; i < 100 && !otp; i++) { await page.waitForTimeout(100); const all = sim('letters'); otp = all.length > before ? /member@demo\.example .* (\d{6})\s*$/.exec(all) : null; }
+	await page.fill('#otp', otp[1]);
+	await page.click('#by-otp .main');
+	await inside(page);
+	const nav = await text(page, '#nav');
+	if (/Manage/.test(nav) || !/Events/.test(nav) || (await text(page, '#parts')).includes('Outbox')) { wrong('a member is shown', nav); }
+	await pictured(page, size, 'member', true);
+	await at(page, '/console/space?id=' + ROOM);
+	if (await page.$('#control-aurora-light') || !await page.$('#book')) { wrong('a member commands devices, or books nothing'); }
+	await page.goto(base + '/console/keys');
+	await page.waitForSelector('#none', { state: 'visible' });
+	await page.click('#out');
+	await page.waitForSelector('#signin', { state: 'visible' });
+}
+
 async function prove(page, size) {
 	await at(page, '/console/accept?id=' + OTHER);
 	await page.click('#find-light');
@@ -181,6 +226,7 @@ async function prove(page, size) {
 		await book(page, size);
 		await follow(page);
 		await pictured(page, size, 'events', true);
+		await fail(page, size);
 		await prove(page, size);
 		if ((await context.cookies()).length) { wrong('there are cookies'); }
 		const token = await page.evaluate(() => sessionStorage.getItem('roomgate-console'));
@@ -188,6 +234,7 @@ async function prove(page, size) {
 		await page.waitForSelector('#signin', { state: 'visible' });
 		await page.waitForFunction(async (t) => (await fetch('/console/stream/overview', { headers: { Authorization: 'Bearer ' + t } })).status === 401, token, { timeout: 20000 });
 		if (await page.evaluate(() => sessionStorage.length)) { wrong('the session stays'); }
+		await byMail(page, size);
 		// A phone at the door is led to its room.
 		await page.evaluate((room) => localStorage.setItem('roomgate-door-' + room, JSON.stringify({ key: 'k', kind: 'phone', meeting_space_id: room })), ROOM);
 		await page.goto(base + '/');
