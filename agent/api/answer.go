@@ -43,14 +43,10 @@ func (c *call) answer(status int, contentType []string, body []byte) error {
 // enter takes a place for a request; nil: there is none. An organization has no more for having many keys and users: all of
 // them share one part, by credential. Anybody else counts by his credential, and then by his network, and who has none by that alone.
 func (c *call) enter(places *guest.Places, out func()) *guest.Place {
-	credential := ""
-	if c.who.ID != "" {
-		credential = c.who.via + " " + c.who.Kind + " " + c.who.ID
-	}
 	if c.who.OrganizationID != "" {
-		return places.EnterPart("organization "+c.who.OrganizationID, credential, out)
+		return places.EnterPart(c.holder(), c.credential(), out)
 	}
-	return places.EnterKnown(credential, clientAddress(c.r), out)
+	return places.EnterKnown(c.holder(), clientAddress(c.r), out)
 }
 
 // writing is an answer that waits for its reader.

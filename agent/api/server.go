@@ -59,7 +59,7 @@ type Server struct {
 	visibility visibility
 	streams    streams
 	pictures   *semaphore.Weighted // one is unpacked at a time
-	bodies     *semaphore.Weighted // bytes of large requests that are being read
+	bodies     *bodies             // of large requests that are being read
 	answers    guest.Places        // large answers that are being read
 	counts     counts
 	limiters   *limiters
@@ -73,10 +73,6 @@ type pages struct {
 	doors   *doors // of the rooms
 	console *console.Console
 }
-
-// maxBodies bounds what all requests together have sent so far beyond keptBody of
-// each, in bytes.
-const maxBodies = 24 << 20
 
 // New returns a server of o.Agent.
 func New(o Options) *Server {
@@ -100,7 +96,7 @@ func New(o Options) *Server {
 		orgPaces:   paces{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg},
 		pages:      pages{newDoors(o.Agent), newConsole(o)},
 		pictures:   semaphore.NewWeighted(1),
-		bodies:     semaphore.NewWeighted(maxBodies),
+		bodies:     &bodies{},
 		answers:    guest.Places{Most: maxAnswers},
 	}
 	s.network = newDoor(s, routes(), false)
