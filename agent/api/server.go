@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"golang.org/x/sync/semaphore"
-
 	"roomgate/agent"
 	"roomgate/agent/console"
 	"roomgate/agent/problem"
@@ -58,7 +56,7 @@ type Server struct {
 	entrance   entrance
 	visibility visibility
 	streams    streams
-	pictures   *semaphore.Weighted // one is unpacked at a time
+	pictures   guest.Turns[string] // one is unpacked at a time
 	bodies     *bodies             // of large requests that are being read
 	answers    guest.Places        // large answers that are being read
 	counts     counts
@@ -95,7 +93,7 @@ func New(o Options) *Server {
 		paces:      paces{Burst: paceBurst, Every: paceStep},
 		orgPaces:   paces{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg},
 		pages:      pages{newDoors(o.Agent), newConsole(o)},
-		pictures:   semaphore.NewWeighted(1),
+		pictures:   guest.Turns[string]{Most: 1},
 		bodies:     &bodies{},
 		answers:    guest.Places{Most: maxAnswers},
 	}
