@@ -49,14 +49,14 @@ func (b *bodies) give(of string, bytes int64) {
 
 // holder is as whom a request counts where places and bytes are shared: all credentials of an organization as one,
 // anybody else by his credential; empty: it has shown none.
-func (c *call) holder() string {
+func holder(c *call) string {
 	switch {
 	case c.who.OrganizationID != "":
 		return "organization " + c.who.OrganizationID
 	case c.who.ID != "":
-		return c.credential()
+		return credential(c)
 	}
 	return ""
 }
 
-func (c *call) credential() string { return c.who.via + " " + c.who.Kind + " " + c.who.ID }
+func credential(c *call) string { return c.who.via + " " + c.who.Kind + " " + c.who.ID }

@@ -59,7 +59,7 @@ func newCall(w http.ResponseWriter, r *http.Request) *call {
 
 func (c *call) release() {
 	if c.held > 0 {
-		c.bodies.give(c.holder(), c.held)
+		c.bodies.give(holder(c), c.held)
 	}
 	body := c.body[:0]
 	if cap(body) > keptBody {
@@ -186,7 +186,7 @@ func (c *call) received() error {
 func (c *call) grow(limit int) error {
 	size := min(max(2*cap(c.body), leastBody), limit+1)
 	if more := int64(size - max(cap(c.body), keptBody)); more > 0 && c.bodies != nil {
-		if !c.bodies.take(c.holder(), more) {
+		if !c.bodies.take(holder(c), more) {
 			c.w.Header().Set("Connection", "close") // instead of reading on
 			c.w.Header().Set("Retry-After", "1")
 			return &problem.Error{Code: problem.Unavailable, Message: "too many large requests are just being read: try again in a second"}

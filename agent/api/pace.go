@@ -11,7 +11,14 @@ import (
 // paces slow down who changes something without a pause: each change is written to the card
 // and told to the cloud, and what others command is told after it. Of one credential so many
 // come at once, and then one in every step; who asks one after the other only waits.
-type paces = guest.Tries[string]
+type paces struct {
+	credentials   guest.Tries[string]
+	organizations guest.Tries[string] // of all their credentials
+}
+
+func newPaces() paces {
+	return paces{guest.Tries[string]{Burst: paceBurst, Every: paceStep}, guest.Tries[string]{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg}}
+}
 
 const (
 	// paceBurst is how many changes of one credential come at once.
@@ -31,12 +38,12 @@ func (s *Server) pace(c *call, changes int) error {
 		return nil
 	}
 	longest := longestPace + time.Duration(changes-1)*paceStep // its own changes do not refuse it
-	wait, ok := s.paces.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
+	wait, ok := s.paces.credentials.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
 	if !ok {
 		return problem.TooOften("this credential changes too much at one time", wait)
 	}
 	if of := c.who.OrganizationID; of != "" {
-		all, ok := s.orgPaces.Wait(of, changes, longest, time.Now())
+		all, ok := s.paces.organizations.Wait(of, changes, longest, time.Now())
 		if !ok {
 			return problem.TooOften("this organization changes too much at one time", all)
 		}

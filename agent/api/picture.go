@@ -142,7 +142,7 @@ func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), pictureWait)
 	defer cancel()
-	if !s.pictures.Take(ctx, c.holder()) {
+	if !s.pictures.Take(ctx, holder(c)) {
 		c.w.Header().Set("Retry-After", "1")
 		return nil, &problem.Error{Code: problem.Unavailable, Message: "other pictures are just being read: try again in a second"}
 	}

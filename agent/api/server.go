@@ -62,7 +62,6 @@ type Server struct {
 	counts     counts
 	limiters   *limiters
 	paces      paces
-	orgPaces   paces // of all credentials of an organization
 	pages
 }
 
@@ -90,8 +89,7 @@ func New(o Options) *Server {
 		visibility: visibility{o.Agent},
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
 		limiters:   newLimiters(),
-		paces:      paces{Burst: paceBurst, Every: paceStep},
-		orgPaces:   paces{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg},
+		paces:      newPaces(),
 		pages:      pages{newDoors(o.Agent), newConsole(o)},
 		pictures:   guest.Turns[string]{Most: 1},
 		bodies:     &bodies{},

@@ -92,7 +92,7 @@ func (e *Engine) doorRefusal(r rule.Rule, act rule.Action, late time.Duration) e
 
 // foreignRefusal says why a rule gives no command in a space: it is of another organization
 // than the rule, by now; nil: it may.
-func (e *Engine) foreignRefusal(r rule.Rule, spaceID string) error {
+func foreignRefusal(e *Engine, r rule.Rule, spaceID string) error {
 	if r.OrganizationID == "" || spaceID == "" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
 		c.ID, c.By = j.run.Actions[i].CommandID, j.rule.ID
-		err := cmp.Or(e.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), e.foreignRefusal(j.rule.Rule, where))
+		err := cmp.Or(e.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), foreignRefusal(e, j.rule.Rule, where))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}
