@@ -61,6 +61,7 @@ func siteOptions(a *Agent) site.Options {
 func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
 		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), Unsigned: a.signers.Unsigned,
+		Owner: ownerOf(a),
 		Door: func(spaceID string) (unlock.Door, error) {
 			s, err := a.Site.Space(spaceID)
 			if err != nil {

@@ -62,7 +62,8 @@ type Directory struct {
 	signing signing    // of tokens
 	ended   ended      // of them
 
-	asked, tried guest.Tries[netip.Prefix]
+	asked, tried guest.Tries[netip.Prefix] // by host, and by network
+	askedOf      guest.Tries[netip.Prefix] // as asked, of all hosts of a network
 	// Console has the codes for the console.
 	Console *ConsoleCodes
 	// Mails says whether one-time passwords can be sent.
@@ -76,9 +77,10 @@ func Open(ctx context.Context, o Options) (*Directory, error) {
 	given := o.SystemKey
 	o.SystemKey = "" // is needed once
 	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log,
-		asked: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
-		tried: guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
-		Mails: o.Mail != nil}
+		asked:   guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
+		tried:   guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},
+		askedOf: guest.Tries[netip.Prefix]{Burst: hostsOfNetwork * perNetwork.Burst, Every: perNetwork.Every / hostsOfNetwork},
+		Mails:   o.Mail != nil}
 	d.keyring.db, d.keyring.moment, d.keyring.log = o.DB, o.Moment, o.Log
 	d.signing.options, d.signing.signOut = o, d.changed.Wake
 	d.Console = newConsoleCodes(o, &d.signing)

@@ -176,3 +176,38 @@ func TestRowsWhoseAgeIsUnknown(t *testing.T) {
 		})
 	})
 }
+
+// TestOneHostOfANetworkKeepsNobodyFromSigningIn: a host of a /64 asks without end. Its neighbour, who has never signed in
+// there, gets his code; and all hosts of a /64 together have a bound.
+func TestOneHostOfANetworkKeepsNobodyFromSigningIn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{})
+		defer r.Close()
+		host := func(i int) netip.Prefix {
+			return netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 14: byte(i >> 8), 15: byte(i)}), 128)
+		}
+		sent := 0
+		ask := func(email string, from netip.Prefix) error {
+			err := r.RequestOTP(t.Context(), email, from)
+			if err == nil {
+				sent++
+			}
+			return err
+		}
+		for i := range 100 {
+			_ = ask(fmt.Sprintf("made%d@example.com", i), host(1))
+		}
+		if sent != perNetwork.Burst {
+			t.Errorf("a host asked for %d codes, want %d", sent, perNetwork.Burst)
+		}
+		if err := ask("ada@example.com", host(2)); err != nil {
+			t.Errorf("a neighbour: %v", err)
+		}
+		for i := range 1000 {
+			_ = ask(fmt.Sprintf("more%d@example.com", i), host(3+i))
+		}
+		if most := hostsOfNetwork * perNetwork.Burst; sent != most {
+			t.Errorf("a network asked for %d codes, want %d", sent, most)
+		}
+	})
+}

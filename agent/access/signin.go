@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/problem"
+	"roomgate/cloud/guest"
 	"roomgate/store"
 )
 
@@ -17,10 +18,14 @@ import (
 // asked for, and wrong ones. Many people may be behind one.
 var perNetwork = auth.Rate{Burst: 20, Every: 30 * time.Second}
 
+// hostsOfNetwork is how many hosts of an IPv6 network may ask for as many: all of it have a bound, and one of them does
+// not keep the others out.
+const hostsOfNetwork = 8
+
 // RequestOTP sends a one-time password to a user's address. Nothing tells
 // whether the address is a user's: the same is written for a stranger, also
-// his letter, which is thrown away when its turn comes.
-func (d *Directory) RequestOTP(ctx context.Context, email string, from netip.Prefix) error {
+// his letter, which is thrown away when its turn comes. host is from where it is asked for, one address.
+func (d *Directory) RequestOTP(ctx context.Context, email string, host netip.Prefix) error {
 	address, err := auth.ParseEmail(email)
 	if err != nil {
 		return problem.New(problem.Invalid, "email", "%v", err)
@@ -28,8 +33,12 @@ func (d *Directory) RequestOTP(ctx context.Context, email string, from netip.Pre
 	if d.options.Mail == nil {
 		return problem.New(problem.Unavailable, "", "this gateway has no mail relay, so nobody can sign in by e-mail: set smtp.url")
 	}
+	from := guest.Network(host.Addr())
 	now, p := d.moment(), d.pair(address, from)
-	wait, left := d.asked.Take(from, time.Now())
+	wait, left := d.asked.Take(host, time.Now())
+	if left {
+		wait, left = d.askedOf.Take(from, time.Now())
+	}
 	code := auth.NewCode()
 	letter := codeLetter(d.options.Title, p.id, address, code)
 	if d.users.Load().signsIn(address, "") == nil {

@@ -28,7 +28,7 @@ func (c *call) answer(status int, contentType []string, body []byte) error {
 		return nil
 	}
 	w := &writing{control: http.NewResponseController(c.w)}
-	place := c.enter(c.answers, w.cut)
+	place := enter(c, c.answers, w.cut)
 	if place == nil {
 		c.w.Header().Set("Retry-After", "1")
 		return &problem.Error{Code: problem.Busy, Message: "too many of your answers are unread: read them, then ask again"}
@@ -42,15 +42,11 @@ func (c *call) answer(status int, contentType []string, body []byte) error {
 
 // enter takes a place for a request; nil: there is none. An organization has no more for having many keys and users: all of
 // them share one part, by credential. Anybody else counts by his credential, and then by his network, and who has none by that alone.
-func (c *call) enter(places *guest.Places, out func()) *guest.Place {
-	credential := ""
-	if c.who.ID != "" {
-		credential = c.who.via + " " + c.who.Kind + " " + c.who.ID
-	}
+func enter(c *call, places *guest.Places, out func()) *guest.Place {
 	if c.who.OrganizationID != "" {
-		return places.EnterPart("organization "+c.who.OrganizationID, credential, out)
+		return places.EnterPart(holder(c), credential(c), out)
 	}
-	return places.EnterKnown(credential, clientAddress(c.r), out)
+	return places.EnterKnown(holder(c), clientAddress(c.r), out)
 }
 
 // writing is an answer that waits for its reader.

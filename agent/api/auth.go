@@ -225,6 +225,13 @@ func unauthorized(field, message string) error {
 // IPv6 its /64, of which one host has all.
 func clientAddress(r *http.Request) netip.Prefix { return guest.ParseNetwork(r.RemoteAddr) }
 
+// clientHost is the address alone of who asks, also for IPv6.
+func clientHost(r *http.Request) netip.Prefix {
+	at, _ := netip.ParseAddrPort(r.RemoteAddr) // none by the control socket
+	address := at.Addr().Unmap().WithZone("")
+	return netip.PrefixFrom(address, address.BitLen())
+}
+
 // remoteAddress is from where a request came, without the port; empty: from this machine
 // by the control socket.
 func remoteAddress(r *http.Request) string {

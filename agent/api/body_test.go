@@ -2,14 +2,14 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"golang.org/x/sync/semaphore"
-
+	"roomgate/agent/access"
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
 )
@@ -18,11 +18,11 @@ import (
 // memory together.
 func TestManyLargeBodies(t *testing.T) {
 	const senders = 30
-	bodies := semaphore.NewWeighted(maxBodies)
+	bodies := &bodies{}
 	var open []*call
 	refused, room := 0, 0
-	for range senders {
-		c := &call{w: httptest.NewRecorder(), bodies: bodies, body: make([]byte, 0, 1<<10),
+	for i := range senders {
+		c := &call{w: httptest.NewRecorder(), bodies: bodies, who: principal{access.Principal{ID: fmt.Sprint(i)}, device.ViaHTTP}, body: make([]byte, 0, 1<<10),
 			// All but the end of a picture, and then the line is cut.
 			r: &http.Request{Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
 		open = append(open, c)
@@ -40,7 +40,7 @@ func TestManyLargeBodies(t *testing.T) {
 	for _, c := range open {
 		c.release()
 	}
-	if !bodies.TryAcquire(maxBodies) {
+	if bodies.all != 0 || len(bodies.of) != 0 {
 		t.Error("not all was given back")
 	}
 }
@@ -52,18 +52,21 @@ func (brokenLine) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // TestUsualRequestsNeedNoBudget: orders go on while large requests fill it.
 func TestUsualRequestsNeedNoBudget(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
-		if !b.server.bodies.TryAcquire(maxBodies) {
-			t.Fatal("somebody has some of it already")
+		for _, of := range []string{"ada", "bob"} {
+			if !b.server.bodies.take(of, maxBodiesOfOne) {
+				t.Fatal("somebody has some of it already")
+			}
 		}
 		got := b.ask("POST", "/meetingspace/"+borealis+"/screenshot", "Content-Type: image/png", string(make([]byte, 2*keptBody)))
 		checkProblem(t, "a large one", got, 503, "unavailable", "")
 		if got := b.ask("POST", "/devices/"+borealis+"/status", `{"device_type":"all"}`); got.StatusCode != 200 {
 			t.Errorf("a usual one: %d %s", got.StatusCode, got.body)
 		}
-		b.server.bodies.Release(maxBodies)
+		b.server.bodies.give("ada", maxBodiesOfOne)
+		b.server.bodies.give("bob", maxBodiesOfOne)
 		got = b.ask("POST", "/meetingspace/"+borealis+"/screenshot", "Content-Type: image/png", string(make([]byte, 2*keptBody)))
 		checkProblem(t, "a large one later", got, 415, "unsupported_media_type", "")
-		if !b.server.bodies.TryAcquire(maxBodies) {
+		if b.server.bodies.all != 0 {
 			t.Error("not all was given back")
 		}
 	})
@@ -122,4 +125,34 @@ func TestLengthTwice(t *testing.T) {
 			t.Errorf("%d answers: %s", n, answers)
 		}
 	})
+}
+
+// TestNobodySendsForAll: strangers, a credential and an organization with many keys send large bodies that do not end.
+// Somebody else sends his.
+func TestNobodySendsForAll(t *testing.T) {
+	for what, who := range map[string]func(i int) access.Principal{
+		"strangers":       func(int) access.Principal { return access.Principal{} },
+		"a credential":    func(int) access.Principal { return access.Principal{ID: "eve", Kind: access.KindSystem} },
+		"an organization": func(i int) access.Principal { return access.Principal{ID: fmt.Sprint(i), OrganizationID: auroraOrg} },
+	} {
+		all := &bodies{}
+		send := func(p access.Principal) error {
+			c := &call{w: httptest.NewRecorder(), bodies: all, who: principal{p, device.ViaHTTP},
+				r: &http.Request{Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
+			_, err := c.readBody(maxPicture, "image/png")
+			return err
+		}
+		refused := 0
+		for i := range 20 {
+			if device.AsError(send(who(i))).Code == problem.Unavailable {
+				refused++
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s: nothing was refused", what)
+		}
+		if err := device.AsError(send(access.Principal{ID: "display", Kind: "edge"})); err.Code == problem.Unavailable {
+			t.Errorf("after %s somebody else cannot send: %v", what, err)
+		}
+	}
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
-
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/cloud/guest"
@@ -37,12 +35,12 @@ type call struct {
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
 	body    []byte
-	limiter *limiter            // where it waits for its turn; nil: it waits for none
-	reading bool                // it changes nothing, and works once its body is there
-	working bool                // it has a turn
-	bodies  *semaphore.Weighted // of the server, in bytes
-	held    int64               // of them
-	answers *guest.Places       // of the server, large ones; nil: any number
+	limiter *limiter      // where it waits for its turn; nil: it waits for none
+	reading bool          // it changes nothing, and works once its body is there
+	working bool          // it has a turn
+	bodies  *bodies       // of the server
+	held    int64         // of them
+	answers *guest.Places // of the server, large ones; nil: any number
 
 	operation *endpoint
 	server    *Server
@@ -61,7 +59,7 @@ func newCall(w http.ResponseWriter, r *http.Request) *call {
 
 func (c *call) release() {
 	if c.held > 0 {
-		c.bodies.Release(c.held)
+		c.bodies.give(holder(c), c.held)
 	}
 	body := c.body[:0]
 	if cap(body) > keptBody {
@@ -188,7 +186,7 @@ func (c *call) received() error {
 func (c *call) grow(limit int) error {
 	size := min(max(2*cap(c.body), leastBody), limit+1)
 	if more := int64(size - max(cap(c.body), keptBody)); more > 0 && c.bodies != nil {
-		if !c.bodies.TryAcquire(more) {
+		if !c.bodies.take(holder(c), more) {
 			c.w.Header().Set("Connection", "close") // instead of reading on
 			c.w.Header().Set("Retry-After", "1")
 			return &problem.Error{Code: problem.Unavailable, Message: "too many large requests are just being read: try again in a second"}

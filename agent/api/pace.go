@@ -12,15 +12,12 @@ import (
 // and told to the cloud, and what others command is told after it. Of one credential so many
 // come at once, and then one in every step; who asks one after the other only waits.
 type paces struct {
-	credential   guest.Tries[string]
-	organization guest.Tries[string] // of all its credentials
+	credentials   guest.Tries[string]
+	organizations guest.Tries[string] // of all their credentials
 }
 
 func newPaces() paces {
-	return paces{
-		credential:   guest.Tries[string]{Burst: paceBurst, Every: paceStep},
-		organization: guest.Tries[string]{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg},
-	}
+	return paces{guest.Tries[string]{Burst: paceBurst, Every: paceStep}, guest.Tries[string]{Burst: paceOfOrg * paceBurst, Every: paceStep / paceOfOrg}}
 }
 
 const (
@@ -41,12 +38,12 @@ func (s *Server) pace(c *call, changes int) error {
 		return nil
 	}
 	longest := longestPace + time.Duration(changes-1)*paceStep // its own changes do not refuse it
-	wait, ok := s.paces.credential.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
+	wait, ok := s.paces.credentials.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
 	if !ok {
 		return problem.TooOften("this credential changes too much at one time", wait)
 	}
 	if of := c.who.OrganizationID; of != "" {
-		all, ok := s.paces.organization.Wait(of, changes, longest, time.Now())
+		all, ok := s.paces.organizations.Wait(of, changes, longest, time.Now())
 		if !ok {
 			return problem.TooOften("this organization changes too much at one time", all)
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"image"
 	"image/jpeg"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"roomgate/agent/problem"
 	"roomgate/drivers"
@@ -20,6 +22,8 @@ const (
 	// maxRepacked bounds a picture as it is kept: it is packed quickly, and
 	// somewhat larger than it came.
 	maxRepacked = 2 * maxPicture
+	// pictureWait is how long a picture waits for its turn.
+	pictureWait = 5 * time.Second
 	// jpegQuality is that of JPEG pictures as they are kept.
 	jpegQuality = 90
 )
@@ -123,7 +127,7 @@ func (s *Server) expects(space string, order int64) error {
 // what the caller calls it. It is unpacked and packed again, so that nothing is
 // kept but the picture: nothing hidden in it, before or behind it, that a viewer
 // might take for something else. That is done for one at a time, as it takes
-// the memory of a whole screen.
+// the memory of a whole screen, and who sends many waits for others.
 func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 	body, err := c.readBody(maxPicture, "image/png", "image/jpeg")
 	if err != nil {
@@ -136,11 +140,13 @@ func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 	case err != nil:
 		return nil, &problem.Error{Code: unsupportedType, Message: "the body is neither PNG nor JPEG"}
 	}
-	if !s.pictures.TryAcquire(1) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), pictureWait)
+	defer cancel()
+	if !s.pictures.Take(ctx, holder(c)) {
 		c.w.Header().Set("Retry-After", "1")
-		return nil, &problem.Error{Code: problem.Unavailable, Message: "another picture is just being read: try again in a second"}
+		return nil, &problem.Error{Code: problem.Unavailable, Message: "other pictures are just being read: try again in a second"}
 	}
-	defer s.pictures.Release(1)
+	defer s.pictures.Done()
 	return repack(body, size.ContentType)
 }
 

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"roomgate/agent/device"
 	"roomgate/drivers"
@@ -61,9 +63,20 @@ func TestScreenshotThatNobodyAskedFor(t *testing.T) {
 		cutOff := picture(t, 320, 200)
 		checkProblem(t, "damaged", b.ask("POST", path, "Content-Type: image/png", cutOff[:len(cutOff)/2]), 415, "unsupported_media_type", "")
 		checkProblem(t, "no display", b.ask("POST", "/meetingspace/"+aurora+"/screenshot", "Content-Type: image/png", cutOff), 404, "not_found", "device_type")
-		b.server.pictures.TryAcquire(1)
-		checkProblem(t, "two at once", b.ask("POST", path, "Content-Type: image/png", cutOff), 503, "unavailable", "")
-		b.server.pictures.Release(1)
+		if !b.server.pictures.Take(t.Context(), "eve") {
+			t.Fatal("a picture is being read")
+		}
+		go func() { // and again
+			if b.server.pictures.Take(t.Context(), "eve") {
+				b.server.pictures.Done()
+			}
+		}()
+		synctest.Wait()
+		checkProblem(t, "while another takes too long", b.ask("POST", path, "Content-Type: image/png", cutOff), 503, "unavailable", "")
+		go func() { time.Sleep(time.Second); b.server.pictures.Done() }()
+		if got := b.ask("POST", path, "Content-Type: image/png", picture(t, 320, 200)); got.StatusCode != 200 {
+			t.Errorf("after another: %d %s", got.StatusCode, got.body)
+		}
 		b.ask("POST", "/devices/borealis-display/disable")
 		checkProblem(t, "of a disabled display", b.ask("POST", path, "Content-Type: image/png", cutOff), 409, "not_now", "")
 	})

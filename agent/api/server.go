@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"roomgate/agent"
 	"roomgate/agent/console"
 	"roomgate/agent/problem"
@@ -60,8 +58,8 @@ type Server struct {
 	entrance   entrance
 	visibility visibility
 	streams    streams
-	pictures   *semaphore.Weighted // one is unpacked at a time
-	bodies     *semaphore.Weighted // bytes of large requests that are being read
+	pictures   guest.Turns[string] // one is unpacked at a time
+	bodies     *bodies             // of large requests that are being read
 	answers    guest.Places        // large answers that are being read
 	counts     counts
 	limiters   *limiters
@@ -74,10 +72,6 @@ type pages struct {
 	doors   *doors // of the rooms
 	console *console.Console
 }
-
-// maxBodies bounds what all requests together have sent so far beyond keptBody of
-// each, in bytes.
-const maxBodies = 24 << 20
 
 // New returns a server of o.Agent.
 func New(o Options) *Server {
@@ -99,8 +93,8 @@ func New(o Options) *Server {
 		limiters:   newLimiters(),
 		paces:      newPaces(),
 		pages:      pages{newDoors(o.Agent), newConsole(o)},
-		pictures:   semaphore.NewWeighted(1),
-		bodies:     semaphore.NewWeighted(maxBodies),
+		pictures:   guest.Turns[string]{Most: 1},
+		bodies:     &bodies{},
 		answers:    guest.Places{Most: maxAnswers},
 	}
 	s.network = newDoor(s, routes(), false)

@@ -25,7 +25,7 @@ func requestOTP(s *Server, c *call) error {
 	if err := c.decode(member{"email", true, &email}); err != nil {
 		return err
 	}
-	if err := s.agent.Access.RequestOTP(c.r.Context(), email, clientAddress(c.r)); err != nil {
+	if err := s.agent.Access.RequestOTP(c.r.Context(), email, clientHost(c.r)); err != nil {
 		return err
 	}
 	if c.v2 {

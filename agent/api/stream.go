@@ -93,7 +93,7 @@ func (s *streams) resume(c *call, f *follow) (foreign bool, err error) {
 // for another credential the request is over.
 func (s *streams) enter(c *call) *guest.Place {
 	ctx, cancel := context.WithCancel(c.r.Context())
-	place := c.enter(&s.waiters, cancel)
+	place := enter(c, &s.waiters, cancel)
 	if place == nil {
 		cancel()
 		return nil

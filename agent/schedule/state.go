@@ -109,10 +109,10 @@ func (r *Room) hold(now time.Time) *booking.Hold {
 }
 
 // At is what the room is like at a moment: whose it is, and until when.
-func (r *Room) At(now time.Time) booking.SpaceState { return r.AtBy(now, r.bookings) }
+func (r *Room) At(now time.Time) booking.SpaceState { return AtBy(r, now, r.bookings) }
 
-// AtBy is At by other bookings than those of the room.
-func (r *Room) AtBy(now time.Time, bookings *booking.Schedule) booking.SpaceState {
+// AtBy is what a room is like by other bookings than its own.
+func AtBy(r *Room, now time.Time, bookings *booking.Schedule) booking.SpaceState {
 	t := r.terms.Load()
 	g := t.rules.StateAt(now, bookings, t.Holds)
 	if !t.enabled {

@@ -65,6 +65,8 @@ type storedCode struct {
 	Mark string `json:"mark"` // of the secret that it was made with
 	// Window is when its booking was to be as the code was set; zero: of none, or an earlier version did.
 	Window booking.Interval `json:"window,omitzero"`
+	// Of is whose the space was as the code was set in the building; empty: nobody's, or an earlier version did, or the cloud.
+	Of string `json:"of,omitempty"`
 }
 
 func (c *storedCode) key() string { return c.SpaceID + "/" + c.ID }

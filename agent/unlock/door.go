@@ -34,6 +34,7 @@ const (
 	codeUnsigned   = "its booking was moved without a signature"
 	codeDisabled   = "the meeting space is disabled"
 	codeForeign    = "made with another secret: set it again"
+	codeOfOthers   = "made while the meeting space was another organization's: set it again"
 	codeNotFit     = "the door cannot be opened now"
 	codeShortOrFar = "not 4 to 10 digits"
 )
@@ -55,10 +56,13 @@ func (u *Codes) State(c Code) string {
 // without a time and without a booking always does. What depends on the time
 // does not hold while the clock is not trusted: a clock that says anything
 // could make a code of last year valid.
+// One that was set for an organization holds as long as the space is its own.
 func (u *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 	switch {
 	case c.Mark != u.mark():
 		return codeForeign
+	case c.Of != "" && !u.isOwner(c.Of, c.SpaceID):
+		return codeOfOthers
 	case c.From.IsZero() && c.Until.IsZero() && c.BookingID == "":
 		return ""
 	case u.o.Clock.Trust() != clock.Trusted:
@@ -82,6 +86,11 @@ func (u *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 		return codeUnsigned
 	}
 	return ""
+}
+
+func (u *Codes) isOwner(organization, spaceID string) bool {
+	owner, err := u.o.Owner(spaceID)
+	return err == nil && owner == organization
 }
 
 // vouched says whether now is in the time that a booking had before somebody moved it whose word opens no door, or else

@@ -178,8 +178,15 @@ func TestWhenCodesHold(t *testing.T) {
 				r.t.Fatal(err)
 			}
 		}},
-		"in a disabled room": {book: true, at: "00:35", why: "disabled", play: func(r *rig, _ string) { r.hold(booking.Disabled) }},
-		"for maintenance":    {at: "00:35", play: func(r *rig, _ string) { r.hold(booking.Disabled) }},
+		"in a disabled room":   {book: true, at: "00:35", why: "disabled", play: func(r *rig, _ string) { r.hold(booking.Disabled) }},
+		"for maintenance":      {at: "00:35", play: func(r *rig, _ string) { r.hold(booking.Disabled) }},
+		"in a space of others": {at: "00:35", why: "another organization", play: func(r *rig, _ string) { r.owner.Store("other") }},
+		"in nobody's space":    {at: "00:35", why: "another organization", play: func(r *rig, _ string) { r.owner.Store(""); r.restart() }},
+		"in a space that came back": {at: "00:35", play: func(r *rig, _ string) {
+			r.owner.Store("other")
+			r.pass(time.Minute)
+			r.owner.Store("acme")
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,6 +76,7 @@ type rig struct {
 	bookings *schedule.Book
 	commands *device.Commands
 	stop     func()
+	owner    atomic.Value // of the space, by its id
 
 	mu       sync.Mutex
 	lock     *device.Device
@@ -109,6 +111,7 @@ func (r *rig) start() {
 // open opens the codes, and what they stand on.
 func (r *rig) open() {
 	r.t.Helper()
+	r.owner.CompareAndSwap(nil, "acme")
 	silent, started := slog.New(slog.DiscardHandler), time.Now()
 	keys, err := devicesecret.Open(r.dir, "", silent)
 	if err != nil {
@@ -131,6 +134,7 @@ func (r *rig) open() {
 	}
 	r.Codes, err = Open(r.t.Context(), Options{DB: r.db, Events: r.log, Clock: r.clock, Keys: keys, Commands: r.commands, Log: silent,
 		Unsigned: func() bool { return true },
+		Owner:    func(string) (string, error) { return r.owner.Load().(string), nil },
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: r.clock.Trust() == clock.Trusted}
 		},

@@ -129,6 +129,7 @@ func (u *Codes) newCode(door Door, all *codes, old *storedCode, r Request) (one 
 	}
 	one.Name, one.BookingID, one.From, one.Until, one.Updated = r.Name, r.BookingID, r.From, r.Until, now
 	one.Window = booking.Interval{}
+	one.Of, _ = u.o.Owner(door.spaceID()) // there is a door, so there is a space
 	if b, ok := door.Room.Bookings().Get(r.BookingID); ok {
 		one.Window = booking.Interval{Start: b.Start, End: b.End}
 	}

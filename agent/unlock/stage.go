@@ -144,5 +144,9 @@ func (m *managing) set(door Door, all *codes, w CodeSpec) (c change, err error) 
 		return c, problem.New(problem.Conflict, "name", "was made in the building: delete it there, or choose another")
 	}
 	one, _, err := m.codes.newCode(door, all, old, r)
-	return change{door, old, one}, err
+	if err != nil {
+		return c, err
+	}
+	one.Of = "" // the same message may give the space to another one
+	return change{door, old, one}, nil
 }

@@ -31,6 +31,8 @@ type Options struct {
 
 	// Unsigned says whether a word of the cloud that is not signed may open a door.
 	Unsigned func() bool
+	// Owner is the organization of a meeting space, empty: nobody's.
+	Owner func(spaceID string) (organizationID string, err error)
 	// Moment is now, by which wrong codes are counted.
 	Moment func() auth.Moment
 	// Door returns the door of a meeting space. It refuses a space that there is

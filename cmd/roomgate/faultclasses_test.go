@@ -114,6 +114,10 @@ var faults = []faultClass{
 		control{"drivers/picture.go", "case p.Width > MaxSide || p.Height > MaxSide || p.Memory > MaxUnpacked:", "case false:", "agent/api.TestPictureBombs"}},
 	{"an address inside, by a tenant's link", []string{"agent/outgoing.TestGuardJudgesTheAddress", "agent/outgoing.TestRebindingNameIsRefused"},
 		control{"agent/outgoing/guard.go", "if g.policy.Anywhere ||", "if true ||", "agent/outgoing.TestGuardJudgesTheAddress"}},
+	{"an unsigned word that a rule goes by", []string{"agent.TestNoRuleOpensADoorByAForgedCondition", "agent.TestNoRuleOpensADoorByAnUnsignedRule", "agent.TestNoRuleOpensADoorByADeviceThatTheCloudMoved"},
+		control{"agent/rule/engine/unsigned.go", "held && !e.o.Doubted(h.ID) {", "held || !held {", "agent.TestNoRuleOpensADoorByAForgedCondition"}},
+	{"a tenant with many keys", []string{"agent/api.TestOneTenantCannotTakeAllStreams", "agent/api.TestChangesOfOneTenantArePaced", "agent/api.TestNobodySendsForAll"},
+		control{"agent/api/bodies.go", "case c.who.OrganizationID != \"\":", "case false:", "agent/api.TestOneTenantCannotTakeAllStreams"}},
 	{"a release that nobody signed", []string{"agent/update.TestForgedReleaseIsNotStarted", "agent/update.TestProgramIsWhatWasVerified"},
 		control{"agent/update/program.go", "if err == nil && hex.EncodeToString", "if false && hex.EncodeToString", "agent/update.TestForgedReleaseIsNotStarted"}},
 }

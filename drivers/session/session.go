@@ -79,6 +79,8 @@ type Session struct {
 	o      Options
 	buses  drivers.Buses
 	client atomic.Pointer[mqtt.Client] // of the connection that is up, or nil
+	// joining is closed when the connection that is up is subscribed, or is not any more; nil: there is none like that.
+	joining atomic.Pointer[chan struct{}]
 }
 
 // New returns a session that does nothing before Run.
@@ -144,14 +146,38 @@ func (s *Session) once(ctx context.Context) (good bool) {
 	if !impatient() {
 		return false
 	}
+	joined := s.join()
 	s.o.Up() // before the subscription, whose first message may come at once
 	renew := func(ctx context.Context) error { return s.subscribe(ctx, c) }
-	if err = renew(up); err == nil {
+	err = renew(up)
+	if err == nil {
 		s.client.Store(&c)
+	}
+	joined()
+	if err == nil {
 		err = s.o.Tend(up, renew)
 		s.client.Store(nil)
 	}
 	return s.o.Down(err) // at once: the goodbye may take its time
+}
+
+// join lets who sends wait, until what it returns is called.
+func (s *Session) join() (joined func()) {
+	joining := make(chan struct{})
+	s.joining.Store(&joining)
+	return func() {
+		s.joining.Store(nil)
+		close(joining)
+	}
+}
+
+// connected is the connection that is subscribed. One that is about to be is waited for: its first message, which may
+// have come already, tells everybody that the device is there. nil: there is none.
+func (s *Session) connected(ctx context.Context) *mqtt.Client {
+	if joining := s.joining.Load(); joining != nil && s.client.Load() == nil {
+		Until(ctx, *joining, s.o.WriteTimeout)
+	}
+	return s.client.Load()
 }
 
 func (s *Session) connect(ctx context.Context, lost context.CancelCauseFunc) (mqtt.Client, error) {
@@ -247,7 +273,7 @@ func (s *Session) receive(_ mqtt.Client, m mqtt.Message) {
 // means that nothing certain is known about the last one; between two
 // connections it is drivers.ErrOffline, and nothing was sent.
 func (s *Session) Send(ctx context.Context, messages ...Message) error {
-	c := s.client.Load()
+	c := s.connected(ctx)
 	if c == nil {
 		return fmt.Errorf("%w: not connected", drivers.ErrOffline)
 	}

@@ -1,8 +1,17 @@
 package session
 
 import (
+	"context"
+	"errors"
+	"net"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"roomgate/drivers"
 )
 
 func TestBackoff(t *testing.T) {
@@ -20,5 +29,68 @@ func TestBackoff(t *testing.T) {
 		if len(seen) < 25 {
 			t.Errorf("after %d failures: only %d different waits of 50", failures, len(seen))
 		}
+	}
+}
+
+// line is a board with a broker at the other end of each connection.
+type line struct {
+	drivers.Buses
+	broker func(net.Conn)
+}
+
+func (l line) Dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	go l.broker(far)
+	return near, nil
+}
+
+// TestSendWaitsForASubscription: the first message comes before the subscription is answered. What is sent then is not
+// refused, unless the subscription is.
+func TestSendWaitsForASubscription(t *testing.T) {
+	for _, code := range []byte{0, subscribeRefused} {
+		synctest.Test(t, func(t *testing.T) {
+			got := make(chan string, 1)
+			broker := func(c net.Conn) {
+				defer c.Close()
+				for {
+					p, err := packets.ReadPacket(c)
+					if err != nil {
+						return
+					}
+					switch p := p.(type) {
+					case *packets.ConnectPacket:
+						_ = packets.NewControlPacket(packets.Connack).Write(c)
+					case *packets.SubscribePacket:
+						first, _ := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
+						first.TopicName = "hub/state"
+						_ = first.Write(c)
+						time.Sleep(time.Second)
+						answer, _ := packets.NewControlPacket(packets.Suback).(*packets.SubackPacket)
+						answer.MessageID, answer.ReturnCodes = p.MessageID, []byte{code}
+						_ = answer.Write(c)
+					case *packets.PublishPacket:
+						got <- p.TopicName
+					}
+				}
+			}
+			heard := make(chan struct{}, 1)
+			s := New(Options{Peer: "broker", ClientID: "c", Filters: []string{"hub/#"}, WriteTimeout: 5 * time.Second, Up: func() {},
+				Receive: func(string, []byte, bool) { heard <- struct{}{} },
+				Tend: func(ctx context.Context, _ func(context.Context) error) error {
+					<-ctx.Done()
+					return context.Cause(ctx)
+				},
+				Down: func(error) bool { return false }}, line{broker: broker})
+			ctx, cancel := context.WithCancel(t.Context())
+			var run sync.WaitGroup
+			run.Go(func() { s.Run(ctx) })
+			<-heard
+			err := s.Send(t.Context(), Message{Topic: "hub/open"})
+			if refused := code != 0; refused != errors.Is(err, drivers.ErrOffline) || !refused && (err != nil || <-got != "hub/open") {
+				t.Errorf("the broker answers %d: %v", code, err)
+			}
+			cancel()
+			run.Wait()
+		})
 	}
 }

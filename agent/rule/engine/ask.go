@@ -14,6 +14,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/rule"
+	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -270,7 +271,7 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 	case !held:
 		run.Outcome, run.Reason = rule.NotHeld, reason
 	default:
-		return e.conclude(v, h, e.doubt(h, t), run)
+		return e.conclude(v, h, doubt(e, h, t), run)
 	}
 	v.quiet = append(v.quiet, quietRun{h, run})
 	return nil
@@ -333,7 +334,7 @@ func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
 	if vouched {
 		bookings = bookings.Vouched()
 	}
-	g := s.AtBy(now, bookings)
+	g := schedule.AtBy(s.Room, now, bookings)
 	env.Space = rule.Space{ID: s.ID, Name: s.Name(), Status: string(g.Status)}
 	env.Local = rule.LocalAt(now.In(s.Rules().Zone))
 	env.Current, env.Next = bookingFor(g.Current, now), bookingFor(g.Next, now)

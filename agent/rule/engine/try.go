@@ -59,7 +59,7 @@ func (e *Engine) Try(id string, p Probe) (Trial, error) {
 	held, reason := e.holds(h, env)
 	out.Outcome, out.Reason = e.wouldBe(h, t, held, reason)
 	if held {
-		t = e.doubt(h, t)
+		t = doubt(e, h, t)
 	}
 	for _, act := range h.Actions {
 		out.Actions = append(out.Actions, e.tryAction(h.Rule, act, t))

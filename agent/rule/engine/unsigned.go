@@ -50,7 +50,7 @@ func doubted(e *Engine, chain []string, t *trigger, deviceType string, about boo
 // doubt is a trigger as a rule goes on with it whose condition holds: with the word of the
 // cloud in its chain if nobody has signed the rule, or if its condition would not hold by what
 // the building itself says.
-func (e *Engine) doubt(h *compiled, t *trigger) *trigger {
+func doubt(e *Engine, h *compiled, t *trigger) *trigger {
 	if e.o.Unsigned() || slices.Contains(t.chain, byCloud) {
 		return t
 	}
