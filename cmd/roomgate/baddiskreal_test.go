@@ -115,6 +115,10 @@ func TestPageDamagedBelowAGateway(t *testing.T) {
 	if aside, err := filepath.Glob(d.database() + ".damaged*"); err != nil || len(aside) != 1 {
 		t.Errorf("set aside: %q, %v", aside, err)
 	}
+	d.diagnosed("it was damaged and repaired")
+	if told := d.events("storeRepaired"); len(told) != 1 {
+		t.Errorf("the repair was told of %d times", len(told))
+	}
 	lost, doubled := d.lost()
 	if lost > len(on) {
 		t.Errorf("%d of %d bookings are lost, and %d were on the page", lost, len(d.acked), len(on))
