@@ -215,14 +215,15 @@ func (q Queue[T]) Before(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	items := make([]Item[T], 0, max(0, min(limit, 128)))
 	for _, part := range slices.Backward(q.parts(tx, b)) {
 		c := part.bucket.Cursor()
-		k, raw, err := layout.From(c, part.seed, layout.Key(seq))
+		from, _, err := layout.From(c, part.seed, layout.Key(seq))
 		if err != nil {
 			tx.damaged(q.wrap(seq, err))
 		}
-		if k == nil {
-			k, raw = layout.Last(c)
-		} else {
+		var k, raw []byte
+		if from != nil {
 			k, raw = c.Prev()
+		} else {
+			k, raw = layout.Last(c)
 		}
 		items = q.collect(tx, part.seed, k, raw, c.Prev, items, limit)
 	}

@@ -127,10 +127,10 @@ func (db *DB) scrub(ctx context.Context) time.Duration {
 	}
 	began := time.Now()
 	switch err := db.proof(ctx); {
-	case err == nil:
-		db.noteUnread(nil)
-	case ctx.Err() == nil:
+	case errors.Is(err, ErrDamaged):
 		db.doubt.raise(fmt.Errorf("the whole file was read: %w", err))
+	case ctx.Err() == nil:
+		db.noteUnread(err)
 	}
 	return max(scrubEvery, 20*time.Since(began))
 }

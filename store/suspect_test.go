@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"roomgate/store/disk"
 	"roomgate/store/pages"
 )
 
@@ -211,6 +212,35 @@ func TestDamageIsFoundThoughNobodyAsks(t *testing.T) {
 		overwrite(t, path, data)
 		time.Sleep(scrubEvery + time.Minute)
 		wantError(t, within(t, ended), ErrDamaged)
+		stop(t, db)
+	})
+}
+
+// TestWhatCannotBeReadIsToldThoughNobodyAsks: a disk that does not deliver the file is told of, until it does.
+func TestWhatCannotBeReadIsToldThoughNobodyAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := tempPath(t)
+		db, _, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		update(t, db, func(tx *Tx) error { return fillRecords(tx, 300) })
+		running(t, db)
+		away := path + ".away"
+		if err := errors.Join(os.Rename(path, away), os.Symlink("/proc/self/mem", path)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(scrubEvery + time.Second)
+		if c := db.Condition(); c.State != disk.Failing || !errors.Is(c.Err, ErrUnreadable) {
+			t.Errorf("not delivered: %+v", c)
+		}
+		if err := os.Rename(away, path); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(scrubEvery + time.Second)
+		if c := db.Condition(); c != (Condition{State: disk.Taking}) {
+			t.Errorf("delivered again: %+v", c)
+		}
 		stop(t, db)
 	})
 }

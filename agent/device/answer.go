@@ -18,13 +18,13 @@ import (
 // the log. An error means that nothing was stored: it has to come again. Each
 // refusal goes through Refuse, where the id is looked up first.
 func (b *Commands) Take(ctx context.Context, c Command) error {
-	p, _, err := b.accept(ctx, c)
+	p, fresh, err := b.accept(ctx, c)
 	refusal := AsError(err)
 	switch {
 	case err == nil && p.unstored():
 		return errUnstored // nor acknowledged
 	case err == nil:
-		return b.answerAgain(ctx, p)
+		return b.answerAgain(ctx, p, fresh)
 	case refusal.Code.Unstored():
 		return err // not stored, so not acknowledged as it is
 	}
@@ -37,9 +37,9 @@ var errUnstored = fmt.Errorf("the command is kept in memory only: %w", store.Err
 // unstored says that only memory knows of the command.
 func (p *Pending) unstored() bool { return p.kept != nil && !p.kept.durable }
 
-// answerAgain sends the receipt of a command that was finished before.
-func (b *Commands) answerAgain(ctx context.Context, p *Pending) error {
-	if !p.ended() {
+// answerAgain sends the receipt of a command that was finished before it came. A fresh one may be finished by now all the same.
+func (b *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) error {
+	if fresh || !p.ended() {
 		return nil // its receipts are on their way
 	}
 	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {

@@ -175,3 +175,22 @@ func TestCommandsAfterARepair(t *testing.T) {
 		}
 	})
 }
+
+// TestQuickCommandIsAnsweredOnce: a device may be done with a command before its message is.
+func TestQuickCommandIsAnsweredOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := startRig(t, rigOptions{})
+		r.wait(time.Second)
+		p, fresh, err := r.accept(t.Context(), Command{ID: "quick", Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn, Via: ViaMQTT})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.wait(time.Second)
+		if err := r.answerAgain(t.Context(), p, fresh); err != nil {
+			t.Error(err)
+		}
+		if got := states(r.receipts("quick")); !slices.Equal(got, []State{Accepted, Done}) {
+			t.Errorf("answered %q", got)
+		}
+	})
+}

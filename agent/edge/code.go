@@ -71,7 +71,7 @@ func (e *Devices) prune(also func(openCode) bool) {
 	e.codes = slices.DeleteFunc(e.codes, func(c openCode) bool { return c.over(now) || also(c) })
 }
 
-// use takes a code out, which nobody else can use then, unless it lasts.
+// use takes a code out, which nobody else can use then, unless it lasts. One of a space that is gone is none.
 func (e *Devices) use(hash string) (c openCode, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,8 +81,11 @@ func (e *Devices) use(hash string) (c openCode, ok bool) {
 		}
 		return x.hash == hash && !x.until.IsZero()
 	})
-	if ok && c.phone {
+	switch {
+	case ok && c.phone:
 		_, ok = e.letsIn(c.spaceID, c.by)
+	case ok:
+		ok = e.o.Space(c.spaceID) == nil
 	}
 	return c, ok && !c.over(time.Now())
 }

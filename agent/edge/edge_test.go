@@ -105,6 +105,19 @@ func TestCodes(t *testing.T) {
 	})
 }
 
+// TestCodeOfASpaceThatGoes lets nobody in who would have a place once a space of that id is set up again.
+func TestCodeOfASpaceThatGoes(t *testing.T) {
+	inTime(t, func(r *rig) {
+		code := r.code(room)
+		r.gone = room
+		_, _, err := r.Register(t.Context(), code, Device{Kind: Display, Serial: "A1"}, here)
+		r.refused("gone", err, problem.Forbidden, "claim_code")
+		if all := r.List(); len(all) != 0 {
+			t.Errorf("registered: %+v", all)
+		}
+	})
+}
+
 func TestWrongCodesAreLimited(t *testing.T) {
 	inTime(t, func(r *rig) {
 		code := r.code(room)

@@ -60,6 +60,7 @@ type rig struct {
 
 type rigOptions struct {
 	dir, yaml string
+	log       *slog.Logger // nil: nobody reads it
 	bench     devicetest.Bench
 }
 
@@ -92,6 +93,9 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	if o.dir == "" {
 		o.dir = t.TempDir()
 	}
+	if o.log == nil {
+		o.log = slog.New(slog.DiscardHandler)
+	}
 	r := &rig{t: t, o: o}
 	c, silent := r.parse(o.yaml), slog.New(slog.DiscardHandler)
 	keys, err := devicesecret.Open(o.dir, "", silent)
@@ -107,12 +111,12 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	events := eventlog.New(eventlog.Options{DB: db, Clock: time, Rows: c.Store.Events, Flush: c.Store.Flush, Log: silent})
 	commands := device.NewCommands(device.CommandsOptions{DB: db, Events: events, Clock: time, Log: silent, TTL: c.Cloud.CommandTTL,
 		Find: func(spaceID, deviceType string) (*device.Device, error) { return r.Device(spaceID, deviceType) }})
-	bookings := schedule.New(schedule.Options{DB: db, Events: events, Clock: time, Log: silent, Policy: c.Calendars.Policy(false),
+	bookings := schedule.New(schedule.Options{DB: db, Events: events, Clock: time, Log: o.log, Policy: c.Calendars.Policy(false),
 		Presence: func(id string) (schedule.Presence, bool) { return r.Site.Presence(id) },
 		Owner:    func(id string) (string, error) { return r.OrganizationOf(id) },
 		Notices:  func(*schedule.Room, []booking.Booking) eventlog.Stage { return eventlog.Stage{} },
 		Changed:  func(id string) { r.Site.Changed(id) }})
-	r.Site, err = Open(t.Context(), Options{DB: db, Events: events, Clock: time, Keys: keys, Log: silent, Config: c, Commands: commands, Bookings: bookings,
+	r.Site, err = Open(t.Context(), Options{DB: db, Events: events, Clock: time, Keys: keys, Log: o.log, Config: c, Commands: commands, Bookings: bookings,
 		Claimed: func() string { return r.claimed }, Entered: func(string, drivers.Secret) bool { return true }})
 	if err = errors.Join(err, commands.CloseInterrupted(t.Context()), bookings.NoteNewSpaces(t.Context())); err != nil {
 		t.Fatal(err)

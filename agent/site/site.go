@@ -51,8 +51,12 @@ type Site struct {
 // what was last known of them. It touches no hardware: that is Run's.
 func Open(_ context.Context, o Options) (*Site, error) {
 	s := &Site{o: o, turn: loop.NewTurn(), file: o.Config}
-	err := o.DB.View(func(tx *store.Tx) error {
-		s.loadOverrides(tx)
+	// Each has a transaction of its own, as that remembers a damaged row, and everybody would take it for his.
+	err := o.DB.View(func(tx *store.Tx) error { s.loadOverrides(tx); return nil })
+	if err != nil {
+		return nil, err
+	}
+	err = o.DB.View(func(tx *store.Tx) error {
 		spaces := s.layStored()
 		if err := o.Bookings.Load(tx, spaces); err != nil {
 			return err

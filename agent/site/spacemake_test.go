@@ -3,7 +3,9 @@ package site
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,4 +95,22 @@ func TestRoomUserStays(t *testing.T) {
 			t.Error("it stays when its device has gone")
 		}
 	})
+}
+
+// TestAnAdditionThatCannotBeRead is said to be that, and nothing else is.
+func TestAnAdditionThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	r := openRig(t, rigOptions{dir: dir})
+	err := r.Site.o.DB.Update(t.Context(), func(tx *store.Tx) error {
+		return store.NewTable[string]("additions").Put(tx, "space/x", "not an addition")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.stop()
+	var said bytes.Buffer
+	openRig(t, rigOptions{dir: dir, log: slog.New(slog.NewTextHandler(&said, nil))})
+	if text := said.String(); strings.Count(text, "cannot read") != 1 || !strings.Contains(text, "cannot read the additions") {
+		t.Errorf("it says\n%s", text)
+	}
 }

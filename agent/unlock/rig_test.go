@@ -80,6 +80,8 @@ type rig struct {
 
 	mu       sync.Mutex
 	lock     *device.Device
+	gone     bool           // the door is none of the building any more
+	asked    int            // how often it was looked for
 	replaced loop.Broadcast // the lock is another
 }
 
@@ -139,6 +141,11 @@ func (r *rig) open() {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: r.clock.Trust() == clock.Trusted}
 		},
 		Door: func(spaceID string) (Door, error) {
+			if r.mu.Lock(); r.gone {
+				spaceID = ""
+			}
+			r.asked++
+			r.mu.Unlock()
 			if spaceID != aurora {
 				return Door{}, problem.New(problem.NotFound, "meeting_space_id", "is a meeting space without a lock")
 			}

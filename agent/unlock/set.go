@@ -24,12 +24,12 @@ import (
 // the digits if they were made here: they are shown only now. It refuses a code
 // that the space cannot have beside the others.
 func (u *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
-	door, err := u.o.Door(spaceID)
+	u.turn.Lock()
+	defer u.turn.Unlock()
+	door, err := u.o.Door(spaceID) // as it is now: a change of the site may have held the turn
 	if err != nil {
 		return c, "", false, err
 	}
-	u.turn.Lock()
-	defer u.turn.Unlock()
 	if err := u.check(door, &r); err != nil {
 		return c, "", false, err
 	}
@@ -74,12 +74,12 @@ func (u *Codes) List(spaceID string) ([]Code, error) {
 
 // Delete ends a code at once, with who did it in the log.
 func (u *Codes) Delete(ctx context.Context, spaceID, id, by string) error {
+	u.turn.Lock()
+	defer u.turn.Unlock()
 	door, err := u.o.Door(spaceID)
 	if err != nil {
 		return err
 	}
-	u.turn.Lock()
-	defer u.turn.Unlock()
 	all := u.of(spaceID)
 	old := all.find(func(x *storedCode) bool { return x.ID == id })
 	if old == nil {

@@ -1,6 +1,7 @@
 package unlock
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -138,4 +139,41 @@ func TestManagedCodesEndWithTheirDoor(t *testing.T) {
 		r.refused("222222", "no such code")
 		r.opens("111111")
 	})
+}
+
+// TestCodeOfADoorThatGoes: a code that waits while the site changes is one of the door that there is then, and of none if it has
+// gone.
+func TestCodeOfADoorThatGoes(t *testing.T) {
+	for what, change := range map[string]func(r *rig, id string) error{
+		"set": func(r *rig, _ string) error {
+			_, _, _, err := r.Set(r.t.Context(), aurora, Request{Name: "late", Code: "333333"}, "somebody")
+			return err
+		},
+		"delete": func(r *rig, id string) error { return r.Delete(r.t.Context(), aurora, id, "somebody") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := startRig(t)
+			first := r.code(Request{Name: "first", Code: "111111"})
+			s, _, err := r.Stage(nil, nil, []Door{r.door()}, "cloud")
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := func() int { r.mu.Lock(); defer r.mu.Unlock(); return r.asked }
+			before, done := seen(), make(chan error, 1)
+			go func() { done <- change(r, first.ID) }()
+			for n := 0; n < 20_000 && seen() == before; n++ {
+				runtime.Gosched() // it waits for its turn
+			}
+			r.mu.Lock()
+			r.gone = true
+			r.mu.Unlock()
+			s.Release()
+			if err := <-done; problem.As(err) == nil || problem.As(err).Code != problem.NotFound {
+				t.Errorf("%s: %v, want that there is no such door", what, err)
+			}
+			if all := r.of(aurora).all; len(all) != 1 || all[0].ID != first.ID {
+				t.Errorf("%s: %d codes are stored", what, len(all))
+			}
+		})
+	}
 }

@@ -278,3 +278,20 @@ func bodyOf(t *testing.T, r *http.Request) string {
 	}
 	return string(text)
 }
+
+// events are the times of all events of a kind.
+func (d *badDisk) events(kind string) (times []string) {
+	d.t.Helper()
+	var page struct {
+		Events []struct {
+			At string `json:"timestamp"`
+		} `json:"events"`
+	}
+	if status, err := d.call(http.MethodGet, "/devices/events?event_type="+kind, nil, &page); err != nil || status != http.StatusOK {
+		d.t.Fatalf("the events: %d, %v", status, err)
+	}
+	for _, e := range page.Events {
+		times = append(times, e.At)
+	}
+	return times
+}

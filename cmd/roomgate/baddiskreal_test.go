@@ -92,7 +92,7 @@ func TestSectorThatCannotBeRead(t *testing.T) {
 
 // TestPageDamagedBelowAGateway: a page of the bookings becomes zeros. The gateway ends, and the next one has repaired all but that page.
 func TestPageDamagedBelowAGateway(t *testing.T) {
-	d := openBadDisk(t, t.TempDir(), special{arguments: []string{"--cloud", "mqtt://" + freeAddress(t)}}) // the one of the demo forgets the bookings at a restart
+	d := openBadDisk(t, t.TempDir(), special{})
 	d.book(60)
 	began, injected, titles := time.Now(), 0, 0
 	var on []string
@@ -115,6 +115,11 @@ func TestPageDamagedBelowAGateway(t *testing.T) {
 	if aside, err := filepath.Glob(d.database() + ".damaged*"); err != nil || len(aside) != 1 {
 		t.Errorf("set aside: %q, %v", aside, err)
 	}
+	d.diagnosed("it was damaged and repaired")
+	if told := d.events("storeRepaired"); len(told) != 1 {
+		t.Errorf("the repair was told of %d times", len(told))
+	}
+	d.staysUp(3 * time.Second) // the cloud of the demo, which has forgotten all, was asked for the bookings
 	lost, doubled := d.lost()
 	if lost > len(on) {
 		t.Errorf("%d of %d bookings are lost, and %d were on the page", lost, len(d.acked), len(on))

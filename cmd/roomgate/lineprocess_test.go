@@ -106,20 +106,3 @@ func TestBrokerOfAGatewayRestarts(t *testing.T) {
 	d.longest = took[len(took)-1]
 	d.intact(restarts)
 }
-
-// events are the times of all events of a kind.
-func (d *badDisk) events(kind string) (times []string) {
-	d.t.Helper()
-	var page struct {
-		Events []struct {
-			At string `json:"timestamp"`
-		} `json:"events"`
-	}
-	if status, err := d.call(http.MethodGet, "/devices/events?event_type="+kind, nil, &page); err != nil || status != http.StatusOK {
-		d.t.Fatalf("the events: %d, %v", status, err)
-	}
-	for _, e := range page.Events {
-		times = append(times, e.At)
-	}
-	return times
-}
