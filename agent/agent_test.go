@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,7 +16,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/device/devicetest"
-	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -156,23 +155,8 @@ func (r *rig) status(spaceID, deviceType, sub string) device.Record {
 	return got.Record
 }
 
-// told returns the events so far as "type device value".
-func (r *rig) told() []string {
-	r.t.Helper()
-	events, _, err := r.Events.Find(eventlog.Filter{Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	var out []string
-	for _, e := range events {
-		name := e.SubDevice
-		if name == "" {
-			name = e.DeviceType
-		}
-		out = append(out, strings.TrimSpace(e.Type+" "+name))
-	}
-	return out
-}
+// told returns the events so far as "kind device".
+func (r *rig) told() []string { return eventlogtest.Told(r.t, r.Events) }
 
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, f func(t *testing.T)) {

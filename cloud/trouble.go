@@ -101,7 +101,7 @@ func (t Trouble) Seen() string {
 	case CauseMisconfigured:
 		return "the log-in cannot be read"
 	}
-	return "what the far end says is no MQTT 3.1.1"
+	return "the far end does not speak MQTT 3.1.1"
 }
 
 // Fix is what to do about it; empty: nothing, or nobody knows.

@@ -38,7 +38,7 @@ func Accept(ctx context.Context, r Room, p Person, without []string) ([]DeviceRe
 		w := &walk{room: r, device: d, person: p,
 			report: DeviceReport{ID: d.ID, Type: d.Type, Driver: d.Driver, Steps: []Step{}}}
 		if slices.Contains(without, d.Type) {
-			w.add(Step{Name: "walk", Result: Skipped, Note: "left out by the one who walked"})
+			w.add(Step{Name: "walk", Result: Skipped, Note: "left out by the person who accepted the room"})
 		} else if err := w.run(ctx); err != nil {
 			return all, fmt.Errorf("%s: %w", d.Type, err)
 		}

@@ -133,7 +133,7 @@ func literalRoutes() []route {
 		{"DELETE", "/console/session", permitAny, endConsoleSession, "Sign out of the console"},
 		{"GET", "/console/stream/{section}", permitLook, consoleStream, "Follow what a page of the console shows"},
 		{"GET", "/console/panel/{panel}", permitLook, consolePanel, "Get a dialog of the console"},
-		{"POST", "/console/accept/{action}", permitSystem, consoleAccept, "Prove a meeting space from the console"},
+		{"POST", "/console/accept/{action}", permitSystem, consoleAccept, "Accept a meeting space from the console"},
 		{"GET", "/console/report/{meeting_space_id}", permitSystem, consoleReport, "Get the last acceptance report of a meeting space"},
 		{"POST", "/console/setup/{action}", permitSystem, consoleSetup, "Add a meeting space or a device from the console"},
 		{"POST", "/console/made/{file}", permitSystem, consoleMake, "Begin to make a backup or a support bundle from the console"},

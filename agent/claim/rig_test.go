@@ -16,6 +16,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
@@ -142,17 +143,7 @@ func (r *rig) wantLogin(what, want string) {
 }
 
 // told are the kinds of the events so far, oldest first.
-func (r *rig) told() (kinds []string) {
-	r.Helper()
-	all, _, err := r.o.Events.Find(eventlog.Filter{Limit: 100})
-	if err != nil {
-		r.Fatal(err)
-	}
-	for _, e := range all {
-		kinds = append(kinds, e.Type)
-	}
-	return kinds
-}
+func (r *rig) told() []string { return eventlogtest.Kinds(r, r.o.Events) }
 
 // inTime runs a test on a rig in virtual time.
 func inTime(t *testing.T, test func(r *rig)) {

@@ -63,7 +63,7 @@ type Gateway struct {
 	Name string `yaml:"name"`
 }
 
-// HTTP is the local door.
+// HTTP is the local interface.
 type HTTP struct {
 	Listen string  `yaml:"listen"` // host:port; the host may be empty
 	TLS    HTTPTLS `yaml:"tls"`
@@ -86,7 +86,7 @@ type TLS struct {
 // On says whether there is TLS.
 func (t TLS) On() bool { return t.Certificate != "" || t.Authority }
 
-// HTTPTLS is the TLS of the local door.
+// HTTPTLS is the TLS of the local interface.
 type HTTPTLS struct {
 	TLS `yaml:",inline"`
 	// Listen is host:port for HTTPS, beside HTTP at the other one; empty: HTTPS takes

@@ -10,7 +10,7 @@ import (
 
 var (
 	errStopped = errors.New("it was stopped before its end")
-	errEnded   = errors.New("it was stopped, as who has begun it is signed out now")
+	errEnded   = errors.New("it was stopped: the person who started it has signed out")
 )
 
 // during is ctx until who has begun something loses access: who is signed out commands no

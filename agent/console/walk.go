@@ -152,7 +152,7 @@ func (c *Console) Report(spaceID string) (acceptance.Report, error) {
 	defer c.walks.mu.Unlock()
 	r, ok := c.walks.reports[spaceID]
 	if !ok {
-		return r, problem.New(problem.NotFound, "id", "has no report since the gateway was started: walk the room first")
+		return r, problem.New(problem.NotFound, "id", "has no report since the gateway was started: accept the room first")
 	}
 	return r, nil
 }

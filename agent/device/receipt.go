@@ -50,7 +50,7 @@ func unproven(s drivers.Status, began time.Time) error {
 	case s.Err != nil:
 		return &fault{fmt.Errorf("%w: %w", drivers.ErrNotConfirmed, s.Err)}
 	case s.ObservedAt.Before(began):
-		return &fault{fmt.Errorf("%w: what it said of itself is older than the command", drivers.ErrNotConfirmed)}
+		return &fault{fmt.Errorf("%w: its last report is older than the command", drivers.ErrNotConfirmed)}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -215,22 +216,8 @@ func (r *rig) setDevice(id string, s Settings) Info {
 	return d.Info("")
 }
 
-// told returns the events so far as "type device".
-func (r *rig) told() (out []string) {
-	r.t.Helper()
-	events, _, err := r.events.Find(eventlog.Filter{Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, e := range events {
-		name := e.SubDevice
-		if name == "" {
-			name = e.DeviceType
-		}
-		out = append(out, strings.TrimSpace(e.Type+" "+name))
-	}
-	return out
-}
+// told returns the events so far as "kind device".
+func (r *rig) told() []string { return eventlogtest.Told(r.t, r.events) }
 
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, f func(t *testing.T)) {

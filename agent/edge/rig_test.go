@@ -13,6 +13,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -106,14 +107,4 @@ func (r *rig) refused(what string, err error, code problem.Code, field string) {
 }
 
 // told are the kinds of the events so far, oldest first.
-func (r *rig) told() (kinds []string) {
-	r.Helper()
-	all, _, err := r.o.Events.Find(eventlog.Filter{Limit: 1000})
-	if err != nil {
-		r.Fatal(err)
-	}
-	for _, e := range all {
-		kinds = append(kinds, e.Type)
-	}
-	return kinds
-}
+func (r *rig) told() []string { return eventlogtest.Kinds(r, r.o.Events) }

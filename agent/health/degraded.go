@@ -46,7 +46,7 @@ func (m *Monitor) Watch(ctx context.Context) error {
 		switch {
 		case d != nil && d.Storage != told:
 			told = d.Storage
-			m.o.Log.Error("the building runs degraded: what the disk does not take is refused, or kept in memory", "storage", d.Storage, "reason", d.Reason)
+			m.o.Log.Error("the building runs degraded: it refuses what the disk does not take, or keeps it in memory", "storage", d.Storage, "reason", d.Reason)
 			m.later(eventDegraded, map[string]any{"storage": d.Storage, "reason": d.Reason})
 		case d == nil && told != disks.Taking && now.Sub(good) >= recoveredFor:
 			m.o.Log.Info("the disk takes everything again", "was", told)

@@ -24,6 +24,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/store"
 )
 
@@ -210,17 +211,7 @@ func (r *rig) wait(d time.Duration) {
 }
 
 // told returns the kinds of events so far.
-func (r *rig) told() (kinds []string) {
-	r.t.Helper()
-	events, _, err := r.events.Find(eventlog.Filter{Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, e := range events {
-		kinds = append(kinds, e.Type)
-	}
-	return kinds
-}
+func (r *rig) told() []string { return eventlogtest.Kinds(r.t, r.events) }
 
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, f func(t *testing.T)) {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,6 +23,7 @@ import (
 	"roomgate/agent/device/devicetest"
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
@@ -185,22 +185,8 @@ func (r *rig) status(spaceID, deviceType, sub string) device.Record {
 	return got.Record
 }
 
-// told returns the events so far as "type device".
-func (r *rig) told() (out []string) {
-	r.t.Helper()
-	events, _, err := r.Site.o.Events.Find(eventlog.Filter{Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, e := range events {
-		name := e.SubDevice
-		if name == "" {
-			name = e.DeviceType
-		}
-		out = append(out, strings.TrimSpace(e.Type+" "+name))
-	}
-	return out
-}
+// told returns the events so far as "kind device".
+func (r *rig) told() []string { return eventlogtest.Told(r.t, r.Site.o.Events) }
 
 func (r *rig) refuses(what string, code problem.Code, field string, err error) {
 	r.t.Helper()

@@ -29,7 +29,7 @@ func (u Status) WriteMetrics(w io.Writer) {
 	if u.Fetch == nil {
 		u.Fetch = &Fetching{}
 	}
-	family("fetched_bytes", "What has arrived of the bundle that the cloud wants; 0: it wants none that is not here.")
+	family("fetched_bytes", "Bytes that have arrived of the bundle that the cloud wants; 0: it wants none that is not here.")
 	fmt.Fprintf(w, "roomgate_update_fetched_bytes %d\n", u.Fetch.Have)
 	family("fetch_failing", "1 while that bundle cannot be fetched.")
 	fmt.Fprintf(w, "roomgate_update_fetch_failing %d\n", number(u.Fetch.Problem != ""))

@@ -87,7 +87,7 @@ func (r *Releases) StepBack(knows int, step func(schema int) (aside string, err 
 	return r.change(func(s *State) error {
 		s.Back = 0
 		if aside != "" {
-			s.tell(News{Event: Back, Reason: "what was stored during the trial is in " + aside})
+			s.tell(News{Event: Back, Reason: "rows stored during the trial are in " + aside})
 		}
 		return nil
 	})

@@ -18,7 +18,7 @@ func noticeOf(w Webhook, pending int) Notice {
 	if w.State == Disabled {
 		text += "It gets no notifications until it is set to active again. If nobody needs it, delete it.\n"
 	} else {
-		text += "It is still tried, and is active again with the first success. What was given up\ncan be redelivered from the log of its deliveries.\n"
+		text += "It is still tried, and is active again with the first success. Deliveries that were\ngiven up can be sent again from its log.\n"
 	}
 	return Notice{w.OrganizationID, fmt.Sprintf("%s is %s", subject, w.State), text}
 }

@@ -36,7 +36,7 @@ The signed report is one HTML page with the pictures in it, and the same as
 JSON beside it. A device that failed is named in it, and ends this with 1.`
 
 func newAccept() *cobra.Command {
-	cmd := &cobra.Command{Use: "accept SPACE", Short: "prove a meeting space, and write the acceptance report", Long: acceptHelp,
+	cmd := &cobra.Command{Use: "accept SPACE", Short: "accept a meeting space, and write the report of it", Long: acceptHelp,
 		Example: "  roomgate device accept aurora --by 'A. Installer'\n  roomgate device accept aurora --yes --report /tmp",
 		Args:    cobra.ExactArgs(1), RunE: asking(accept)}
 	cmd.Flags().Bool("yes", false, "ask nobody: only what a machine can measure")

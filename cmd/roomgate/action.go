@@ -150,6 +150,18 @@ func (r receipt) show(cmd *cobra.Command) error {
 	})
 }
 
+// tell says what was done, or shows the receipt as JSON, and turns it into the exit code.
+func (r receipt) tell(cmd *cobra.Command, done string, args ...any) error {
+	if wantsJSON(cmd) {
+		if err := show.JSON(cmd.OutOrStdout(), r); err != nil {
+			return err
+		}
+	} else if r.State == "done" {
+		fmt.Fprintf(cmd.OutOrStdout(), done+"\n", args...)
+	}
+	return r.verdict()
+}
+
 // verdict turns the state into the exit code.
 func (r receipt) verdict() error {
 	reason := r.Reason

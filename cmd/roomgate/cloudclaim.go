@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 	"roomgate/drivers"
-
-	"roomgate/cmd/roomgate/show"
 )
 
 func newCloudClaim() *cobra.Command {
@@ -66,14 +63,7 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(cmd) {
-		if err := show.JSON(cmd.OutOrStdout(), got); err != nil {
-			return err
-		}
-	} else if got.State == "done" {
-		fmt.Fprintf(cmd.OutOrStdout(), "gateway %s belongs to %s\n", gateway, claim.Organization)
-	}
-	return got.verdict()
+	return got.tell(cmd, "gateway %s belongs to %s", gateway, claim.Organization)
 }
 
 // claimAsked is what the flags want the gateway to get.

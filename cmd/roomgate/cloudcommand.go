@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
-
-	"roomgate/cmd/roomgate/show"
 )
 
 func newCloudCommand() *cobra.Command {
@@ -147,12 +144,5 @@ func configureByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if wantsJSON(cmd) {
-		if err := show.JSON(cmd.OutOrStdout(), got); err != nil {
-			return err
-		}
-	} else if got.State == "done" {
-		fmt.Fprintf(cmd.OutOrStdout(), "gateway %s is configured by revision %d\n", gateway, c.Revision)
-	}
-	return got.verdict()
+	return got.tell(cmd, "gateway %s is configured by revision %d", gateway, c.Revision)
 }

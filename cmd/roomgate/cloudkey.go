@@ -152,9 +152,9 @@ func listCloudKeys(cmd *cobra.Command, args []string) error {
 	for _, id := range held.SigningKeys {
 		fmt.Fprintf(cmd.OutOrStdout(), "key %s\n", id)
 	}
-	words := "door orders signed: what opens a door needs a signature"
+	words := "door orders signed: a command that opens a door needs a signature"
 	if held.DoorOrders != "signed" {
-		words = "door orders unsigned: what opens a door needs no signature"
+		words = "door orders unsigned: a command that opens a door needs no signature"
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), words)
 	return err

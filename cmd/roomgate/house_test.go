@@ -144,7 +144,7 @@ var arrows = []arrow{
 	{from: []string{"agent/...", "cmd/...", "store/..."}, to: []string{"github.com/eclipse/paho.mqtt.golang", "github.com/mochi-mqtt/..."},
 		why: "sessions and brokers are cloud's and the O3's business: both are full of traps that are guarded once"},
 	{from: []string{"..."}, to: []string{"testing", "github.com/google/go-cmp/...", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/evanw/esbuild/..."},
-		but: []string{"agent/agenttest", "agent/goldentest", "cloud/backend/backendtest", "drivers/drivertest", "store/storetest"},
+		but: []string{"agent/agenttest", "agent/eventlog/eventlogtest", "agent/goldentest", "cloud/backend/backendtest", "drivers/drivertest", "store/storetest"},
 		why: "test machinery does not ship in the binary"},
 }
 

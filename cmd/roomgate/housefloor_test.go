@@ -21,7 +21,7 @@ var floors = [][]string{
 	// What nouns stand on.
 	{"eventlog", "config", "calendarlink", "standin", "mail", "web"},
 	// Nouns.
-	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper"},
+	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper", "eventlog/eventlogtest"},
 	// Nouns about other nouns.
 	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "doorsign"},
 	{"seed", "claim", "cloudcommand", "acceptance"},

@@ -26,7 +26,7 @@ const setupHelp = `Looks at what this board has, asks what it cannot know, shows
 change in the configuration, writes it, and lets the doctor examine the result.
 
 Return takes what stands in [ ]; "?" explains a question, "-" takes nothing,
-"back" goes to the question before. What was typed and not written is kept in
+"back" goes to the question before. Answers that are not written are kept in
 FILE.typed, without passwords, and offered again. A device that speaks as
 Zigbee2MQTT, Tasmota, ESPHome or Shelly gets a user at the room broker, whose
 password is shown once. At the end stands the next command. The

@@ -37,7 +37,7 @@ func (w *wizard) introduce() error {
 	w.memory, w.made = memory{typed: map[string]string{}, keys: map[string]bool{}}, map[string]string{}
 	fmt.Fprint(w.Out, askIntro)
 	if w.load(w.typedFile(), w.options.File) {
-		fmt.Fprintln(w.Out, "What was typed last time and not written is offered again.")
+		fmt.Fprintln(w.Out, "Your answers of last time, which were not written, are offered again.")
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (w *wizard) interview() (*setup.Plan, error) {
 			w.back()
 		case err != nil:
 			if kept, e := w.keep(w.typedFile()); kept && e == nil {
-				fmt.Fprintf(w.Out, "what was typed is kept in %s, without passwords, and offered again by the next roomgate setup\n", w.typedFile())
+				fmt.Fprintf(w.Out, "your answers are kept in %s, without passwords, and the next roomgate setup offers them again\n", w.typedFile())
 			}
 			return nil, err
 		default:

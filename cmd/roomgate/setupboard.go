@@ -128,7 +128,7 @@ func (w *wizard) show() {
 		row("wrong", []string{wrong}, "")
 	}
 	if os.Geteuid() != 0 {
-		row("note", []string{"not run as root: what only root may see is missing above"}, "")
+		row("note", []string{"not run as root: rows that only root may see are missing above"}, "")
 	}
 }
 

@@ -147,7 +147,7 @@ func (s *supporting) ask() {
 		}
 	}
 	s.client = nil
-	s.lack("what a running gateway says", err)
+	s.lack("the state of the running gateway", err)
 	c, err := loadConfig(s.cmd)
 	if err == nil {
 		s.answer.SupportView, err = stoppedView(s.cmd.Context(), c.Data)

@@ -147,7 +147,7 @@ func (p *peer) garbled(err error) {
 func (p *peer) gone(now time.Time) error {
 	switch {
 	case p.away[bridgeIs]:
-		return fmt.Errorf("%w: what speaks for it at the broker is offline", drivers.ErrOffline)
+		return fmt.Errorf("%w: the bridge that speaks for it at the broker is offline", drivers.ErrOffline)
 	case p.away[deviceIs]:
 		return fmt.Errorf("%w: it was reported as offline at the broker", drivers.ErrOffline)
 	case p.heard.IsZero() && p.asks():

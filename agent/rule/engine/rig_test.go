@@ -26,6 +26,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/device/devicetest"
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/message/book"
 	"roomgate/agent/problem"
 	"roomgate/agent/push"
@@ -277,22 +278,8 @@ func (r *rig) hub() *device.Device {
 	return d
 }
 
-// told returns the events so far as "type device".
-func (r *rig) told() (out []string) {
-	r.t.Helper()
-	events, _, err := r.Engine.o.Events.Find(eventlog.Filter{Limit: 1000})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, e := range events {
-		name := e.SubDevice
-		if name == "" {
-			name = e.DeviceType
-		}
-		out = append(out, strings.TrimSpace(e.Type+" "+name))
-	}
-	return out
-}
+// told returns the events so far as "kind device".
+func (r *rig) told() []string { return eventlogtest.Told(r.t, r.Engine.o.Events) }
 
 // pushed is what the push gateway has taken, as "topic title".
 func (r *rig) pushed() (all []string) {

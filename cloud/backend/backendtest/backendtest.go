@@ -117,7 +117,7 @@ func (r *running) crash(g *Gateway) error {
 	return errors.Join(err, r.start())
 }
 
-// Run plays every scenario against a backend that open makes anew for each.
+// Run plays every scenario against a backend of its own, which open makes.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
