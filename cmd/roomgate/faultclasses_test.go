@@ -104,7 +104,7 @@ var faults = []faultClass{
 		control{"agent/cloudcommand/cloudcommand.go", "if *seconds < time.Millisecond.Seconds() || *seconds > device.LongestLife.Seconds() {", "if false {", "agent.TestCommandOutOfRangeNamesItsField"}},
 	{"a door command that waited", []string{"agent.TestDoorOpensOnlyForWhatIsFresh", "agent/device.TestLifeOfACommandThatUnlocks"},
 		control{"agent/device/deadline.go", "if c.SentAt.IsZero() && c.ExpiresAt.IsZero() {", "if false {", "agent.TestDoorOpensOnlyForWhatIsFresh"}},
-	{"a door command again", []string{"agent/device.TestIDIsForgottenByAgeOnly", "agent/device.TestCommandIsProvedAndDoneOnce"},
+	{"a door command again", []string{"agent/device.TestIDIsForgottenByAgeOnly", "agent/device.TestQuickCommandIsAnsweredOnce", "agent/device.TestCommandIsProvedAndDoneOnce"},
 		control{"agent/device/ages.go", "commandMemory = LongestLife + 2*farAhead\n", "commandMemory = 1\n", "agent/device.TestIDIsForgottenByAgeOnly"}},
 	{"bytes that wait in the room broker", []string{"cloud/broker.TestTheOldestSessionIsForgottenFirst", "cloud/broker.TestMemoryIsBoundedUnderAttack"},
 		control{"cloud/broker/budget.go", "\treturn b.total > b.most\n", "\treturn false\n", "cloud/broker.TestTheOldestSessionIsForgottenFirst"}},
