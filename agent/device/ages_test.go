@@ -215,8 +215,7 @@ func TestCommandCostsTwoTransactions(t *testing.T) {
 			r.wait(time.Second)
 		}
 		now := r.db.Stats()
-		// Which changes share a transaction is decided when the writer looks: now and then it comes between the two rows of one.
-		if got := now.Commits - before.Commits; got < 2*n || got > 2*n+n/100 {
+		if got := now.Commits - before.Commits; got != 2*n {
 			rows := map[string]int{}
 			for after := last; ; {
 				page, err := r.events.Page(after, 1000)
