@@ -20,7 +20,7 @@ import (
 )
 
 // removable are the nouns that a building can do without, each with the files of other packages that know it: its own
-// places at each entrance. Within package agent nothing depends on it but what names it and agent/NOUN.go.
+// places at each entrance. Within package agent nothing depends on it but what names it and agent/wireNOUN.go.
 var removable = map[string][]string{
 	"homeassistant": nil,
 	"claim":         {"agent/api/gatewayclaim.go", "agent/doctor/claim.go", "cmd/roomgate/claim.go", "cmd/roomgate/run.go", "cmd/roomgate/screen.go"},
@@ -50,13 +50,13 @@ func TestRemovable(t *testing.T) {
 				}
 			}
 			for _, problem := range without(t, noun, joining, load) {
-				t.Errorf("package agent without %s: %s: say it in agent/%s.go", noun, problem, noun)
+				t.Errorf("package agent without %s: %s: say it in agent/wire%s.go", noun, problem, noun)
 			}
 		})
 	}
 }
 
-// without says why the files of package agent do not compile without NOUN.go and all that names the noun.
+// without says why the files of package agent do not compile without wireNOUN.go and all that names the noun.
 func without(t *testing.T, noun string, files map[string][]byte, load importer.Lookup) (problems []string) {
 	t.Helper()
 	var kept []*ast.File
@@ -66,7 +66,7 @@ func without(t *testing.T, noun string, files map[string][]byte, load importer.L
 		if err != nil {
 			t.Fatal(err)
 		}
-		if path.Base(at) == noun+".go" {
+		if path.Base(at) == "wire"+noun+".go" {
 			cut.declared(file)
 		} else {
 			kept = append(kept, file)
@@ -99,7 +99,7 @@ func TestRemovableBites(t *testing.T) {
 		`func f(n *noun.N) {}`:                 1,
 	} {
 		load := func(string) (io.ReadCloser, error) { return nil, errors.New("there is none") }
-		found := without(t, "noun", map[string][]byte{"noun.go": []byte("package agent\n\nfunc open() int { return 1 }"), "x.go": []byte("package agent\n\n" + source)}, load)
+		found := without(t, "noun", map[string][]byte{"wirenoun.go": []byte("package agent\n\nfunc open() int { return 1 }"), "x.go": []byte("package agent\n\n" + source)}, load)
 		if len(found) != want {
 			t.Errorf("%s: %q, want %d", source, found, want)
 		}

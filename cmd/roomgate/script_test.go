@@ -16,7 +16,7 @@ import (
 
 // waiting is how many tests run at a time for each processor, unless -parallel
 // says otherwise: most of them wait for a gateway, which waits for its devices.
-const waiting = 3
+const waiting = 5
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(waiting*runtime.NumCPU())); err != nil {
