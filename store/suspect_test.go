@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"roomgate/store/disk"
+	"roomgate/store/storetest"
 	"roomgate/store/pages"
 )
 
@@ -218,6 +219,7 @@ func TestDamageIsFoundThoughNobodyAsks(t *testing.T) {
 
 // TestWhatCannotBeReadIsToldThoughNobodyAsks: a disk that does not deliver the file is told of, until it does.
 func TestWhatCannotBeReadIsToldThoughNobodyAsks(t *testing.T) {
+	bad := storetest.Failing(t)
 	synctest.Test(t, func(t *testing.T) {
 		path := tempPath(t)
 		db, _, err := Open(t.Context(), path, Options{})
@@ -227,7 +229,7 @@ func TestWhatCannotBeReadIsToldThoughNobodyAsks(t *testing.T) {
 		update(t, db, func(tx *Tx) error { return fillRecords(tx, 300) })
 		running(t, db)
 		away := path + ".away"
-		if err := errors.Join(os.Rename(path, away), os.Symlink("/proc/self/mem", path)); err != nil {
+		if err := errors.Join(os.Rename(path, away), os.Symlink(bad, path)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(scrubEvery + time.Second)

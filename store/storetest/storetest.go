@@ -14,21 +14,31 @@ import (
 
 // Break makes each further write of this process to the open file at path fail with EIO, as a card does that is worn out.
 // What was mapped of the file can be read on. mend, which the end of the test calls too, gives the file back.
-//
-// The kernel answers EIO for the first pages of a process's memory. So its file takes the place of the database.
 func Break(t testing.TB, path string) (mend func()) {
 	t.Helper()
-	bad, err := os.OpenFile("/proc/self/mem", os.O_RDWR, 0)
+	bad, err := os.OpenFile(Failing(t), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return replace(t, path, bad)
+}
+
+// Failing is a file that answers EIO wherever a database would be read or written; without one the test is skipped.
+// The kernel answers so for the first pages of a process's memory.
+func Failing(t testing.TB) string {
+	t.Helper()
+	const memory = "/proc/self/mem"
+	bad, err := os.Open(memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bad.Close()
 	for at := int64(0); at < 1<<20; at += 4096 {
 		if _, err := bad.ReadAt(make([]byte, 1), at); !errors.Is(err, unix.EIO) {
-			bad.Close()
 			t.Skip("an emulator uses the first pages of the memory of this process: no file here fails with EIO")
 		}
 	}
-	return replace(t, path, bad)
+	return memory
 }
 
 // Fill makes each further write fail with ENOSPC.
