@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"roomgate/store/disk"
-	"roomgate/store/storetest"
 	"roomgate/store/pages"
+	"roomgate/store/storetest"
 )
 
 // running runs the loop of a database.
