@@ -107,7 +107,7 @@ func TestConsoleMakesABackup(t *testing.T) {
 				if strings.Count(told, `"by_id":"console-`) != want || strings.Contains(told, word) {
 					t.Errorf("%s: %s", kind, told)
 				}
-				if changes := b.net.do(t, "GET", "/console/stream/changes", who).body; !strings.Contains(changes, kind) {
+				if changes := b.net.do(t, "GET", "/console/stream/changes", who).body; !strings.Contains(changes, console.EventWords(kind)) {
 					t.Errorf("the log of changes has no %s", kind)
 				}
 			}

@@ -34,7 +34,7 @@ func TestManagedSections(t *testing.T) {
 		}
 		for path, want := range map[string]string{"stream/manage": "/console/webhooks", "stream/keys": "cleaning robot", "stream/keys?of=" + auroraOrg: "api-keys",
 			"stream/users": "user-new", "stream/organizations": auroraOrg, "stream/webhooks": "hooks.example.com", "stream/deliveries?webhook=" + id["webhook"]: "rotate-secret",
-			"stream/rules": "lights off", "stream/codes?space=" + aurora: "plumber", "stream/displays": "192.0.2.7", "stream/changes": "apiKeyCreated",
+			"stream/rules": "lights off", "stream/codes?space=" + aurora: "plumber", "stream/displays": "192.0.2.7", "stream/changes": "API key created",
 			"panel/rule?rule=" + id["rule"]: "occupancyChanged", "panel/explain?rule=" + id["rule"]: "without acting", "panel/organization?organization=" + auroraOrg: "Rename"} {
 			got := b.net.do(t, "GET", "/console/"+path, session)
 			if got.StatusCode != 200 || !strings.Contains(got.body, want) {

@@ -89,7 +89,7 @@ func TestConsoleSetsUp(t *testing.T) {
 		if _, known := b.agent.Site.RoomPassword("zigbee2mqtt"); known || s.space("Delta") != "" || b.agent.Site.RoomAccess().May("zigbee2mqtt", "zigbee2mqtt/x", true) {
 			t.Error("what was added with the meeting space is still there")
 		}
-		if changes := b.net.do(t, "GET", "/console/stream/changes", s.who).body; !strings.Contains(changes, "spaceRemoved") || !strings.Contains(changes, "deviceCreated") {
+		if changes := b.net.do(t, "GET", "/console/stream/changes", s.who).body; !strings.Contains(changes, "Space removed") || !strings.Contains(changes, "Device created") {
 			t.Errorf("the log of changes is %s", changes)
 		}
 	}, withRoomBroker)

@@ -2,10 +2,7 @@ package console
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"roomgate/agent/eventlog"
@@ -42,7 +39,7 @@ func viewEvents(l *Look) (any, time.Time, error) {
 		v.Devices = append(v.Devices, Choice{t, typeWords[t], f.DeviceType == t})
 	}
 	for _, kind := range slices.Sorted(slices.Values(l.o.Kinds)) {
-		v.Types = append(v.Types, Choice{kind, kind, f.Type == kind})
+		v.Types = append(v.Types, Choice{kind, EventWords(kind), f.Type == kind})
 	}
 	found, err := l.recent.Look(l.o.Agent.Events, f)
 	if err != nil {
@@ -54,35 +51,14 @@ func viewEvents(l *Look) (any, time.Time, error) {
 	return v, time.Time{}, nil
 }
 
-// untold are the details that the row has elsewhere.
-var untold = []string{"meeting_space_id", "device", "device_type", "sub_device", "device_id"}
-
 func eventRow(e eventlog.Event, names map[string]string, zone *time.Location) EventRow {
 	var r struct {
 		Details map[string]any `json:"details"`
 	}
 	_ = json.Unmarshal(e.Record, &r) // we wrote it
-	var what []string
-	for _, name := range slices.Sorted(maps.Keys(r.Details)) {
-		if value := r.Details[name]; !slices.Contains(untold, name) && value != nil {
-			what = append(what, name+": "+detailText(value))
-		}
-	}
 	where := e.SubDevice
 	if where == "" {
 		where = e.DeviceType
 	}
-	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), e.Type, joined(" / ", names[e.SpaceID], where), strings.Join(what, ", ")}
-}
-
-// detailText is a detail of an event for people.
-func detailText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case map[string]any, []any:
-		text, _ := json.Marshal(v) // it was JSON
-		return string(text)
-	}
-	return fmt.Sprint(v)
+	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), EventWords(e.Type), joined(" / ", names[e.SpaceID], where), detailsText(r.Details, e.Time, zone)}
 }

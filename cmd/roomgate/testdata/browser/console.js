@@ -134,8 +134,8 @@ async function follow(page) {
 	await page.selectOption('#by-type', 'commandCompleted');
 	await page.waitForURL(/type=commandCompleted/);
 	await inside(page);
-	const kinds = await page.$$eval('#list tbody code', (all) => Array.from(new Set(all.map((x) => x.textContent))));
-	if (kinds.join() !== 'commandCompleted') { wrong('the filter shows', kinds); }
+	const kinds = await page.$$eval('#list tbody td:nth-child(2)', (all) => Array.from(new Set(all.map((x) => x.textContent))));
+	if (kinds.join() !== 'Command completed') { wrong('the filter shows', kinds); }
 }
 
 // sim moves the simulated world of the demo, and returns what it says.

@@ -183,9 +183,9 @@ async function sealed(file) {
 	await look('update-demo');
 
 	await open('changes');
-	for (const kind of ['backupBegun', 'backupDownloaded', 'supportBundleDownloaded']) { await seen(kind); }
-	await seen('apiKeyRevoked');
-	await seen('edgeDeleted');
+	for (const kind of ['Backup begun', 'Backup downloaded', 'Support bundle downloaded']) { await seen(kind); }
+	await seen('API key revoked');
+	await seen('Edge deleted');
 	await look('changes');
 	await page.setViewportSize({ width: 390, height: 844 });
 	for (const name of ['manage', 'users', 'webhooks', 'rules', 'displays', 'changes', 'backup', 'update']) { await open(name); await seen('', '#parts'); await look('phone-' + name); }

@@ -39,7 +39,7 @@ const seen = (text, at) => page.waitForFunction(([t, where]) => document.querySe
 	if (await page.evaluate(() => document.documentElement.hasAttribute('data-lost') || document.documentElement.dataset.state !== 'in')) { wrong('the page does not find the gateway again'); }
 	await look('update-done');
 	await page.goto('http://gateway.test/console/changes');
-	await seen('updateBrought', '#list');
+	await seen('Update brought', '#list');
 	await browser.close();
 	console.log('DONE');
 })().catch(async (e) => {
