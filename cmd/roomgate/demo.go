@@ -29,8 +29,7 @@ Three more of the outside world are in it. https://receiver.demo/ takes webhook
 notifications, with /status/500 it answers that, and "roomgate sim receiver"
 shows them with their headers. A stand-in push gateway shows the messages to
 mobile devices. A mailbox takes letters, such as those with one-time passwords.
-The log tells what all three have got, and else only what is wrong; --verbose shows
-all of it.
+The log shows what these three receive, and errors; --verbose shows all of it.
 With --allow-loopback webhooks and calendars may also be on this machine, then
 without TLS too.
 
