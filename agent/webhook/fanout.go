@@ -43,8 +43,7 @@ func (p *Dispatcher) followLoop(ctx context.Context) error {
 			err = p.fanOutAll(ctx)
 			p.turn.Unlock()
 		}
-		switch {
-		case err != nil && ctx.Err() == nil:
+		if err != nil && ctx.Err() == nil {
 			p.log.Error("cannot store deliveries to webhooks, trying again: see roomgate doctor", "error", err)
 			loop.Sleep(ctx, 10*time.Second)
 			continue

@@ -71,7 +71,8 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	o := journal.Options{Stderr: cmd.ErrOrStderr(), People: true}
 	g := &gateway{out: cmd.OutOrStdout()}
 	g.demo.outside = journal.New(o)
-	o.Quiet = text(cmd, verbose) != "true"
+	whole, _ := cmd.Flags().GetBool(verbose)
+	o.Quiet = !whole
 	g.log = journal.New(o)
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer journal.Flush(g.log)
@@ -110,7 +111,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		}
 		g.extra["POST /cloud/schedule"] = g.cloudDoor()
 	}
-	g.demo.loopback = text(cmd, allowLoopback) == "true"
+	g.demo.loopback, _ = cmd.Flags().GetBool(allowLoopback)
 	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)
 	if g.config.Push.URL == "https://"+demoPush {
 		g.demo.push = telephoneClient(g.demo.outside)
