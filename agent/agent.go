@@ -24,6 +24,7 @@ import (
 	"roomgate/agent/loop"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/outgoing"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
@@ -75,6 +76,12 @@ type Options struct {
 	Webhooks *http.Client
 	// Push reaches the push gateway; nil: as the configuration says.
 	Push *http.Client
+}
+
+// reach is where requests for somebody may go, as a demo says it.
+func (o *Options) reach(p outgoing.Policy) outgoing.Policy {
+	p.Demo = o.Simulated
+	return p
 }
 
 // Dialer opens a connection.

@@ -16,11 +16,11 @@ import (
 	"roomgate/store"
 )
 
-// forgetWaiting makes the database of a backup that of another gateway. Letters,
-// notifications, messages and events that wait are the old one's to send, and
-// would come twice. This one forgets what the cloud has said to the old
+// forgetFormer makes the database of a backup that of another gateway. Letters,
+// notifications, messages and events that wait are the former one's to send, and
+// would come twice. This one forgets what the cloud has said to the former
 // one: it hears revisions from the first, and belongs to nobody yet.
-func forgetWaiting(tx *store.Tx) error {
+func forgetFormer(tx *store.Tx) error {
 	var err error
 	also := func(e error) { err = errors.Join(err, e) }
 	also(mail.Forget(tx))

@@ -6,17 +6,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
-	"roomgate/agent/timekeeper"
-	"roomgate/store"
 )
-
-// clockOptions are what the clock of the building stands on.
-func clockOptions(a *Agent, m clock.Machine) timekeeper.Options {
-	return timekeeper.Options{DB: a.db, Log: a.options.Log, Mode: a.options.Config.Clock.Trust, Machine: m, Simulated: a.options.Simulated,
-		Tell:  func(tx *store.Tx, kind string, details map[string]any) error { return a.Health.Tell(tx, kind, details) },
-		Told:  func() { a.Events.Grow() },
-		Moved: func() { clockMoved(a) }}
-}
 
 // clockMoved lets all that goes by the clock look at it: also those who follow
 // the log, though nothing new is in it.

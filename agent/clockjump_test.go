@@ -179,7 +179,7 @@ func (r *rig) wantNothingOpened(what, now, later string) {
 		r.t.Fatalf("%s: codes %v, %v", what, codes, err)
 	}
 	for _, c := range codes {
-		if why := r.Unlock.State(c); (why == "") != (c.ID == now && r.clock.Trust() == clock.Trusted) {
+		if why := r.Unlock.WhyNot(c); (why == "") != (c.ID == now && r.clock.Trust() == clock.Trusted) {
 			r.t.Errorf("%s: the code %s (later is %s): %q", what, c.Name, later, why)
 		}
 	}
@@ -266,7 +266,7 @@ func TestLivedTimeEndsAndReleases(t *testing.T) {
 				t.Errorf("%s is %s", id, b.State)
 			}
 		}
-		if c, _ := r.Unlock.List(room); r.Unlock.State(c[slices.IndexFunc(c, func(c unlock.Code) bool { return c.ID == now })]) != "not valid any more" {
+		if c, _ := r.Unlock.List(room); r.Unlock.WhyNot(c[slices.IndexFunc(c, func(c unlock.Code) bool { return c.ID == now })]) != "not valid any more" {
 			t.Error("a code holds after its time")
 		}
 		for key := range before {

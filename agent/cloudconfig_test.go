@@ -135,7 +135,7 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 				t.Errorf("%s everybody may switch the light on", when)
 			}
 			codes, err := r.Unlock.List(newRoom)
-			if err != nil || len(codes) != 1 || r.Unlock.State(codes[0]) != "" {
+			if err != nil || len(codes) != 1 || r.Unlock.WhyNot(codes[0]) != "" {
 				t.Errorf("%s the codes are %+v, %v", when, codes, err)
 			}
 			if users, all := r.Access.Users(), r.Rules.List(); len(users) != 1 || !users[0].Enabled || len(all) != 1 || !all[0].Enabled {

@@ -119,14 +119,14 @@ func TestAnUnsignedWordOnlyShortensACode(t *testing.T) {
 				soon := time.Now().Add(time.Minute).Truncate(time.Minute)
 				r.down("schedule", "f1", forged("snapshot", 1, slot("later", soon, soon.Add(time.Hour), `"revision":9`)), time.Now())
 				r.wait(2 * time.Minute)
-				if got := r.Unlock.State(c); got != want {
+				if got := r.Unlock.WhyNot(c); got != want {
 					t.Errorf("moved without a signature: %q, want %q", got, want)
 				}
 				b, err := r.Bookings.Extend(t.Context(), "later", time.Time{}, time.Hour, schedule.Caller{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := r.Unlock.State(c); got != "" {
+				if got := r.Unlock.WhyNot(c); got != "" {
 					t.Errorf("the building says that it is from %v to %v: %q, want that it holds", b.Start, b.End, got)
 				}
 			})

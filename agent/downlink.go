@@ -35,7 +35,7 @@ func (d down) handlers() map[string]cloudlink.Handler {
 		"command": func(ctx context.Context, e cloud.Envelope) error {
 			return cloudcommand.Take(ctx, d.commands, d.signers, e)
 		},
-		"schedule": d.parts.Take("schedule", false, d.takeSchedule),
+		"schedule": d.parts.Join("schedule", d.takeSchedule),
 		"config":   d.takeConfig,
 		"claim":    func(ctx context.Context, e cloud.Envelope) error { return d.claim.Take(ctx, e) },
 	}
@@ -66,7 +66,7 @@ func (d down) takeConfig(ctx context.Context, e cloud.Envelope) error {
 	case refusal != nil:
 		return d.managed.Refuse(ctx, e, refusal)
 	}
-	return d.parts.Take("config", true, d.managed.Take)(ctx, e)
+	return d.parts.JoinKept("config", d.managed.Take)(ctx, e)
 }
 
 // takeSchedule lays what the cloud says over the schedule of a space, and

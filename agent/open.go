@@ -53,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 
 func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	var err error
-	if a.clock, err = timekeeper.Open(ctx, clockOptions(a, o.Machine)); err != nil {
+	if a.clock, err = timekeeper.Open(ctx, clockOptions(a)); err != nil {
 		return fmt.Errorf("load the clock: %w", err)
 	}
 	a.Events = eventlog.New(eventlog.Options{DB: a.db, Clock: a.clock.Clock, Rows: a.options.Config.Store.Events, Flush: a.options.Config.Store.Flush,
@@ -85,14 +85,14 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 		return fmt.Errorf("load the unlock codes: %w", err)
 	}
 	if a.Site, err = site.Open(ctx, siteOptions(a)); err != nil {
-		return fmt.Errorf("load the last readings: %w", err)
+		return fmt.Errorf("load the site: %w", err)
 	}
 	if err := a.Commands.CloseInterrupted(ctx); store.Unstored(err) {
 		a.options.Log.Error("commands that were interrupted cannot be closed, the next start tries again: see roomgate doctor", "error", err)
 	} else if err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
 	}
-	if a.Webhooks, err = webhook.Open(ctx, webhookOptions(a, o)); err != nil {
+	if a.Webhooks, err = webhook.Open(ctx, webhookOptions(a)); err != nil {
 		return err
 	}
 	if a.Messages, err = book.Open(ctx, messageOptions(a)); err != nil {

@@ -23,8 +23,9 @@ func TestAdminsAreToldOfTrouble(t *testing.T) {
 		out.Say(func(host string, _ *http.Request) (*http.Response, error) {
 			return webhooktest.Reply(map[string]int{"gone.example.com": 410, "down.example.com": 500}[host], ""), nil
 		})
+		r.options.Webhooks = out.Client()
 		var err error
-		if r.Webhooks, err = webhook.Open(t.Context(), webhookOptions(r.Agent, Options{Webhooks: out.Client()})); err != nil {
+		if r.Webhooks, err = webhook.Open(t.Context(), webhookOptions(r.Agent)); err != nil {
 			t.Fatal(err)
 		}
 		r.run()

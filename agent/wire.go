@@ -15,11 +15,19 @@ import (
 	"roomgate/agent/health"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
-	"roomgate/agent/outgoing"
+	"roomgate/agent/timekeeper"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
 )
+
+// clockOptions are what the clock of the building stands on.
+func clockOptions(a *Agent) timekeeper.Options {
+	return timekeeper.Options{DB: a.db, Log: a.options.Log, Mode: a.options.Config.Clock.Trust, Machine: a.options.Machine, Simulated: a.options.Simulated,
+		Tell:  func(tx *store.Tx, kind string, details map[string]any) error { return a.Health.Tell(tx, kind, details) },
+		Told:  func() { a.Events.Grow() },
+		Moved: func() { clockMoved(a) }}
+}
 
 // openAccess opens the directory of those who may come in.
 func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
@@ -103,20 +111,14 @@ func messageOptions(a *Agent) book.Options {
 }
 
 // webhookOptions are what the webhooks stand on.
-func webhookOptions(a *Agent, o Options) webhook.Options {
+func webhookOptions(a *Agent) webhook.Options {
 	return webhook.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
-		Client: o.Webhooks, Policy: reach(a.options.Config.Webhooks.Policy(o.AllowLoopback), o),
+		Client: a.options.Webhooks, Policy: a.options.reach(a.options.Config.Webhooks.Policy(a.options.AllowLoopback)),
 		MaxDeliveries: webhook.Budget(int64(a.options.Config.Store.MaxSize)), Flush: a.options.Config.Store.Flush,
 		Alerts:       []string{device.EventTemperatureAlert, drivers.EventDoorForced, drivers.EventDoorHeldOpen},
 		Organization: func(id string) error { _, err := a.Access.Organization(id); return err },
 		Owner:        ownerOf(a),
 		Notify:       notifyAdmins(a)}
-}
-
-// reach is where requests for somebody may go, as a demo says it.
-func reach(p outgoing.Policy, o Options) outgoing.Policy {
-	p.Demo = o.Simulated
-	return p
 }
 
 // notifyAdmins stages letters to admins, where there is a mail relay.
@@ -134,18 +136,6 @@ func edgeOptions(a *Agent) edge.Options {
 		Space: func(id string) error { _, err := a.Site.Space(id); return err },
 		Owner: func(id string) (string, error) { return a.Site.OrganizationOf(id) },
 	}
-}
-
-// KindEdge is a principal who comes with the key of an edge device.
-const KindEdge = "edge"
-
-// edgePrincipal says which edge device has that secret.
-func edgePrincipal(edges *edge.Devices, secret string) (access.Principal, bool) {
-	d, ok := edges.ByKey(secret)
-	if !ok {
-		return access.Principal{}, false
-	}
-	return access.Principal{ID: d.ID, Name: d.Name, Kind: KindEdge, SpaceID: d.SpaceID, Permissions: edge.Permissions(d.Kind)}, true
 }
 
 // healthOptions are what the health of the gateway stands on.

@@ -18,7 +18,7 @@ import (
 // scheduleOptions open the schedules of the meeting spaces.
 func scheduleOptions(a *Agent) schedule.Options {
 	return schedule.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Log: a.options.Log,
-		Calendars: a.options.Calendars, Policy: reach(a.options.Config.Calendars.Policy(a.options.AllowLoopback), a.options),
+		Calendars: a.options.Calendars, Policy: a.options.reach(a.options.Config.Calendars.Policy(a.options.AllowLoopback)),
 		Presence: func(spaceID string) (schedule.Presence, bool) { return a.Site.Presence(spaceID) },
 		Owner:    ownerOf(a),
 		Notices: func(r *schedule.Room, gone []booking.Booking) eventlog.Stage {

@@ -115,7 +115,7 @@ func BenchmarkEcho(b *testing.B) {
 	var link *Link
 	link = NewLink(LinkOptions{URL: "mqtt://" + address, ClientID: "link", Log: quiet, Subscribe: []string{"down/link"},
 		Receive: func(_ context.Context, m Message) error {
-			link.PublishAsync(Message{Topic: "up/link", Payload: m.Payload, QoS: 1}, func(error) {})
+			link.publishAsync(Message{Topic: "up/link", Payload: m.Payload, QoS: 1}, func(error) {})
 			return nil
 		}})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -168,7 +168,7 @@ func TestFarEndThatCloses(t *testing.T) {
 				}
 				l := NewLink(o)
 				l.o.Up = func(ctx context.Context) {
-					l.PublishAsync(Message{Topic: "up/event", QoS: 1}, func(error) {})
+					l.publishAsync(Message{Topic: "up/event", QoS: 1}, func(error) {})
 				}
 				defer run(t, l.Run)()
 				time.Sleep(time.Hour)

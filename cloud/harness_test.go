@@ -275,3 +275,19 @@ func (s script) ack(p packets.ControlPacket) {
 // soon is enough for everything that waits for no clock, and for one
 // reconnection.
 const soon = 3 * time.Second
+
+// publishAsync is Publish without the wait: done is called exactly once, with
+// what Publish would return, possibly before publishAsync returns. It must not
+// block. publishAsync itself may wait for the socket.
+func (l *Link) publishAsync(m Message, done func(error)) {
+	s, _ := l.current()
+	if s == nil {
+		done(ErrNotConnected)
+		return
+	}
+	if err := m.check(); err != nil {
+		done(err)
+		return
+	}
+	s.send(context.Background(), m, done)
+}

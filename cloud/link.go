@@ -309,22 +309,6 @@ func (l *Link) Publish(ctx context.Context, m Message) error {
 	return s.publish(ctx, m)
 }
 
-// PublishAsync is Publish without the wait: done is called exactly once, with
-// what Publish would return, possibly before PublishAsync returns. It must not
-// block. PublishAsync itself may wait for the socket.
-func (l *Link) PublishAsync(m Message, done func(error)) {
-	s, _ := l.current()
-	if s == nil {
-		done(ErrNotConnected)
-		return
-	}
-	if err := m.check(); err != nil {
-		done(err)
-		return
-	}
-	s.send(context.Background(), m, done)
-}
-
 // dial opens the connection and puts TLS on it.
 func (l *Link) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := l.o.Dial(ctx, "tcp", l.address)

@@ -96,9 +96,9 @@ func TestPublishWithoutLink(t *testing.T) {
 		t.Errorf("Publish returned %v", err)
 	}
 	called := 0
-	l.PublishAsync(Message{Topic: "a"}, func(err error) {
+	l.publishAsync(Message{Topic: "a"}, func(err error) {
 		if called++; !errors.Is(err, ErrNotConnected) {
-			t.Errorf("PublishAsync says %v", err)
+			t.Errorf("publishAsync says %v", err)
 		}
 	})
 	if called != 1 {

@@ -47,7 +47,7 @@ func (op *opening) reopen(base uint64) (*DB, error) {
 	return db, nil
 }
 
-// writeCopy syncs once at the end: until the rename nobody needs the new file.
+// writeCompact syncs once at the end: until the rename nobody needs the new file.
 func (op *opening) writeCompact(db *DB, temp string, used int64) error {
 	if err := roomFor(temp, used); err != nil {
 		return err

@@ -145,7 +145,7 @@ func (s *signing) run(ctx context.Context) error {
 		age, known := now.Since(newest.Since)
 		if known && age >= s.options.Rotation || !known && now.Trusted {
 			if err := s.rotate(ctx, false); err != nil && ctx.Err() == nil {
-				s.options.Log.Error("the signing key cannot be changed, the old one goes on", "error", err)
+				s.options.Log.Error("the signing key cannot be changed, keeping the old one", "error", err)
 			}
 		}
 		if loop.Sleep(ctx, rotationStep); ctx.Err() != nil {

@@ -47,7 +47,7 @@ func (e *ended) load(db *store.DB) error {
 // bought: his key is revoked instead.
 func (d *Directory) SignOutSession(ctx context.Context, p Principal) error {
 	if p.token == nil || p.Kind != KindUser && p.Kind != KindConsole {
-		return problem.New(problem.NotNow, "", "a key has no session to sign out of: revoke the key instead, which ends what it has bought")
+		return problem.New(problem.NotNow, "", "a key has no session to sign out of: revoke the key instead, which ends its tokens")
 	}
 	t, err := d.signing.verify(*p.token)
 	if err != nil {

@@ -93,7 +93,7 @@ func (d *Directory) Token(p Principal, permissions []string, life time.Duration)
 	}
 	switch {
 	case p.token != nil || p.Kind != KindSystem && p.Kind != KindOrganization:
-		return "", expires, problem.New(problem.Forbidden, "", "only an API key buys a token: send X-API-Key or X-Org-Api-Key")
+		return "", expires, problem.New(problem.Forbidden, "", "only an API key gets a token: send X-API-Key or X-Org-Api-Key")
 	case life == 0:
 		life = keyTokenLife
 	case life < time.Second || life > maxKeyTokenLife:

@@ -111,7 +111,7 @@ var itemNames = map[string]string{"booking_id": "id", "If-Match": "revision"}
 // decodeOperation reads one operation; what it takes depends on which it is.
 func decodeOperation(encoded []byte) (operation string, f bookingFields, err error) {
 	if encoded[0] != '{' {
-		return "", f, invalid("operations", "has one that is not an object")
+		return "", f, invalid("operations", "contains an entry that is not an object")
 	}
 	for key, v := range each(encoded) {
 		if name, _ := text(key); name == "operation" && v[0] == '"' {

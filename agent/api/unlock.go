@@ -27,7 +27,7 @@ type unlockCodeRecord struct {
 }
 
 func (s *Server) unlockCode(c unlock.Code, code drivers.Secret) unlockCodeRecord {
-	why := s.agent.Unlock.State(c)
+	why := s.agent.Unlock.WhyNot(c)
 	return unlockCodeRecord{c.ID, c.SpaceID, c.Name, string(code), c.Digits, c.BookingID, moment(c.From), moment(c.Until),
 		why == "", why, moment(c.Created), moment(c.Updated), moment(c.LastUsed)}
 }

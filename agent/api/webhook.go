@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 
 	"roomgate/agent/problem"
@@ -139,9 +140,6 @@ func deleteWebhook(s *Server, c *call) error {
 	return c.none()
 }
 
-// rotateOverlap is how long the old secret signs too, unless told otherwise.
-const rotateOverlap = 24 * time.Hour
-
 // rotateSecret gives a webhook another secret. The old one signs too for a
 // while, so that the receiver can change over.
 func rotateSecret(s *Server, c *call) error {
@@ -149,12 +147,13 @@ func rotateSecret(s *Server, c *call) error {
 		return err
 	}
 	var secret string
-	hours := int64(rotateOverlap / time.Hour)
+	const most = int64(webhook.MaxOverlap / time.Hour)
+	hours := int64(webhook.Overlap / time.Hour)
 	if err := c.decodeAny(member{"secret", false, &secret}, member{"overlap_hours", false, &hours}); err != nil {
 		return err
 	}
-	if hours < 0 || hours > 30*24 {
-		return invalid("overlap_hours", "is out of range: want 0 to 720")
+	if hours < 0 || hours > most {
+		return invalid("overlap_hours", "is out of range: want 0 to "+strconv.FormatInt(most, 10))
 	}
 	w, made, err := s.agent.Webhooks.Rotate(c.r.Context(), c.params[0], webhook.Secret(secret), time.Duration(hours)*time.Hour)
 	if err != nil {

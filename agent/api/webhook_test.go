@@ -2,8 +2,13 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"roomgate/agent/webhook"
 )
 
 // A webhook is registered, shown without its secret, changed and deleted; what
@@ -71,4 +76,15 @@ func TestForeignOrganizationIsNoOrganization(t *testing.T) {
 			}
 		}
 	}, tenants)
+}
+
+// TestOverlapIsDescribed: the description says the overlap of a rotation that the webhooks have.
+func TestOverlapIsDescribed(t *testing.T) {
+	s := parseSpec(t, false)
+	overlap := s.at(s.root, "paths", "/api/v1/webhooks/{webhook_id}/rotate-secret", "post", "requestBody", "content", "application/json", "schema", "properties", "overlap_hours")
+	for key, want := range map[string]time.Duration{"default": webhook.Overlap, "maximum": webhook.MaxOverlap} {
+		if got := fmt.Sprint(s.at(overlap, key)); got != strconv.Itoa(int(want/time.Hour)) {
+			t.Errorf("%s: %s, want %v", key, got, want)
+		}
+	}
 }

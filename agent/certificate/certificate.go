@@ -124,7 +124,7 @@ func (p *Pair) Run(ctx context.Context, clock Clock, log *slog.Logger) error {
 		switch {
 		case err != nil && err.Error() != trouble:
 			trouble = err.Error()
-			log.Error("a renewed certificate cannot be used, the one before goes on", "error", err)
+			log.Error("a renewed certificate cannot be used, keeping the old one", "error", err)
 		case changed:
 			log.Info("a renewed certificate is used", "key", p.key, "until", p.Current().Leaf.NotAfter.UTC().Format(time.RFC3339))
 		}

@@ -71,11 +71,16 @@ func (h head) check() error {
 	return nil
 }
 
-// Take collects the parts of messages of a level and hands a message on when all of its
-// parts are there. A message without parts is handed on at once. kept says that the
-// broker keeps the parts and sends them at each connection: they stay here too, so that
-// none is written twice.
-func (p *Parts) Take(level string, kept bool, next Taker) Handler {
+// Join collects the parts of messages of a level and hands a message on when all of its
+// parts are there. A message without parts is handed on at once. Each is about a meeting space.
+func (p *Parts) Join(level string, next Taker) Handler { return p.join(level, false, next) }
+
+// JoinKept is Join for a level whose messages the broker keeps and sends at each
+// connection: their parts stay here too, so that none is written twice. They are about no
+// meeting space.
+func (p *Parts) JoinKept(level string, next Taker) Handler { return p.join(level, true, next) }
+
+func (p *Parts) join(level string, kept bool, next Taker) Handler {
 	return func(ctx context.Context, e cloud.Envelope) error {
 		var h head
 		if err := json.Unmarshal(e.Data, &h); err != nil || h.Part == (cloud.Part{}) {

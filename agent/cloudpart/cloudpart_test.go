@@ -79,7 +79,11 @@ func (r *rig) open() {
 // brings lets a message of a level come.
 func (r *rig) brings(level, id string, data []byte) {
 	r.Helper()
-	take := r.Take(level, level == "config", func(_ context.Context, e cloud.Envelope) (*problem.Error, error) {
+	join := r.Join
+	if level == "config" {
+		join = r.JoinKept
+	}
+	take := join(level, func(_ context.Context, e cloud.Envelope) (*problem.Error, error) {
 		r.taken = append(r.taken, string(e.Data))
 		return r.answer, nil
 	})

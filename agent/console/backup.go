@@ -27,7 +27,7 @@ type Made struct {
 	New   *Form  // nil: it is under way
 }
 
-// look is how a file comes to be, and when to look again.
+// making is how a file comes to be, and when to look again.
 func (l *Look) making(file string) (v Made, until time.Time) {
 	v.Making = l.makers[file].look()
 	switch {
@@ -51,7 +51,7 @@ func viewBackups(l *Look) (any, time.Time, error) {
 	n, known, err := backup.ReadNote(l.o.Errands.Folder)
 	switch {
 	case err != nil:
-		v.Last = "When the last backup was made cannot be read."
+		v.Last = "The gateway cannot read when it made the last backup."
 	case !known:
 		v.Last = "No backup was ever taken away from this gateway."
 	default:

@@ -46,7 +46,7 @@ func viewCodes(l *Look) (any, time.Time, error) {
 	v.List = Table{Label: "Unlock codes", Head: []string{"Name", "Digits", "From", "Until", "Last used", "Now"}, None: "No codes yet."}
 	for _, c := range found {
 		now := "opens the door"
-		why := l.o.Agent.Unlock.State(c)
+		why := l.o.Agent.Unlock.WhyNot(c)
 		if why != "" {
 			now = why
 		}

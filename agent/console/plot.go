@@ -60,7 +60,7 @@ func (l *Look) plots(s *site.Space, day time.Time) (Plots, error) {
 	if time.Since(l.plotted.at) < time.Minute && l.plotted.day.Equal(day) {
 		return l.plotted.plots, nil
 	}
-	temperature, err := l.samples(s.ID, "statusChanged", drivers.SubTemperature, day)
+	temperature, err := l.samples(s.ID, device.EventStatusChanged, drivers.SubTemperature, day)
 	if err != nil {
 		return Plots{}, err
 	}

@@ -101,7 +101,7 @@ func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
 }
 
 func noRoom() error {
-	return problem.New(problem.Busy, "", "the ids of %d commands of the last %s are remembered, and for more there is no room: try again later", maxCommands, inUnits(commandMemory))
+	return problem.New(problem.Busy, "", "the gateway remembers %d command ids of the last %s and has no room for more: try again later", maxCommands, inUnits(commandMemory))
 }
 
 // Repaired notes that a repair of the database may have lost commands: what was

@@ -2,23 +2,23 @@ package device
 
 import "roomgate/drivers"
 
-// The events of a device in the log, beside those that others ask for by name.
+// The events of a device in the log.
 const (
-	eventStatusChanged     = "statusChanged"
-	eventOnline            = "deviceOnline"
-	eventOffline           = "deviceOffline"
-	eventTemperatureNormal = "temperatureNormal"
-	eventCommandCompleted  = "commandCompleted"
+	EventStatusChanged     = "statusChanged"
+	EventOccupancyChanged  = "occupancyChanged" // people have entered a room or left it
+	EventOnline            = "deviceOnline"
+	EventOffline           = "deviceOffline"
+	EventTemperatureAlert  = "temperatureAlert" // a temperature has left its range
+	EventTemperatureNormal = "temperatureNormal"
+	EventCommandCompleted  = "commandCompleted"
+	EventChanged           = "deviceChanged" // the settings of a device have changed
 	eventEnabled           = "deviceEnabled"
 	eventDisabled          = "deviceDisabled"
-
-	// EventChanged is the event of a device whose settings have changed.
-	EventChanged = "deviceChanged"
 )
 
 // EventKinds are the events that a device writes into the log.
 func EventKinds() []string {
-	return []string{eventStatusChanged, EventOccupancyChanged, eventOnline, eventOffline, EventTemperatureAlert, eventTemperatureNormal,
-		eventCommandCompleted, eventEnabled, eventDisabled, EventChanged,
+	return []string{EventStatusChanged, EventOccupancyChanged, EventOnline, EventOffline, EventTemperatureAlert, EventTemperatureNormal,
+		EventCommandCompleted, eventEnabled, eventDisabled, EventChanged,
 		drivers.EventDoorForced, drivers.EventDoorHeldOpen, drivers.EventDoorShut, drivers.EventFanStalled, drivers.EventCodeEntered}
 }

@@ -152,5 +152,5 @@ func (d *Device) completed(c Command, r Receipt) eventlog.Row {
 	if r.Evidence != nil {
 		details["value"] = r.Evidence.Value
 	}
-	return d.Event(eventCommandCompleted, c.SubDevice, r.FinishedAt, details)
+	return d.Event(EventCommandCompleted, c.SubDevice, r.FinishedAt, details)
 }

@@ -17,12 +17,6 @@ import (
 // status shows every change.
 const temperatureStep = 0.5
 
-// EventOccupancyChanged is the event of a room that people have entered or left.
-const EventOccupancyChanged = "occupancyChanged"
-
-// EventTemperatureAlert is the event of a temperature that has left its range.
-const EventTemperatureAlert = "temperatureAlert"
-
 // view is what a device's loop makes of its observations: the state of the
 // device and each sub-device, and what of it has been reported. It belongs to
 // the loop.
@@ -218,11 +212,11 @@ func (p *part) events(d *Device) []eventlog.Row {
 			return nil
 		}
 		details["reason"] = now.Reason
-		return []eventlog.Row{d.Event(eventOffline, p.sub, time.Now(), details)}
+		return []eventlog.Row{d.Event(EventOffline, p.sub, time.Now(), details)}
 	}
 	var rows []eventlog.Row
 	if was.Status == "" || was.Status == Offline {
-		rows = append(rows, d.Event(eventOnline, p.sub, now.ObservedAt, details))
+		rows = append(rows, d.Event(EventOnline, p.sub, now.ObservedAt, details))
 	}
 	if was.Value != "" && p.valueEvent() != "" {
 		details["previous"] = was.Value
@@ -232,7 +226,7 @@ func (p *part) events(d *Device) []eventlog.Row {
 		rows = append(rows, d.alert(EventTemperatureAlert, now))
 	}
 	if (was.Status == High || was.Status == Low) && now.Status == Normal {
-		rows = append(rows, d.alert(eventTemperatureNormal, now))
+		rows = append(rows, d.alert(EventTemperatureNormal, now))
 	}
 	return rows
 }
@@ -245,7 +239,7 @@ func (p *part) valueEvent() string {
 	case p.sub == drivers.SubOccupancy:
 		return EventOccupancyChanged
 	}
-	return eventStatusChanged
+	return EventStatusChanged
 }
 
 // moved says whether the value, or a fact in words beside it, has changed

@@ -114,7 +114,7 @@ func (si *Signers) check(want []Key) ([]Key, error) {
 		}
 	}
 	if !slices.ContainsFunc(next, func(k Key) bool { return k.may(Configuration) && k.NotAfter.IsZero() }) {
-		return nil, problem.New(problem.Invalid, "", "have none that may sign a config and has no not_after: without one no key could follow")
+		return nil, problem.New(problem.Invalid, "", "need one config key without not_after, to sign the next keys")
 	}
 	return next, nil
 }

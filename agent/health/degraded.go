@@ -62,7 +62,7 @@ func (m *Monitor) Watch(ctx context.Context) error {
 func (m *Monitor) later(event string, details map[string]any) {
 	row, err := m.o.Events.Event(eventlog.Record{Type: event, Time: m.o.Clock.Now(), Device: eventlog.GatewayDevice, Details: details})
 	if err != nil {
-		m.o.Log.Error("an event cannot be told", "event", event, "error", err)
+		m.o.Log.Error("cannot log an event", "event", event, "error", err)
 		return
 	}
 	m.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{row}})

@@ -59,7 +59,7 @@ func (q Queues) write(w io.Writer) {
 		}
 	}
 	each("configured", "1 if the building can tell others this way.", func(q Queue) any { return number(q.Configured) })
-	each("waiting", "What waits to be told.", func(q Queue) any { return q.Waiting })
+	each("waiting", "Entries waiting to be sent.", func(q Queue) any { return q.Waiting })
 	each("oldest_seconds", "How long the oldest of it has waited.", func(q Queue) any { return q.OldestS })
 	each("failing", "1 while the other side takes nothing, of webhooks if any fails.", func(q Queue) any { return number(q.Failing != "") })
 	fmt.Fprintf(w, "# HELP roomgate_webhooks Webhooks by their state.\n# TYPE roomgate_webhooks gauge\n")

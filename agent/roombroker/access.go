@@ -118,18 +118,12 @@ func (a *Access) reserved(topic string) bool {
 // Topics are a user's lists, those that were guessed too.
 func (a *Access) Topics(user string) Topics { return a.users[user] }
 
-// Guessed are the users with a list that the configuration does not have.
-func (a *Access) Guessed() []string { return a.guessed }
-
 // Certain says whether a user's lists are configured, or are guessed and are no
 // other user's too.
 func (a *Access) Certain(user string) bool { return !a.unsure[user] }
 
 // Unheard are the ids of devices for which no user may speak.
 func (a *Access) Unheard() []string { return ids(a.unheard) }
-
-// Shared are the ids of doors for which several users may speak.
-func (a *Access) Shared() []string { return ids(a.shared) }
 
 func ids(of []account) (all []string) {
 	for _, d := range of {

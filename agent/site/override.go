@@ -63,7 +63,7 @@ func (s *Site) loadOverrides(tx *store.Tx) {
 	for key, stored := range overrides.All(tx) {
 		data, err := s.o.Keys.Open(key, stored.Sealed)
 		if err != nil {
-			s.o.Log.Error("leaving out an addition of run time, stored with another device secret: add it again", "what", key)
+			s.o.Log.Error("ignoring a change made in the console, the API or the cloud, stored with another device secret: make it again", "what", key)
 			continue
 		}
 		one := stored.override
@@ -71,7 +71,7 @@ func (s *Site) loadOverrides(tx *store.Tx) {
 		s.overrides[key] = &one
 	}
 	if err := tx.Err(); err != nil {
-		s.o.Log.Error("cannot read the additions of run time, leaving them out: add them again", "error", err)
+		s.o.Log.Error("cannot read the changes made in the console, the API or the cloud, ignoring them: make them again", "error", err)
 	}
 }
 
@@ -91,7 +91,7 @@ func (s *Site) layStored() []config.Space {
 	for _, key := range keys { // to find those that do not
 		with, err := s.file.Lay(append(slices.Clone(fit), s.overrides[key].part(key))...)
 		if err != nil {
-			s.o.Log.Error("leaving out an addition of run time, which does not fit the configuration", "what", key, "error", err)
+			s.o.Log.Error("ignoring a change made in the console, the API or the cloud, which does not fit the configuration", "what", key, "error", err)
 			delete(s.overrides, key)
 			continue
 		}

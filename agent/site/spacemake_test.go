@@ -110,7 +110,7 @@ func TestAnAdditionThatCannotBeRead(t *testing.T) {
 	r.stop()
 	var said bytes.Buffer
 	openRig(t, rigOptions{dir: dir, log: slog.New(slog.NewTextHandler(&said, nil))})
-	if text := said.String(); strings.Count(text, "cannot read") != 1 || !strings.Contains(text, "cannot read the additions") {
+	if text := said.String(); strings.Count(text, "cannot read") != 1 || !strings.Contains(text, "cannot read the changes") {
 		t.Errorf("it says\n%s", text)
 	}
 }

@@ -118,7 +118,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 			trouble = ""
 		} else if err.Error() != trouble {
 			trouble = err.Error()
-			k.o.Log.Error("the building's own authority cannot be used, the certificate before goes on", "error", err)
+			k.o.Log.Error("the building's own authority cannot be used, keeping the old certificate", "error", err)
 		}
 		now, trusted := k.o.Clock()
 		if said := certificate.Judge(k.now.Load(), now, trusted); said != wrong {

@@ -24,23 +24,23 @@ const (
 
 // Why a code does not open its door, as events say it.
 const (
-	codeUnknown    = "no such code"
-	codeLockedOut  = "locked out"
-	codeTimeless   = "the clock is not trusted"
-	codeEarly      = "not valid yet"
-	codeLate       = "not valid any more"
-	codeTooEarly   = "too early for its booking"
-	codeNoBooking  = "its booking is over"
-	codeUnsigned   = "its booking was moved without a signature"
-	codeDisabled   = "the meeting space is disabled"
-	codeForeign    = "made with another secret: set it again"
-	codeOfOthers   = "made while the meeting space was another organization's: set it again"
-	codeNotFit     = "the door cannot be opened now"
-	codeShortOrFar = "not 4 to 10 digits"
+	codeUnknown     = "no such code"
+	codeLockedOut   = "locked out"
+	codeTimeless    = "the clock is not trusted"
+	codeEarly       = "not valid yet"
+	codeLate        = "not valid any more"
+	codeTooEarly    = "too early for its booking"
+	codeNoBooking   = "its booking is over"
+	codeUnsigned    = "its booking was moved without a signature"
+	codeDisabled    = "the meeting space is disabled"
+	codeForeign     = "made with another secret: set it again"
+	codeOfOthers    = "made while the meeting space was another organization's: set it again"
+	codeNotFit      = "the door cannot be opened now"
+	codeWrongLength = "not 4 to 10 digits"
 )
 
-// State says why a code does not open its door now; empty: it does.
-func (u *Codes) State(c Code) string {
+// WhyNot says why a code does not open its door now; empty: it does.
+func (u *Codes) WhyNot(c Code) string {
 	door, err := u.o.Door(c.SpaceID)
 	if err != nil {
 		return codeUnknown

@@ -276,12 +276,12 @@ func TestSecretIsLost(t *testing.T) {
 			}
 			r.start()
 			r.refused("483920", "no such code")
-			if why := r.State(c); !strings.Contains(why, "another secret") {
+			if why := r.WhyNot(c); !strings.Contains(why, "another secret") {
 				t.Errorf("%s: the code is %q", name, why)
 			}
 		}
 		c = r.code(Request{Name: "a"})
-		if why := r.State(c); why != "" {
+		if why := r.WhyNot(c); why != "" {
 			t.Errorf("set again it is %q", why)
 		}
 	})

@@ -130,7 +130,7 @@ func (u *Codes) enter(ctx context.Context, k *keypad, door Door, typed drivers.S
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(typed) < minDigits || len(typed) > maxDigits {
-		u.refuse(k, nil, codeShortOrFar)
+		u.refuse(k, nil, codeWrongLength)
 		return
 	}
 	spent := k.tries

@@ -20,12 +20,12 @@ import (
 const logPage = 100
 
 // eventOf is what webhooks call an event of the log; empty: they do not get it.
-func (p *Dispatcher) eventOf(rowType string) string {
-	kind, ok := strings.CutPrefix(rowType, eventlog.LevelEvent+".")
+func (p *Dispatcher) eventOf(r eventlog.Row) string {
+	kind := r.Kind()
 	switch {
-	case ok && slices.Contains(p.alerts, kind):
+	case slices.Contains(p.alerts, kind):
 		return DeviceAlert
-	case ok && slices.Contains(Events(), kind):
+	case slices.Contains(Events(), kind):
 		return kind
 	}
 	return ""
@@ -43,8 +43,7 @@ func (p *Dispatcher) followLoop(ctx context.Context) error {
 			err = p.fanOutAll(ctx)
 			p.turn.Unlock()
 		}
-		switch {
-		case err != nil && ctx.Err() == nil:
+		if err != nil && ctx.Err() == nil {
 			p.log.Error("cannot store deliveries to webhooks, trying again: see roomgate doctor", "error", err)
 			loop.Sleep(ctx, 10*time.Second)
 			continue
@@ -126,7 +125,7 @@ type loggedEvent struct {
 
 // deliveriesOf makes one delivery for each webhook that wants a row.
 func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
-	event := p.eventOf(r.Type)
+	event := p.eventOf(r)
 	if event == "" {
 		return nil
 	}
@@ -203,7 +202,7 @@ func (e loggedEvent) data(event, organization string, r eventlog.Row) any {
 	for _, name := range []string{"meeting_space_id", "device", "device_id"} {
 		delete(all.Details, name)
 	}
-	return AlertData{Alert: strings.TrimPrefix(r.Type, eventlog.LevelEvent+"."), SpaceID: d.SpaceID, OrganizationID: organization,
+	return AlertData{Alert: r.Kind(), SpaceID: d.SpaceID, OrganizationID: organization,
 		Device: d.Device, DeviceID: d.DeviceID, Details: all.Details}
 }
 

@@ -20,9 +20,9 @@ const (
 	maxSecret = 256
 
 	// Overlap is how long an old secret still signs after a rotation that does
-	// not say.
+	// not say, and MaxOverlap how long at most.
 	Overlap    = 24 * time.Hour
-	maxOverlap = 30 * 24 * time.Hour
+	MaxOverlap = 30 * 24 * time.Hour
 )
 
 // Secret is what notifications are signed with. Signing needs it as it is, so
@@ -95,8 +95,8 @@ func (s Secrets) Rotate(next Secret, overlap time.Duration, now time.Time) (Secr
 		return s, err
 	}
 	switch {
-	case overlap < 0 || overlap > maxOverlap:
-		return s, invalid("overlap", "is %v: want 0s to %v", overlap, maxOverlap)
+	case overlap < 0 || overlap > MaxOverlap:
+		return s, invalid("overlap", "is %v: want 0s to %v", overlap, MaxOverlap)
 	case next == s.Current:
 		return s, invalid("secret", "is the one in use: choose a new one")
 	}

@@ -57,7 +57,8 @@ var ErrClosed = errors.New("broker is closed")
 type Options struct {
 	// Listen is host:port; empty: no socket, only Serve.
 	Listen string
-	// Users are passwords by user name: plain text, or what HashPassword made.
+	// Users are passwords by user name: plain text, or hashed as
+	// $pbkdf2-sha256$rounds$salt$key (RFC 8018).
 	Users map[string]string
 	// Password is that of a user who is not in Users, as one that was made since; nil: there
 	// are none. It must not wait.

@@ -1,11 +1,17 @@
 package broker
 
 import (
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,4 +197,18 @@ func (c *client) next() string {
 			return ""
 		}
 	}
+}
+
+// hash is a password as Options.Users may hold it.
+func hash(password string, rounds int) (string, error) {
+	salt := make([]byte, 16)
+	if _, err := rand.Read(salt); err != nil {
+		return "", fmt.Errorf("salt for password: %w", err)
+	}
+	key, err := pbkdf2.Key(sha256.New, password, salt, rounds, sha256.Size)
+	if err != nil {
+		return "", fmt.Errorf("hash password: %w", err)
+	}
+	b64 := base64.RawStdEncoding
+	return hashPrefix + strconv.Itoa(rounds) + "$" + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key), nil
 }

@@ -2,12 +2,10 @@ package broker
 
 import (
 	"crypto/pbkdf2"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -18,28 +16,8 @@ import (
 // A stored password is $pbkdf2-sha256$rounds$salt$key, RFC 8018.
 const (
 	hashPrefix = "$pbkdf2-sha256$"
-	hashRounds = 100_000
 	maxRounds  = 2_000_000
 )
-
-// HashPassword makes of a password what Options.Users may hold.
-func HashPassword(password string) (string, error) { return hash(password, hashRounds) }
-
-func hash(password string, rounds int) (string, error) {
-	if password == "" {
-		return "", errors.New("password is empty")
-	}
-	salt := make([]byte, 16)
-	if _, err := rand.Read(salt); err != nil {
-		return "", fmt.Errorf("salt for password: %w", err)
-	}
-	key, err := pbkdf2.Key(sha256.New, password, salt, rounds, sha256.Size)
-	if err != nil {
-		return "", fmt.Errorf("hash password: %w", err)
-	}
-	b64 := base64.RawStdEncoding
-	return hashPrefix + strconv.Itoa(rounds) + "$" + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key), nil
-}
 
 // parseHash is false for a plain password.
 func parseHash(stored string) (rounds int, salt, key []byte, ok bool, err error) {

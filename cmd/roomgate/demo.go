@@ -29,8 +29,7 @@ Three more of the outside world are in it. https://receiver.demo/ takes webhook
 notifications, with /status/500 it answers that, and "roomgate sim receiver"
 shows them with their headers. A stand-in push gateway shows the messages to
 mobile devices. A mailbox takes letters, such as those with one-time passwords.
-The log tells what all three have got, and else only what is wrong; --verbose shows
-all of it.
+The log shows what these three receive, and errors; --verbose shows all of it.
 With --allow-loopback webhooks and calendars may also be on this machine, then
 without TLS too.
 
@@ -72,7 +71,8 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	o := journal.Options{Stderr: cmd.ErrOrStderr(), People: true}
 	g := &gateway{out: cmd.OutOrStdout()}
 	g.demo.outside = journal.New(o)
-	o.Quiet = text(cmd, verbose) != "true"
+	whole, _ := cmd.Flags().GetBool(verbose)
+	o.Quiet = !whole
 	g.log = journal.New(o)
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer journal.Flush(g.log)
@@ -111,7 +111,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		}
 		g.extra["POST /cloud/schedule"] = g.cloudDoor()
 	}
-	g.demo.loopback = text(cmd, allowLoopback) == "true"
+	g.demo.loopback, _ = cmd.Flags().GetBool(allowLoopback)
 	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)
 	if g.config.Push.URL == "https://"+demoPush {
 		g.demo.push = telephoneClient(g.demo.outside)

@@ -13,7 +13,7 @@ import (
 // judges where it goes, bounds it, and uses no proxy of the environment.
 var anotherWay = regexp.MustCompile(`\bhttp\.(Transport|Client)\{[^}]|\bhttp\.(DefaultClient|DefaultTransport)\b|\bhttp\.(Get|Head|Post|PostForm)\(`)
 
-// ways that are not the building's: a camera is reached by its bus, the command
+// otherWays are not ways out of the building: a camera is reached by its bus, the command
 // line asks a gateway, and a test receives what is sent.
 var otherWays = []string{"agent/outgoing/", "drivers/camera/", "drivers/sim/", "agent/webhook/webhooktest/", "cmd/roomgate/client.go", "cmd/roomgate/demonet.go"}
 

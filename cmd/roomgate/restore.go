@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"roomgate/agent"
 	"roomgate/agent/backup"
@@ -278,4 +279,20 @@ func missingFiles(folder string, text []byte) (missing []string) {
 		}
 	}
 	return missing
+}
+
+// diskReserve is left for the gateway itself.
+const diskReserve = 16 << 20
+
+// roomFor refuses early what would fill the disk.
+func roomFor(dir string, size int64) error {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return err
+	}
+	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+diskReserve {
+		return fail(exitFailed, "the restore needs %s of disk in %s, %s are free: make room, nothing was changed",
+			show.Bytes(size+diskReserve), dir, show.Bytes(free))
+	}
+	return nil
 }

@@ -9,13 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"roomgate/agent"
 	"roomgate/agent/backup"
-	"roomgate/agent/config"
-
-	"roomgate/cmd/roomgate/show"
 )
 
 // undo brings back what was there before the last restore.
@@ -86,52 +81,4 @@ func copyInto(dir, path string) error {
 	}
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Close())
-}
-
-// diskReserve is left for the gateway itself.
-const diskReserve = 16 << 20
-
-// roomFor refuses early what would fill the disk.
-func roomFor(dir string, size int64) error {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(dir, &disk); err != nil {
-		return err
-	}
-	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+diskReserve {
-		return fail(exitFailed, "the restore needs %s of disk in %s, %s are free: make room, nothing was changed",
-			show.Bytes(size+diskReserve), dir, show.Bytes(free))
-	}
-	return nil
-}
-
-// locks are held against every gateway that could use a data directory.
-type locks []*os.File
-
-// Close gives them back.
-func (l locks) Close() (err error) {
-	for _, f := range l {
-		err = errors.Join(err, f.Close())
-	}
-	return err
-}
-
-// lockGateway takes the data directory of a gateway that does not run. As a
-// service it has its lock in the runtime directory, which is there only while
-// the service is.
-func lockGateway(data string) (held locks, err error) {
-	dirs := []string{data}
-	if _, err := os.Stat(serviceRuntime); err == nil && data == config.Default().Data {
-		dirs = append(dirs, serviceRuntime)
-	}
-	for _, dir := range dirs {
-		f, err := lockDirectory(dir)
-		if err != nil {
-			return nil, errors.Join(err, held.Close())
-		}
-		held = append(held, f)
-		if err := backup.GiveTo(f.Name(), dir); err != nil {
-			return nil, errors.Join(err, held.Close())
-		}
-	}
-	return held, nil
 }

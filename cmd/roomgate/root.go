@@ -15,7 +15,7 @@ building's own network and tells the cloud about it.
 the gateway on this machine through its control socket, or with --url and --key
 to another one. A meeting space is named by id or by name.
 
-Every flag with a variable of the environment beside it can be given by either.
+A flag with an environment variable beside it can be set by that variable too.
 A flag beats the environment, the environment beats the configuration file, the
 file beats the default.
 

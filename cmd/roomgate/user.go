@@ -48,7 +48,7 @@ func newUser() *cobra.Command {
 	enable := &cobra.Command{Use: "enable USER", Short: "let a user sign in again", Args: cobra.ExactArgs(1), RunE: asking(switchUser("enable"))}
 	disable := &cobra.Command{Use: "disable USER", Short: "keep a user out, at once and until enabled", Args: cobra.ExactArgs(1), RunE: asking(switchUser("disable"))}
 	out := &cobra.Command{Use: "sign-out [USER]", Short: "sign a user out, or everybody", Args: cobra.MaximumNArgs(1), RunE: asking(signOut),
-		Long:    "Ends every token of a user, who may sign in again. With --all it ends the tokens of\nall users, and those that API keys have bought; the keys stay good.",
+		Long:    "Ends every token of a user, who may sign in again. With --all it ends the tokens of\nall users and of API keys; the keys stay good.",
 		Example: "  roomgate user sign-out ada@example.com\n  roomgate user sign-out --all"}
 	out.Flags().Bool("all", false, "sign everybody out")
 	in := newSignIn()

@@ -58,7 +58,7 @@ func newWebhook() *cobra.Command {
 	rotate := &cobra.Command{Use: "rotate WEBHOOK", Short: "give a webhook another secret and show it once",
 		Long:    "The old secret signs too for a while, so that the receiver can change over.",
 		Example: "  roomgate webhook rotate https://hooks.example.com/rooms --overlap 48h", Args: cobra.ExactArgs(1), RunE: asking(rotateWebhook)}
-	lifeFlag(rotate, "overlap", 24*time.Hour, "how long the old secret signs too, in whole hours")
+	lifeFlag(rotate, "overlap", webhook.Overlap, "how long the old secret signs too, in whole hours")
 	for _, cmd := range []*cobra.Command{create, rotate} {
 		cmd.Flags().String("secret-file", "", "a `FILE` with a secret of your own in its first line, - for standard input")
 	}

@@ -142,11 +142,11 @@ func (e *Engine) askLog(ctx context.Context) error {
 // askRow asks the rules that an event of the log triggers.
 func (e *Engine) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	r := item.Value
-	if r.Level() != eventlog.LevelEvent {
+	kind := r.Kind()
+	switch kind {
+	case "": // it is no event
 		return nil
-	}
-	kind := r.Type[len(eventlog.LevelEvent)+1:]
-	if kind == "statusChanged" {
+	case device.EventStatusChanged:
 		e.traces.changed(traceKey{r.Space, r.Device, r.Sub})
 	}
 	all := e.set.Load().byEvent[kind]
@@ -195,7 +195,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	var d details
 	all := map[string]any{}
 	err := errors.Join(json.Unmarshal(r.Data, &record), json.Unmarshal(record.Details, &d), json.Unmarshal(record.Details, &all))
-	kind := r.Type[len(eventlog.LevelEvent)+1:]
+	kind := r.Kind()
 	t := &trigger{id: r.ID(item.Seq), at: r.Time(), space: e.o.Site().byID[r.Space], booking: d.BookingID, words: "event " + kind,
 		event: eventFor(kind, d, all, r)}
 	if err != nil {

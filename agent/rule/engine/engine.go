@@ -37,9 +37,10 @@ const (
 )
 
 // events are those that rules can be triggered by, beside what rules raise.
-var events = []string{"statusChanged", "occupancyChanged", "deviceOnline", "deviceOffline", device.EventTemperatureAlert, "temperatureNormal",
-	"commandCompleted", drivers.EventDoorForced, drivers.EventDoorHeldOpen, drivers.EventDoorShut, drivers.EventFanStalled,
-	drivers.EventCodeEntered, "codeAccepted", "codeRefused", "codeLockout", "codeLockoutLifted",
+var events = []string{device.EventStatusChanged, device.EventOccupancyChanged, device.EventOnline, device.EventOffline,
+	device.EventTemperatureAlert, device.EventTemperatureNormal, device.EventCommandCompleted,
+	drivers.EventDoorForced, drivers.EventDoorHeldOpen, drivers.EventDoorShut, drivers.EventFanStalled, drivers.EventCodeEntered,
+	"codeAccepted", "codeRefused", "codeLockout", "codeLockoutLifted",
 	schedule.Created, schedule.Updated, schedule.Started, schedule.Ended, schedule.Cancelled, schedule.CheckedIn, schedule.Released, schedule.Displaced,
 	eventSuspended}
 

@@ -67,5 +67,5 @@ func unsignedRefusal(e *Engine, act rule.Action, chain []string) error {
 	if !unlocks(act) || !slices.Contains(chain, byCloud) || e.o.Unsigned() {
 		return nil
 	}
-	return problem.New(problem.Forbidden, "", "an unsigned word of the cloud, or a calendar by plain http, led to this, and that opens no door (doors.unsigned): send a signed command for the lock")
+	return problem.New(problem.Forbidden, "", "an unsigned cloud message, or a calendar by plain http, started this rule, so it cannot open a door (doors.unsigned): send a signed command for the lock")
 }
