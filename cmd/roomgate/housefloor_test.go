@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "doorsign"},
 	{"seed", "claim", "cloudcommand", "acceptance"},
 	// What spans them.
-	{"cloudconfig", "cloudpart"},
+	{"cloudconfig", "cloudpart", "errand"},
 	// Who joins them: package agent itself.
 	{""},
 	// What its people look at.
