@@ -34,7 +34,7 @@ func TestConsoleProvesARoom(t *testing.T) {
 		do("start", `,"by":" "`, 422)
 		do("dance", "", 404)
 		do("start", `,"by":"S. Installer","asks":true`, 200)
-		if said := do("start", `,"by":"T. Other"`, 409); !strings.Contains(said, "somebody is proving Aurora") {
+		if said := do("start", `,"by":"T. Other"`, 409); !strings.Contains(said, "somebody is accepting Aurora") {
 			t.Errorf("another one begins: %s", said)
 		}
 		asked := 0

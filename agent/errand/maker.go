@@ -93,7 +93,7 @@ func (m *maker) start(o order) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.now.Running {
-		return problem.New(problem.NotNow, "", "%s has one made just now: wait until it is there, or stop it", m.now.By)
+		return problem.New(problem.NotNow, "", "%s is making one: wait until it is there, or stop it", m.now.By)
 	}
 	m.drop()
 	m.now, m.began = Making{File: m.now.File, By: o.who.Name, Running: true, Part: "It begins"}, time.Now()

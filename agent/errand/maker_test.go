@@ -50,7 +50,7 @@ func TestMakerKeepsForAWhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-m.wanted
-			if err := m.start(o); problem.As(err) == nil || problem.As(err).Code != problem.NotNow || !strings.Contains(err.Error(), "Ada has one made") {
+			if err := m.start(o); problem.As(err) == nil || problem.As(err).Code != problem.NotNow || !strings.Contains(err.Error(), "Ada is making one") {
 				t.Errorf("two at a time: %v", err)
 			}
 			m.done(f, o.do(t.Context(), f, m.told))

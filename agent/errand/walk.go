@@ -69,7 +69,7 @@ func (e *Errands) StartWalk(room acceptance.Room, who access.Principal, by strin
 	case by == "" || len(by) > 200:
 		return problem.New(problem.Invalid, "by", "is missing or too long: say who signs the report")
 	case w.now != nil:
-		return problem.New(problem.NotNow, "", "somebody is proving %s: wait until that is over, or stop it", w.now.Space)
+		return problem.New(problem.NotNow, "", "somebody is accepting %s: wait until that is over, or stop it", w.now.Space)
 	}
 	w.now = &Walk{SpaceID: room.ID, Space: room.Name, By: by, Asks: asks, Running: true}
 	w.wanted <- begun{room, who} // it has room for one
@@ -104,7 +104,7 @@ func (e *Errands) StopWalk(spaceID string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now == nil || w.now.SpaceID != spaceID || w.stop == nil {
-		return problem.New(problem.NotNow, "", "nobody is proving this room now")
+		return problem.New(problem.NotNow, "", "nobody is accepting this room now")
 	}
 	w.stop(errStopped)
 	return nil
