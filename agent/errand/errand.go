@@ -24,7 +24,7 @@ type Means struct {
 	Backup func(ctx context.Context, f *os.File, passphrase string, told func(part string) backup.Progress) error
 	// Support writes a support bundle into f.
 	Support func(ctx context.Context, f *os.File) error
-	Updates *update.Runner
+	Updates *update.Runner // nil: it takes none
 }
 
 // Options are what errands stand on.

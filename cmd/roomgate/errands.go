@@ -18,8 +18,9 @@ import (
 // errands is what the console has a gateway do that takes long.
 type errands struct{ *gateway }
 
+// all are those of every gateway, without updates.
 func (g errands) all() errand.Means {
-	return errand.Means{Folder: g.config.Data, Backup: g.seal, Support: g.bundle, Updates: g.updates}
+	return errand.Means{Folder: g.config.Data, Backup: g.seal, Support: g.bundle}
 }
 
 // seal seals a backup of the running building into f.
