@@ -30,7 +30,6 @@ import (
 	"roomgate/agent/site"
 	"roomgate/agent/timekeeper"
 	"roomgate/agent/unlock"
-	"roomgate/agent/update"
 	"roomgate/agent/webhook"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -53,7 +52,7 @@ type Options struct {
 	SystemKey string
 	Version   string
 	// NotStarted are the releases that the start of this program passed over.
-	NotStarted []update.NotStarted
+	NotStarted []health.NotStarted
 	// Simulated says that the buses lead to no hardware.
 	Simulated bool
 	// Hardware names this machine, so that a copied card is noticed; empty:

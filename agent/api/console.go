@@ -8,6 +8,8 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/access"
 	"roomgate/agent/console"
+	"roomgate/agent/errand"
+	"roomgate/agent/health"
 	"roomgate/agent/rule"
 	"roomgate/agent/web"
 )
@@ -85,15 +87,22 @@ func consolePanel(s *Server, c *call) error {
 	return c.page(http.StatusOK, body)
 }
 
-func newConsole(o Options) *console.Console {
+func newConsole(o Options, errands *errand.Errands) *console.Console {
 	sees := visibility{o.Agent}
-	return console.New(console.Options{Agent: o.Agent, Version: o.Version, Findings: o.Findings, Errands: o.Errands, Machine: o.Machine,
+	return console.New(console.Options{Agent: o.Agent, Version: o.Version, Findings: o.Findings, Errands: errands, Machine: o.Machine,
 		Kinds: append(agent.EventKinds(), auditKinds()...), SeenBy: seenBy, EventsSeenBy: sees.eventsSeenBy,
-		Audited: append(auditKinds(), plainAudit), Valid: func(who access.Principal) bool { return who == operator.Principal || o.Agent.Valid(who) },
+		Audited: append(auditKinds(), plainAudit),
 		SeesRule: func(who *access.Principal, r rule.Rule) bool {
 			return sees.ownsRule(&principal{Principal: *who}, r) == nil
 		}})
 }
 
-// Run does what the console has begun, and nobody need wait for, until ctx ends.
-func (s *Server) Run(ctx context.Context) error { return s.console.Run(ctx) }
+func newErrands(o Options) *errand.Errands {
+	return errand.New(errand.Options{Means: o.Errands, Version: o.Version, Now: o.Agent.Now,
+		Health:  func() *health.Monitor { return o.Agent.Health },
+		Valid:   func(who access.Principal) bool { return who == operator.Principal || o.Agent.Valid(who) },
+		Changed: func() <-chan struct{} { return o.Agent.Access.Changed() }})
+}
+
+// Run does what somebody has begun at the console, and nobody need wait for, until ctx ends.
+func (s *Server) Run(ctx context.Context) error { return s.errands.Run(ctx) }

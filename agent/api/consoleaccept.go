@@ -5,11 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"roomgate/agent/console"
+	"roomgate/agent/acceptance"
 	"roomgate/agent/problem"
 )
 
@@ -26,20 +25,24 @@ func consoleAccept(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	look := s.console.Look(console.Look{Who: c.who.Principal, Query: url.Values{"id": {id}}})
+	var room acceptance.Room
 	var shown []string
 	switch c.params[0] {
 	case "start":
-		err = s.console.StartWalk(look, by, asks)
+		if room, err = s.console.Room(c.who.Principal, id); err == nil {
+			err = s.errands.StartWalk(room, c.who.Principal, by, asks)
+		}
 	case "answer":
-		err = s.console.AnswerWalk(id, int(question), answer, note)
+		err = s.errands.AnswerWalk(id, int(question), answer, note)
 	case "stop":
-		err = s.console.StopWalk(id)
+		err = s.errands.StopWalk(id)
 	case "identify":
 		patient(c.w, identifyTime)
 		ctx, cancel := context.WithTimeout(c.r.Context(), identifyTime)
 		defer cancel()
-		shown, err = look.Identify(ctx, deviceType, sub)
+		if room, err = s.console.Room(c.who.Principal, id); err == nil {
+			shown, err = s.errands.Identify(ctx, room, c.who.Principal, deviceType, sub)
+		}
 	default:
 		err = &problem.Error{Code: problem.NotFound, Field: "action", Message: "is not known: want start, answer, stop or identify"}
 	}
@@ -54,7 +57,7 @@ func consoleAccept(s *Server, c *call) error {
 // consoleReport answers with the last acceptance report of a space, as a page that needs
 // nothing else or as JSON, to be kept.
 func consoleReport(s *Server, c *call) error {
-	r, err := s.console.Report(c.params[0])
+	r, err := s.errands.Report(c.params[0])
 	if err != nil {
 		return err
 	}

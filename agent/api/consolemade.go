@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"time"
 
-	"roomgate/agent/console"
+	"roomgate/agent/errand"
 )
 
 // madeEvents are the audit events of the files that the console has made: of the one that
 // somebody has begun, and of the one that somebody takes away. Each is told before it is so.
 var madeEvents = map[string]struct{ begun, taken string }{
-	console.FileBackup:  {"backupBegun", "backupDownloaded"},
-	console.FileSupport: {"supportBundleBegun", "supportBundleDownloaded"},
+	errand.FileBackup:  {"backupBegun", "backupDownloaded"},
+	errand.FileSupport: {"supportBundleBegun", "supportBundleDownloaded"},
 }
 
 // pieceTime is how long who takes a file away may take for the next piece of it.
@@ -32,11 +32,11 @@ func consoleMake(s *Server, c *call) error {
 		return err
 	}
 	file := c.params[0]
-	if err := s.console.Make(file, c.who.Principal, passphrase, again); err != nil {
+	if err := s.errands.Make(file, c.who.Principal, passphrase, again); err != nil {
 		return err
 	}
 	if err := tellAudit(c, madeEvents[file].begun, nil); err != nil {
-		_ = s.console.Unmake(file) // it ends by itself with the session
+		_ = s.errands.Unmake(file) // it ends by itself with the session
 		return err
 	}
 	return c.none()
@@ -44,7 +44,7 @@ func consoleMake(s *Server, c *call) error {
 
 // consoleUnmake stops what is being made, or discards it.
 func consoleUnmake(s *Server, c *call) error {
-	if err := s.console.Unmake(c.params[0]); err != nil {
+	if err := s.errands.Unmake(c.params[0]); err != nil {
 		return err
 	}
 	s.agent.Events.Grow() // for pages that show it
@@ -54,7 +54,7 @@ func consoleUnmake(s *Server, c *call) error {
 // consoleMade hands a backup or a support bundle out.
 func consoleMade(s *Server, c *call) error {
 	file := c.params[0]
-	from, size, err := s.console.Made(file)
+	from, size, err := s.errands.Made(file)
 	if err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func consoleMade(s *Server, c *call) error {
 		return nil
 	}
 	defer s.agent.Events.Grow() // for pages that show when it was
-	return s.console.Taken(file, size)
+	return s.errands.Taken(file, size)
 }
 
 // madeName is under what name a file is kept by who takes it away.
 func (s *Server) madeName(file string) string {
 	name := "roomgate-" + s.agent.Health.Identity().ID + "-" + s.agent.Now().UTC().Format("2006-01-02-1504")
-	if file == console.FileBackup {
+	if file == errand.FileBackup {
 		return name + ".backup"
 	}
 	return name + "-support.tar.gz"

@@ -19,7 +19,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
-	"roomgate/agent/console"
+	"roomgate/agent/errand"
 	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/agent/update"
@@ -27,8 +27,8 @@ import (
 
 // errands are those of a building: a backup as the gateway makes it, a support bundle that
 // takes a minute, and updates if it takes any.
-func (b *building) errands() console.Errands {
-	return console.Errands{Folder: b.dir, Updates: b.updates,
+func (b *building) errands() errand.Means {
+	return errand.Means{Folder: b.dir, Updates: b.updates,
 		Backup: func(ctx context.Context, f *os.File, word string, told func(string) backup.Progress) error {
 			_, err := backup.WriteSealed(ctx, f, backup.Sealing{Passphrase: word, Factor: 10, Schema: agent.Schema, Told: told,
 				Write: func(ctx context.Context, w io.Writer) error {
@@ -260,7 +260,7 @@ func TestConsoleUpdates(t *testing.T) {
 		}
 		checkProblem(t, "takes none", b.net.do(t, "POST", path, who, raw, "x"), 409, "not_now", "")
 		bundle := b.takingUpdates(t)
-		b.server.console = b.serverOf().console
+		b.server.pages = b.serverOf().pages
 		checkProblem(t, "none waits", b.net.do(t, "POST", "/console/update/now", who, `{}`), 409, "not_now", "")
 		checkProblem(t, "no bundle", b.net.do(t, "POST", path, who, raw, "no bundle"), 422, "invalid", "")
 		checkProblem(t, "another type", b.net.do(t, "POST", path, who, `{}`), 415, "unsupported_media_type", "Content-Type")

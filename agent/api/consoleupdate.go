@@ -32,7 +32,7 @@ func consoleUpdate(s *Server, c *call) error {
 			return err
 		}
 	}
-	u, err := s.console.Updates()
+	u, err := s.errands.Updates()
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"roomgate/agent/health"
-	releases "roomgate/agent/update"
 )
 
 // A heartbeat names the releases that the last start passed over, as described.
 func TestHeartbeatNamesWhatWasNotStarted(t *testing.T) {
 	s := parseAsync(t)
-	text, err := json.Marshal(health.Report{DoorOrders: health.DoorsSigned, SigningKeys: []string{}, NotStarted: []releases.NotStarted{{Version: "1.2.0", Reason: "no signature is kept beside it"}}})
+	text, err := json.Marshal(health.Report{DoorOrders: health.DoorsSigned, SigningKeys: []string{}, NotStarted: []health.NotStarted{{Version: "1.2.0", Reason: "no signature is kept beside it"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/console"
+	"roomgate/agent/errand"
 	"roomgate/agent/problem"
 	"roomgate/agent/setup"
 	"roomgate/cloud/guest"
@@ -33,8 +34,8 @@ type Options struct {
 	// Findings are the last ones of the doctor, who looks again if they are older than that time;
 	// nil: nobody examines the gateway.
 	Findings func(since time.Time) console.Findings
-	// Errands is what the console has done that takes long.
-	Errands console.Errands
+	// Errands are how what takes long is done that somebody begins at the console.
+	Errands errand.Means
 	// Machine is what the console adds devices to.
 	Machine setup.Machine
 	// Root is the root certificate of the building's own authority, as PEM; nil: there
@@ -71,6 +72,12 @@ type Server struct {
 type pages struct {
 	doors   *doors // of the rooms
 	console *console.Console
+	errands *errand.Errands // that are begun there
+}
+
+func newPages(o Options) pages {
+	errands := newErrands(o)
+	return pages{newDoors(o.Agent), newConsole(o, errands), errands}
 }
 
 // New returns a server of o.Agent.
@@ -92,7 +99,7 @@ func New(o Options) *Server {
 		streams:    streams{agent: o.Agent, visibility: visibility{o.Agent}, log: o.Log, waiters: guest.Places{Most: maxWaiters}},
 		limiters:   newLimiters(),
 		paces:      newPaces(),
-		pages:      pages{newDoors(o.Agent), newConsole(o)},
+		pages:      newPages(o),
 		pictures:   guest.Turns[string]{Most: 1},
 		bodies:     &bodies{},
 		answers:    guest.Places{Most: maxAnswers},

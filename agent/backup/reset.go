@@ -8,18 +8,17 @@ import (
 	"slices"
 	"strings"
 
-	"roomgate/agent/tlsauthority"
-	"roomgate/agent/update"
-
 	"roomgate/agent/atomicfile"
+	"roomgate/agent/tlsauthority"
 )
 
 // Traces lists everything in a data folder that a gateway has made, in the
 // order in which it is to be removed: the device secret first, without which
 // nothing that is sealed can be read, and the database last, so that no start
-// in between brings it back from a snapshot. The locks are not in it. Others
-// are what somebody else has put there.
-func Traces(data string) (ours, others []string, err error) {
+// in between brings it back from a snapshot. The locks are not in it. Folders
+// names those in it that are no part of a backup, and ours too; others are what
+// somebody else has put there.
+func Traces(data string, folders ...string) (ours, others []string, err error) {
 	entries, err := os.ReadDir(data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -28,7 +27,7 @@ func Traces(data string) (ours, others []string, err error) {
 		path := filepath.Join(data, e.Name())
 		switch {
 		case isLock(e.Name()):
-		case isTrace(e.Name()):
+		case isTrace(e.Name()) || slices.Contains(folders, e.Name()):
 			ours = append(ours, path)
 		default:
 			others = append(others, path)
@@ -48,7 +47,7 @@ func isTrace(name string) bool {
 			return true
 		}
 	}
-	return name == restoreDir || name == update.Dir || name == BeforeName || name == "control.sock" ||
+	return name == restoreDir || name == BeforeName || name == "control.sock" ||
 		visible == tlsauthority.Dir || visible == tlsauthority.Dir+".new" || visible == tlsauthority.Dir+".before"
 }
 

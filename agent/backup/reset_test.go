@@ -14,7 +14,7 @@ func TestEraseInOrder(t *testing.T) {
 	for _, name := range []string{"roomgate.db.lock", "control.lock", "control.sock", ".device.secret-77", ".last-backup.json.new", "roomgate.db.before-schema-000001", "mine.txt", "before-restore/roomgate.db", "restore/new/roomgate.db", "releases/state.json", "tls/authority.pem", ".tls.new/root.crt", "tls.before/root.crt"} {
 		h.write(filepath.Join(h.data, name), "x")
 	}
-	ours, others, err := Traces(h.data)
+	ours, others, err := Traces(h.data, "releases")
 	if err != nil {
 		t.Fatal(err)
 	}

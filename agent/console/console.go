@@ -12,6 +12,7 @@ import (
 	"roomgate/agent"
 	"roomgate/agent/access"
 	"roomgate/agent/booking"
+	"roomgate/agent/errand"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/rule"
@@ -34,15 +35,13 @@ type Options struct {
 	// Findings are the last ones of the doctor, who looks again if they are older than that time;
 	// nil: nobody examines the gateway.
 	Findings func(since time.Time) Findings
-	Errands  Errands
+	Errands  *errand.Errands
 	// Machine is what devices are added to.
 	Machine setup.Machine
 	// Kinds are the types of events that there are.
 	Kinds []string
 	// Audited are those of what people and keys change.
 	Audited []string
-	// Valid says whether somebody still may what he might when he came.
-	Valid func(who access.Principal) bool
 	// SeesRule says whether somebody sees a rule.
 	SeesRule func(who *access.Principal, r rule.Rule) bool
 	// SeenBy is a booking as somebody sees it, and EventsSeenBy are events so.
@@ -53,15 +52,13 @@ type Options struct {
 // Console makes the pages. It may be used by many.
 type Console struct {
 	o       Options
-	walks   *walks
-	makers  map[string]*maker // by what they make
 	looking looking
 	outages outages
 }
 
 // New returns the console of a building.
 func New(o Options) *Console {
-	return &Console{o: o, walks: newWalks(), makers: newMakers(), looking: looking{building: guest.Places{Most: maxLooking}, others: guest.Places{Most: maxVisiting}}}
+	return &Console{o: o, looking: looking{building: guest.Places{Most: maxLooking}, others: guest.Places{Most: maxVisiting}}}
 }
 
 // Look is who looks at what.

@@ -15,7 +15,7 @@ func (l *Look) facts() []Fact {
 	r, away := a.Health.Report(), a.Cloud.Away()
 	all := []Fact{cloudFact(a.Cloud.Configured(), r, away), runwayFact(r), clockFact(r.Clock), diskFact(r.StoreState), cardFact(r.Card)}
 	version := Fact{Name: "Version", Value: r.Version, More: "up for " + web.Length(time.Duration(r.UptimeS)*time.Second)}
-	if u := l.o.Errands.Updates; u != nil {
+	if u, err := l.o.Errands.Updates(); err == nil {
 		version.More = cmp.Or(u.Status().Waiting(), version.More)
 	}
 	all = append(all, version)
@@ -67,8 +67,8 @@ func clockFact(c health.Clock) Fact {
 }
 
 func diskFact(s health.StoreState) Fact {
-	return Fact{Name: "Disk", Value: bytesText(s.DiskFreeBytes) + " free", Bad: s.DiskFreeBytes < 200<<20,
-		More: fmt.Sprintf("the database has %s, of the last day %s were written", bytesText(s.StoreBytes), bytesText(s.StoreWrittenDay))}
+	return Fact{Name: "Disk", Value: web.Bytes(s.DiskFreeBytes) + " free", Bad: s.DiskFreeBytes < 200<<20,
+		More: fmt.Sprintf("the database has %s, of the last day %s were written", web.Bytes(s.StoreBytes), web.Bytes(s.StoreWrittenDay))}
 }
 
 func cardFact(c *health.Card) Fact {

@@ -13,7 +13,9 @@ import (
 var helpers = template.FuncMap{
 	"json":  jsonText,
 	"ago":   web.Age,
-	"bytes": bytesText[int64],
+	"bytes": web.Bytes[int64],
+	"title": func(deviceType string) string { return typeWords[deviceType] },
+	"join":  joined,
 	"id":    func(id string) map[string]string { return map[string]string{"id": id} },
 	"find": func(id, deviceType string) map[string]string {
 		return map[string]string{"id": id, "device_type": deviceType}
@@ -27,21 +29,6 @@ func jsonText(v any) (string, error) {
 	return string(text), err
 }
 
-// bytesText is a number of bytes for people.
-func bytesText[N int64 | uint64 | int](n N) string {
-	size := float64(n)
-	for _, unit := range []string{"B", "kB", "MB", "GB"} {
-		if size < 1000 {
-			if unit == "B" || size >= 100 {
-				return fmt.Sprintf("%.0f %s", size, unit)
-			}
-			return fmt.Sprintf("%.1f %s", size, unit)
-		}
-		size /= 1000
-	}
-	return fmt.Sprintf("%.1f TB", size)
-}
-
 // clockText is a time of day, with the date if it is of another day than now. Both are in
 // the zone of now.
 func clockText(t, now time.Time) string {
@@ -50,6 +37,14 @@ func clockText(t, now time.Time) string {
 		return t.Format("15:04")
 	}
 	return t.Format("Mon 2 Jan 15:04")
+}
+
+// sentence is what was said, as a page says it; nothing stays nothing.
+func sentence(said string) string {
+	if said == "" {
+		return ""
+	}
+	return capital(said) + "."
 }
 
 // age is how long something took, or is ago.

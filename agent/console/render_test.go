@@ -5,10 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/acceptance"
 	"roomgate/agent/booking"
+	"roomgate/agent/errand"
 	"roomgate/agent/goldentest"
 	"roomgate/agent/health"
 	"roomgate/agent/web"
+	"roomgate/drivers"
 )
 
 // golden compares a fragment with its file.
@@ -132,11 +135,12 @@ func TestEvents(t *testing.T) {
 }
 
 func TestAccept(t *testing.T) {
-	steps := []WalkStep{{"Door", "open", "passed", "open", ""}, {"Room sensor", "occupancy: notices somebody who moves", "failed", "vacant", "nobody was noticed"}}
+	steps := []errand.Step{{Device: drivers.TypeLock, Step: acceptance.Step{Name: "open", Result: acceptance.Passed, Seen: "open"}},
+		{Device: drivers.TypeO3, Step: acceptance.Step{SubDevice: drivers.SubOccupancy, Name: "notices somebody who moves", Result: acceptance.Failed, Seen: "vacant", Note: "nobody was noticed"}}}
 	devices := []Link{{"lock", "Door"}, {"light", "Light"}}
-	asks := Accept{ID: "7c0b2a54", Name: "Aurora", Devices: devices, Walk: Walk{SpaceID: "7c0b2a54", Space: "Aurora", By: "S. Installer", Asks: true, Asked: 3, Running: true, Steps: steps[:1], Question: "did the lock of Aurora click open?", Picture: "data:image/png;base64,AAAA"}}
-	over := Accept{ID: "7c0b2a54", Name: "Aurora", Devices: devices, Walk: Walk{By: hostile, Steps: steps, Verdict: "failed"}}
-	for name, v := range map[string]Accept{"asks": asks, "over": over, "new": {ID: "7c0b2a54", Name: "Aurora", Devices: devices}, "stopped": {ID: "7c0b2a54", Walk: Walk{Wrong: "It was stopped before its end."}}} {
+	asks := Accept{ID: "7c0b2a54", Name: "Aurora", Devices: devices, Walk: errand.Walk{SpaceID: "7c0b2a54", Space: "Aurora", By: "S. Installer", Asks: true, Asked: 3, Running: true, Steps: steps[:1], Question: "did the lock of Aurora click open?", Picture: "data:image/png;base64,AAAA"}}
+	over := Accept{ID: "7c0b2a54", Name: "Aurora", Devices: devices, Walk: errand.Walk{By: hostile, Steps: steps, Verdict: "failed"}}
+	for name, v := range map[string]Accept{"asks": asks, "over": over, "new": {ID: "7c0b2a54", Name: "Aurora", Devices: devices}, "stopped": {ID: "7c0b2a54", Walk: errand.Walk{Wrong: "It was stopped before its end."}}} {
 		for _, part := range []string{"ask", "walk", "find"} {
 			golden(t, "accept-"+part+"-"+name, "accept-"+part, v)
 		}

@@ -3,7 +3,6 @@ package console
 import (
 	"time"
 
-	"roomgate/agent/problem"
 	"roomgate/agent/update"
 )
 
@@ -28,10 +27,11 @@ const (
 )
 
 func viewUpdates(l *Look) (any, time.Time, error) {
-	if l.o.Errands.Updates == nil {
-		return Updates{}, time.Time{}, nil
+	u, err := l.o.Errands.Updates()
+	if err != nil {
+		return Updates{}, time.Time{}, nil // the page says that it takes none
 	}
-	s := l.o.Errands.Updates.Status()
+	s := u.Status()
 	until := time.Now().Add(updateRest)
 	if s.Waiting() != "" {
 		until = time.Now().Add(updateLook)
@@ -42,7 +42,7 @@ func viewUpdates(l *Look) (any, time.Time, error) {
 func newUpdates(s update.Status) Updates {
 	v := Updates{Takes: s.Keys > 0 && s.Trial == nil}
 	for _, line := range s.Lines() {
-		v.Lines = append(v.Lines, capital(line)+".")
+		v.Lines = append(v.Lines, sentence(line))
 	}
 	if f := s.Fetch; f != nil && f.Size > 0 && f.Problem == "" {
 		v.Fetches, v.Percent = true, int(f.Have*100/f.Size)
@@ -52,12 +52,4 @@ func newUpdates(s update.Status) Updates {
 			Sure: "Start again now? Rooms stand still for some seconds."}
 	}
 	return v
-}
-
-// Updates are those of the gateway.
-func (c *Console) Updates() (*update.Runner, error) {
-	if c.o.Errands.Updates == nil {
-		return nil, problem.New(problem.NotNow, "", "this gateway takes no updates: a demo is the program that somebody has started")
-	}
-	return c.o.Errands.Updates, nil
 }

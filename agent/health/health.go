@@ -15,7 +15,6 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
-	"roomgate/agent/update"
 	"roomgate/store"
 )
 
@@ -29,9 +28,9 @@ type Options struct {
 	Config     *config.Config
 	DataDir    string // the folder of the database
 	Version    string
-	NotStarted []update.NotStarted // releases that the start of this program passed over
-	Simulated  bool                // no hardware is below it
-	Started    time.Time           // with a monotonic reading
+	NotStarted []NotStarted // releases that the start of this program passed over
+	Simulated  bool         // no hardware is below it
+	Started    time.Time    // with a monotonic reading
 	// Spaces are the meeting spaces as they are now, in order.
 	Spaces func() []Space
 	// Queues is what waits for somebody else besides the cloud.

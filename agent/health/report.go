@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/clock"
-	"roomgate/agent/update"
 	"roomgate/store"
 )
 
@@ -35,10 +34,16 @@ type Report struct {
 	ConfigRevision uint64   `json:"config_revision"` // of the configuration of the cloud that is in force; 0: none is
 	// NotStarted are installed releases that the last start passed over, as they
 	// could not be verified.
-	NotStarted  []update.NotStarted `json:"releases_not_started,omitempty"`
-	StoreRepair *Repair             `json:"store_repair"` // what the last repair of the database has found, until somebody has looked; null: nothing
+	NotStarted  []NotStarted `json:"releases_not_started,omitempty"`
+	StoreRepair *Repair      `json:"store_repair"` // what the last repair of the database has found, until somebody has looked; null: nothing
 	// Degraded is what the gateway lacks, as its disk does not take what is to be stored; absent: nothing.
 	Degraded *Degraded `json:"degraded,omitempty"`
+}
+
+// NotStarted is a release that did not run, and why.
+type NotStarted struct {
+	Version string `json:"version"`
+	Reason  string `json:"reason"`
 }
 
 // StoreState is how large the database is, how much it writes, and what it lies on.

@@ -113,3 +113,18 @@ func Age(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d h", int(d.Hours()))
 }
+
+// Bytes is a number of bytes for people.
+func Bytes[N int64 | uint64 | int](n N) string {
+	size := float64(n)
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		if size < 1000 {
+			if unit == "B" || size >= 100 {
+				return fmt.Sprintf("%.0f %s", size, unit)
+			}
+			return fmt.Sprintf("%.1f %s", size, unit)
+		}
+		size /= 1000
+	}
+	return fmt.Sprintf("%.1f TB", size)
+}

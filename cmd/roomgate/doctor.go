@@ -21,7 +21,6 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/doctor"
 	"roomgate/agent/eventlog"
-	"roomgate/agent/update"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
 
@@ -182,8 +181,7 @@ func buildingAt(ctx context.Context, path string) (*doctor.Building, error) {
 	err := asked.call(ctx, http.MethodGet, "/gateway/devices", nil, &answer)
 	b.Devices = answer.Devices
 	_ = asked.call(ctx, http.MethodGet, "/claim", nil, &b.Claim) // what does not answer is found by the rest
-	var u update.Status
-	if asked.call(ctx, http.MethodGet, "/update", nil, &u) == nil { // a demo has no such door
+	if u, err := updatesOf(ctx, asked); err == nil {             // a demo has no such door
 		b.Update = &u
 	}
 	var p doctor.Pending

@@ -12,14 +12,15 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/backup"
-	"roomgate/agent/console"
+	"roomgate/agent/errand"
 )
 
 // errands is what the console has a gateway do that takes long.
 type errands struct{ *gateway }
 
-func (g errands) all() console.Errands {
-	return console.Errands{Folder: g.config.Data, Backup: g.seal, Support: g.bundle, Updates: g.updates}
+// all are those of every gateway, without updates.
+func (g errands) all() errand.Means {
+	return errand.Means{Folder: g.config.Data, Backup: g.seal, Support: g.bundle}
 }
 
 // seal seals a backup of the running building into f.

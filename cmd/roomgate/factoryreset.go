@@ -63,7 +63,7 @@ func factoryReset(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	defer lock.Close()
-	ours, others, err := backup.Traces(data)
+	ours, others, err := traces(data)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,6 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/standin"
 	"roomgate/agent/tlsauthority"
-	"roomgate/agent/update"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
 )
@@ -45,7 +44,6 @@ type gateway struct {
 	hardware      string                         // names this machine; empty: a demo, which has none
 	again         func() (*config.Config, error) // reads the configuration once more; nil: there is no file
 	file          string                         // that the configuration is from; empty: it is built in
-	updates       *update.Runner                 // nil: it takes none
 	end           func()                         // ends it in order; nil: it takes no updates
 
 	agent *agent.Agent
@@ -104,13 +102,14 @@ func (g *gateway) open(ctx context.Context, lock *os.File, socketDir string, mod
 	if err := g.openAgent(ctx); err != nil {
 		return err
 	}
+	means := errands{g}.all()
 	if g.end != nil {
-		if err := g.openUpdates(g.end); err != nil {
+		if means.Updates, err = g.openUpdates(g.end); err != nil {
 			return err
 		}
 	}
 	examined := newExaminer(g)
-	server := api.New(api.Options{Findings: examined.findings, Errands: errands{g}.all(), Machine: machineOf(g), Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
+	server := api.New(api.Options{Findings: examined.findings, Errands: means, Machine: machineOf(g), Agent: g.agent, Log: g.log, Version: version, Origins: g.config.HTTP.Origins,
 		Names: g.config.HTTP.Names, ShowClaim: g.demo.simulated, Extra: g.extraDoors(), Metrics: g.figures, Root: g.root()})
 	g.loops = append(g.loops,
 		loop{"agent", g.agent.Run},
@@ -217,14 +216,6 @@ func (g *gateway) openAgent(ctx context.Context) (err error) {
 	}
 	g.closers = append(g.closers, g.agent.Close)
 	return nil
-}
-
-// passedOver are the releases that the start of this program passed over.
-func (g *gateway) passedOver() []update.NotStarted {
-	if g.end == nil {
-		return nil
-	}
-	return update.New(g.config.Data, version, agent.Schema, nil).State().NotStarted
 }
 
 // dial is how the cloud is reached; nil: as usual.

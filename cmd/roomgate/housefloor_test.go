@@ -1,37 +1,31 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// floors are the packages of the building from the ground up. Each imports only
-// what is on a floor below its own, so no two of them can need each other. A new
-// package is named on the lowest floor on which it stands, but for those outside:
-// nobody in the house may need them.
+// floors are the packages of the building from the ground up, as agent/README.md draws
+// them. Each imports only what is on a floor below its own, so no two of them can need
+// each other. A new package is named on the lowest floor on which it stands, so the number
+// of a floor is that of the imports on the longest way down and has no other meaning. The
+// uppermost has those outside: nobody in the house may need them.
 var floors = [][]string{
-	// Plain: they import nothing of the building.
 	{"problem", "outgoing", "clock", "auth", "qr", "patch", "printable", "atomicfile", "support", "certificate", "spelling",
 		"device/devicetest", "goldentest", "journal/journaltest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
-	// Rules and formats, without state.
 	{"loop", "journal", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
-	// What nouns stand on.
 	{"eventlog", "config", "calendarlink", "standin", "mail", "web"},
-	// Nouns.
 	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper", "eventlog/eventlogtest"},
-	// Nouns about other nouns.
 	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "doorsign"},
 	{"seed", "claim", "cloudcommand", "acceptance"},
-	// What spans them.
-	{"cloudconfig", "cloudpart"},
-	// Who joins them: package agent itself.
-	{""},
-	// What its people look at.
+	{"cloudconfig", "cloudpart", "errand"},
+	{""}, // package agent itself
 	{"console"},
-	// Who stands outside.
 	{"api", "doctor", "agenttest"},
 }
 
@@ -53,7 +47,7 @@ func misplaced(at map[string]int, path string, imports []string) (problems []str
 	}
 	floor, placed := at[path]
 	if !placed {
-		return []string{path + " is on no floor: name it in floors, as low as it stands"}
+		return []string{path + " is on no floor: name it in floors, as low as it stands, and in agent/README.md"}
 	}
 	for _, i := range imports {
 		below, ours := inHouse(i)
@@ -85,7 +79,7 @@ func tooHigh(at map[string]int, path string, imports []string) string {
 	if floor <= lowest {
 		return ""
 	}
-	return fmt.Sprintf("%s is on the floor of %s and could stand on that of %s: move it there in floors", path, floors[floor][0], floors[lowest][0])
+	return fmt.Sprintf("%s is on floor %d and could stand on floor %d: move it there in floors, and in agent/README.md", path, floor, lowest)
 }
 
 // TestFloors keeps every import of the building leading down, from the lowest floor that it can.
@@ -103,6 +97,60 @@ func TestFloors(t *testing.T) {
 	for path := range at {
 		if _, ok := packages[path]; !ok {
 			t.Errorf("%s has a floor and is no package", path)
+		}
+	}
+}
+
+// floorLine is a line of the drawing: number and packages.
+var floorLine = regexp.MustCompile(`(?m)^ +(\d+)   (\S.*)$`)
+
+// TestReadmeFloors keeps the drawing of agent/README.md at floors.
+func TestReadmeFloors(t *testing.T) {
+	t.Parallel()
+	for _, problem := range misdrawn(readPage(t, "agent/README.md").section("## The house")) {
+		t.Error(problem)
+	}
+}
+
+// misdrawn says where a drawing differs from floors, without the packages for tests.
+func misdrawn(drawing string) (problems []string) {
+	lines := map[string][]string{}
+	for _, line := range floorLine.FindAllStringSubmatch(drawing, -1) {
+		lines[line[1]] = strings.Fields(line[2])
+	}
+	for i, floor := range floors {
+		var want []string
+		for _, name := range floor {
+			if !strings.HasSuffix(name, "test") {
+				want = append(want, cmp.Or(name, "agent"))
+			}
+		}
+		if got := lines[fmt.Sprint(i)]; !slices.Equal(got, want) {
+			problems = append(problems, fmt.Sprintf("agent/README.md draws %q on floor %d, floors has %q", got, i, want))
+		}
+	}
+	if len(lines) > len(floors) {
+		problems = append(problems, fmt.Sprintf("agent/README.md draws %d floors of %d", len(lines), len(floors)))
+	}
+	return problems
+}
+
+// TestReadmeFloorsBite proves that the check above can fail.
+func TestReadmeFloorsBite(t *testing.T) {
+	t.Parallel()
+	right := ""
+	for i, floor := range floors {
+		right += fmt.Sprintf("  %d  ", i)
+		for _, name := range floor {
+			if !strings.HasSuffix(name, "test") {
+				right += " " + cmp.Or(name, "agent")
+			}
+		}
+		right += "\n"
+	}
+	for drawing, want := range map[string]int{right: 0, "": len(floors), right + " 99   attic\n": 1, strings.Replace(right, " loop", "", 1): 1} {
+		if found := misdrawn(drawing); len(found) != want {
+			t.Errorf("%q: %q, want %d", drawing, found, want)
 		}
 	}
 }

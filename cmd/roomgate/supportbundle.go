@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
-	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/support"
 	"roomgate/store"
@@ -244,7 +243,7 @@ func (s *supporting) files() []map[string]any {
 		dir = filepath.Dir(s.client.where)
 	}
 	all := []map[string]any{}
-	ours, _, err := backup.Traces(dir)
+	ours, _, err := traces(dir)
 	if err != nil {
 		s.lack("the files of the data folder", err)
 	}

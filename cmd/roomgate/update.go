@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/backup"
 	"roomgate/agent/update"
-
 	"roomgate/cmd/roomgate/show"
 )
 
@@ -104,12 +104,22 @@ func (c *client) sendBundle(ctx context.Context, path string, bundle *os.File) (
 }
 
 func showUpdate(cmd *cobra.Command, c *client, _ []string) error {
-	var u update.Status
-	if err := c.call(cmd.Context(), http.MethodGet, "/update", nil, &u); err != nil {
+	u, err := updatesOf(cmd.Context(), c)
+	if err != nil {
 		return err
 	}
 	return printUpdate(cmd, u)
 }
+
+// updatesOf is how updates stand. A demo takes none, and does not say.
+func updatesOf(ctx context.Context, c *client) (u update.Status, err error) {
+	err = c.call(ctx, http.MethodGet, "/update", nil, &u)
+	return u, err
+}
+
+// traces lists what a gateway has made in its data folder, the releases that it has installed
+// too, as backup.Traces does.
+func traces(data string) (ours, others []string, err error) { return backup.Traces(data, update.Dir) }
 
 func printUpdate(cmd *cobra.Command, u update.Status) (err error) {
 	if wantsJSON(cmd) {

@@ -125,3 +125,17 @@ func TestBundlesAreFetchedOn(t *testing.T) {
 		}
 	}
 }
+
+// A reset to factory state takes the releases along.
+func TestTracesHaveReleases(t *testing.T) {
+	data := t.TempDir()
+	for _, name := range []string{update.Dir, "mine"} {
+		if err := os.Mkdir(filepath.Join(data, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ours, others, err := traces(data)
+	if err != nil || len(ours) != 1 || filepath.Base(ours[0]) != update.Dir || len(others) != 1 {
+		t.Errorf("ours are %q, others %q: %v", ours, others, err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"roomgate/agent"
+	"roomgate/agent/health"
 	"roomgate/agent/update"
 )
 
@@ -29,10 +30,10 @@ const (
 )
 
 // openUpdates prepares what takes updates, and its doors.
-func (g *gateway) openUpdates(end func()) error {
+func (g *gateway) openUpdates(end func()) (*update.Runner, error) {
 	keys, err := update.ParseKeys(append([]string{updateKeys}, g.config.Update.Keys...)...)
 	if err != nil {
-		return fmt.Errorf("the keys of updates: %w", err)
+		return nil, fmt.Errorf("the keys of updates: %w", err)
 	}
 	releases := update.New(g.config.Data, version, agent.Schema, keys)
 	releases.Release = g.released
@@ -45,9 +46,19 @@ func (g *gateway) openUpdates(end func()) error {
 		"POST /update/now": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hurryWaiting(w, r) }),
 		"POST /update":     http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { takeUpdate(w, q, r) }),
 	}
-	g.updates = r
 	g.figures = func(w io.Writer) { r.Status().WriteMetrics(w) }
-	return nil
+	return r, nil
+}
+
+// passedOver are the releases that the start of this program passed over.
+func (g *gateway) passedOver() (all []health.NotStarted) {
+	if g.end == nil {
+		return nil
+	}
+	for _, n := range update.New(g.config.Data, version, agent.Schema, nil).State().NotStarted {
+		all = append(all, health.NotStarted(n))
+	}
+	return all
 }
 
 // updated is what an update knows of the building.

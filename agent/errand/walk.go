@@ -1,11 +1,9 @@
-package console
+package errand
 
 import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"html/template"
 	"slices"
 	"strings"
@@ -15,10 +13,7 @@ import (
 	"roomgate/agent/acceptance"
 	"roomgate/agent/access"
 	"roomgate/agent/clock"
-	"roomgate/agent/device"
 	"roomgate/agent/problem"
-	"roomgate/agent/site"
-	"roomgate/drivers"
 )
 
 // answerTime is how long a question of a walk waits for its answer. Then it is skipped.
@@ -30,14 +25,17 @@ type Walk struct {
 	Asks               bool // a person is asked what only a person sees
 	Asked              int  // how many questions were asked: the last one may wait for its answer
 	Running            bool
-	Steps              []WalkStep
+	Steps              []Step
 	Question           string // that waits for its answer; empty: none does
 	Picture            template.URL
 	Verdict, Wrong     string // once it is over
 }
 
-// WalkStep is one thing that was tried.
-type WalkStep struct{ Device, Name, Result, Seen, Note string }
+// Step is one thing that was tried.
+type Step struct {
+	Device string // its type
+	acceptance.Step
+}
 
 // begun is a walk that somebody has begun.
 type begun struct {
@@ -61,53 +59,32 @@ func newWalks() *walks {
 	return &walks{wanted: make(chan begun, 1), last: map[string]Walk{}, reports: map[string]acceptance.Report{}}
 }
 
-// Run does what somebody has begun, until ctx ends: it walks rooms, and makes files.
-func (c *Console) Run(ctx context.Context) error {
-	var all sync.WaitGroup
-	defer all.Wait()
-	for _, m := range c.makers {
-		all.Go(func() { m.run(ctx, c) })
-	}
-	for {
-		select {
-		case b := <-c.walks.wanted:
-			c.walk(ctx, b)
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // StartWalk begins to walk a room. by is who signs the report; asks says that somebody
 // stands in the room and answers.
-func (c *Console) StartWalk(l *Look, by string, asks bool) error {
-	room, err := l.room()
-	if err != nil {
-		return err
-	}
-	w := c.walks
+func (e *Errands) StartWalk(room acceptance.Room, who access.Principal, by string, asks bool) error {
+	w := e.walks
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch by = strings.TrimSpace(by); {
 	case by == "" || len(by) > 200:
 		return problem.New(problem.Invalid, "by", "is missing or too long: say who signs the report")
 	case w.now != nil:
-		return problem.New(problem.NotNow, "", "somebody is proving %s: wait until that is over, or stop it", w.now.Space)
+		return problem.New(problem.NotNow, "", "somebody is accepting %s: wait until that is over, or stop it", w.now.Space)
 	}
 	w.now = &Walk{SpaceID: room.ID, Space: room.Name, By: by, Asks: asks, Running: true}
-	w.wanted <- begun{room, l.Who} // it has room for one
+	w.wanted <- begun{room, who} // it has room for one
 	return nil
 }
 
 // AnswerWalk answers a question of the walk through a space, by its number: yes, no or skip.
 // Of two answers the second one is too late, also if another question is asked by then.
-func (c *Console) AnswerWalk(spaceID string, question int, answer, note string) error {
+func (e *Errands) AnswerWalk(spaceID string, question int, answer, note string) error {
 	results := map[string]acceptance.Result{"yes": acceptance.Passed, "no": acceptance.Failed, "skip": acceptance.Skipped}
 	result, known := results[answer]
 	if !known || len(note) > 500 {
 		return problem.New(problem.Invalid, "answer", "is not known: want yes, no or skip, with a note of at most 500 bytes")
 	}
-	w := c.walks
+	w := e.walks
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -122,20 +99,20 @@ func (c *Console) AnswerWalk(spaceID string, question int, answer, note string) 
 }
 
 // StopWalk ends the walk through a space. Its devices are brought back to what they were.
-func (c *Console) StopWalk(spaceID string) error {
-	w := c.walks
+func (e *Errands) StopWalk(spaceID string) error {
+	w := e.walks
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now == nil || w.now.SpaceID != spaceID || w.stop == nil {
-		return problem.New(problem.NotNow, "", "nobody is proving this room now")
+		return problem.New(problem.NotNow, "", "nobody is accepting this room now")
 	}
 	w.stop(errStopped)
 	return nil
 }
 
 // WalkOf is the walk through a space that is under way, or the last one since the start.
-func (c *Console) WalkOf(spaceID string) Walk {
-	w := c.walks
+func (e *Errands) WalkOf(spaceID string) Walk {
+	w := e.walks
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now != nil && w.now.SpaceID == spaceID {
@@ -147,10 +124,10 @@ func (c *Console) WalkOf(spaceID string) Walk {
 }
 
 // Report is the last one of a space since the start.
-func (c *Console) Report(spaceID string) (acceptance.Report, error) {
-	c.walks.mu.Lock()
-	defer c.walks.mu.Unlock()
-	r, ok := c.walks.reports[spaceID]
+func (e *Errands) Report(spaceID string) (acceptance.Report, error) {
+	e.walks.mu.Lock()
+	defer e.walks.mu.Unlock()
+	r, ok := e.walks.reports[spaceID]
 	if !ok {
 		return r, problem.New(problem.NotFound, "id", "has no report since the gateway was started: accept the room first")
 	}
@@ -165,18 +142,17 @@ func (w *walks) change(f func(*Walk)) {
 }
 
 // walk walks one room and keeps its report.
-func (c *Console) walk(ctx context.Context, b begun) {
-	w, room, identity := c.walks, b.room, c.o.Agent.Health.Identity()
-	ctx, cancel := c.during(ctx, b.who)
+func (e *Errands) walk(ctx context.Context, b begun) {
+	w, room, identity := e.walks, b.room, e.o.Health().Identity()
+	ctx, cancel := e.during(ctx, b.who)
 	defer cancel(nil)
-	r := acceptance.Report{Space: room.Name, SpaceID: room.ID, Timezone: room.Timezone, Gateway: identity, Version: c.o.Version, Tool: c.o.Version,
-		StartedAt: c.o.Agent.Now().UTC().Truncate(time.Millisecond), TimeTrust: clock.Untrusted}
-	if c.o.Agent.Health.Clock().Trusted {
+	r := acceptance.Report{Space: room.Name, SpaceID: room.ID, Timezone: room.Timezone, Gateway: identity, Version: e.o.Version, Tool: e.o.Version,
+		StartedAt: e.o.Now().UTC().Truncate(time.Millisecond), TimeTrust: clock.Untrusted}
+	if e.o.Health().Clock().Trusted {
 		r.TimeTrust = clock.Trusted
 	}
 	person := acceptance.Person{Told: func(deviceType string, s acceptance.Step) {
-		step := WalkStep{typeWords[deviceType], joined(": ", s.SubDevice, s.Name), string(s.Result), s.Seen, s.Note}
-		w.change(func(v *Walk) { v.Steps = append(v.Steps, step) })
+		w.change(func(v *Walk) { v.Steps = append(v.Steps, Step{deviceType, s}) })
 	}}
 	w.change(func(v *Walk) {
 		w.stop, r.By = cancel, v.By
@@ -186,7 +162,7 @@ func (c *Console) walk(ctx context.Context, b begun) {
 	})
 	var err error
 	r.Devices, err = acceptance.Accept(ctx, room, person, nil)
-	r.FinishedAt = c.o.Agent.Now().UTC().Truncate(time.Millisecond)
+	r.FinishedAt = e.o.Now().UTC().Truncate(time.Millisecond)
 	r.Judge()
 	if err != nil {
 		err = cmp.Or(context.Cause(ctx), err)
@@ -202,7 +178,7 @@ func (w *walks) finish(r acceptance.Report, err error) {
 	over.Running, over.Question, over.Picture = false, "", ""
 	switch {
 	case err != nil:
-		over.Wrong = capital(err.Error()) + "."
+		over.Wrong = err.Error()
 	default:
 		over.Verdict = string(r.Verdict)
 		w.reports[r.SpaceID] = r
@@ -248,61 +224,13 @@ func (w *walks) show(p acceptance.Picture) (string, error) {
 	return "below", nil
 }
 
-// room is the one that the query names, as a walk reaches it.
-func (l *Look) room() (acceptance.Room, error) {
-	s, err := l.space()
-	if err != nil {
-		return acceptance.Room{}, err
-	}
-	a := l.o.Agent
-	infos := a.Site.SpaceInfos()
-	i := slices.IndexFunc(infos, func(x site.SpaceInfo) bool { return x.ID == s.ID })
-	if i < 0 {
-		return acceptance.Room{}, problem.New(problem.NotFound, "id", "is gone: load the page again")
-	}
-	by := l.Who.ID
-	return acceptance.Room{SpaceInfo: infos[i],
-		Command: func(ctx context.Context, o acceptance.Command) (device.Receipt, error) {
-			value, err := json.Marshal(o.Value)
-			if err != nil || o.Value == nil {
-				value = nil
-			}
-			return a.Commands.Do(ctx, device.Command{Space: s.ID, DeviceType: o.DeviceType, SubDevice: o.SubDevice, Action: o.Action, Value: value, Via: device.ViaHTTP, By: by})
-		},
-		Read: func(_ context.Context, deviceType string) ([]device.Reading, error) {
-			all, err := a.Site.StatusAll(s.ID)
-			return slices.DeleteFunc(all, func(r device.Reading) bool { return r.DeviceType != deviceType }), err
-		},
-		Picture: func(_ context.Context, deviceType string) (drivers.Picture, error) {
-			d, err := a.Site.Device(s.ID, deviceType)
-			if err != nil {
-				return drivers.Picture{}, err
-			}
-			p, _, ok := d.Picture()
-			if !ok {
-				return drivers.Picture{}, errors.New("there is no picture")
-			}
-			return *p, nil
-		}}, nil
-}
-
-// Identify makes a device of the room that the query names show itself, and says how.
-func (l *Look) Identify(ctx context.Context, deviceType, sub string) (shown []string, err error) {
-	ctx, cancel := l.during(ctx, l.Who)
+// Identify makes a device of a room show itself, and says how.
+func (e *Errands) Identify(ctx context.Context, room acceptance.Room, who access.Principal, deviceType, sub string) (shown []string, err error) {
+	ctx, cancel := e.during(ctx, who)
 	defer cancel(nil)
-	room, err := l.room()
-	if err != nil {
-		return nil, err
-	}
 	err = room.Identify(ctx, deviceType, sub, func(s acceptance.Shown) { shown = append(shown, s.What) })
 	if err != nil && problem.As(err) == nil {
 		err = problem.New(problem.Unavailable, "", "%v", err)
 	}
 	return shown, err
-}
-
-// Look is who looks at what, for requests that are no page.
-func (c *Console) Look(l Look) *Look {
-	l.Console = c
-	return &l
 }

@@ -1,4 +1,4 @@
-package console
+package errand
 
 import (
 	"cmp"
@@ -12,20 +12,7 @@ import (
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/backup"
 	"roomgate/agent/problem"
-	"roomgate/agent/update"
 )
-
-// Errands is what takes long, and what nobody need wait for. A gateway that lacks a function
-// cannot do that.
-type Errands struct {
-	// Folder is where a file lies that is made, without a name: it is gone with the process.
-	Folder string
-	// Backup seals a backup of the building into f, and reads it back.
-	Backup func(ctx context.Context, f *os.File, passphrase string, told func(part string) backup.Progress) error
-	// Support writes a support bundle into f.
-	Support func(ctx context.Context, f *os.File) error
-	Updates *update.Runner
-}
 
 // The files that are made here, as paths name them.
 const (
@@ -77,13 +64,13 @@ func newMakers() map[string]*maker {
 }
 
 // run makes what is wanted until ctx ends.
-func (m *maker) run(ctx context.Context, c *Console) {
+func (m *maker) run(ctx context.Context, e *Errands) {
 	defer m.forget()
 	for {
 		late := m.late()
 		select {
 		case o := <-m.wanted:
-			m.make(ctx, c, o)
+			m.make(ctx, e, o)
 		case <-late:
 			m.forget()
 		case <-ctx.Done():
@@ -106,7 +93,7 @@ func (m *maker) start(o order) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.now.Running {
-		return problem.New(problem.NotNow, "", "%s has one made just now: wait until it is there, or stop it", m.now.By)
+		return problem.New(problem.NotNow, "", "%s is making one: wait until it is there, or stop it", m.now.By)
 	}
 	m.drop()
 	m.now, m.began = Making{File: m.now.File, By: o.who.Name, Running: true, Part: "It begins"}, time.Now()
@@ -115,13 +102,13 @@ func (m *maker) start(o order) error {
 }
 
 // make does the work, as long as who has asked for it may have it done.
-func (m *maker) make(ctx context.Context, c *Console, o order) {
-	ctx, cancel := c.during(ctx, o.who)
+func (m *maker) make(ctx context.Context, e *Errands, o order) {
+	ctx, cancel := e.during(ctx, o.who)
 	defer cancel(nil)
 	m.mu.Lock()
 	m.stop = cancel
 	m.mu.Unlock()
-	f, err := atomicfile.Unnamed(c.o.Errands.Folder)
+	f, err := atomicfile.Unnamed(e.o.Folder)
 	if err == nil {
 		if err = o.do(ctx, f, m.told); err != nil {
 			err = cmp.Or(context.Cause(ctx), err)
@@ -140,7 +127,7 @@ func (m *maker) done(f *os.File, err error) {
 	defer m.mu.Unlock()
 	m.stop, m.now = nil, Making{File: m.now.File, By: m.now.By}
 	if err != nil {
-		m.now.Wrong = capital(err.Error()) + "."
+		m.now.Wrong = err.Error()
 		if f != nil {
 			_ = f.Close() // nothing of it is wanted
 		}
@@ -200,9 +187,12 @@ func (m *maker) look() Making {
 	return v
 }
 
+// Making is how a file of a kind comes to be, the last one if none is under way.
+func (e *Errands) Making(file string) Making { return e.makers[file].look() }
+
 // makerOf is who makes a kind of file.
-func (c *Console) makerOf(file string) (*maker, error) {
-	m := c.makers[file]
+func (e *Errands) makerOf(file string) (*maker, error) {
+	m := e.makers[file]
 	if m == nil {
 		return nil, problem.New(problem.NotFound, "file", "is not known: want %s or %s", FileBackup, FileSupport)
 	}
@@ -210,30 +200,31 @@ func (c *Console) makerOf(file string) (*maker, error) {
 }
 
 // Make has a file made. A backup is sealed with the passphrase.
-func (c *Console) Make(file string, who access.Principal, passphrase, again string) error {
-	m, err := c.makerOf(file)
+func (e *Errands) Make(file string, who access.Principal, passphrase, again string) error {
+	m, err := e.makerOf(file)
 	if err != nil {
 		return err
 	}
-	e := c.o.Errands
-	o := order{who: who, do: func(ctx context.Context, f *os.File, _ func(string) backup.Progress) error { return e.Support(ctx, f) }}
+	o := order{who: who, do: func(ctx context.Context, f *os.File, _ func(string) backup.Progress) error {
+		return e.o.Support(ctx, f)
+	}}
 	if file == FileBackup {
-		if err := c.mayBackUp(passphrase, again); err != nil {
+		if err := e.mayBackUp(passphrase, again); err != nil {
 			return err
 		}
 		o.do = func(ctx context.Context, f *os.File, told func(string) backup.Progress) error {
-			return e.Backup(ctx, f, passphrase, told)
+			return e.o.Backup(ctx, f, passphrase, told)
 		}
 	}
-	if file == FileBackup && e.Backup == nil || file == FileSupport && e.Support == nil {
+	if file == FileBackup && e.o.Backup == nil || file == FileSupport && e.o.Support == nil {
 		return problem.New(problem.NotNow, "", "this gateway makes none from its console: use roomgate %s on it", file)
 	}
 	return m.start(o)
 }
 
 // Unmake stops the making of a file, or discards the one that was made.
-func (c *Console) Unmake(file string) error {
-	m, err := c.makerOf(file)
+func (e *Errands) Unmake(file string) error {
+	m, err := e.makerOf(file)
 	if err != nil {
 		return err
 	}
@@ -241,8 +232,8 @@ func (c *Console) Unmake(file string) error {
 }
 
 // Made is a file that was made, with its length. It may be closed while it is read.
-func (c *Console) Made(file string) (io.ReaderAt, int64, error) {
-	m, err := c.makerOf(file)
+func (e *Errands) Made(file string) (io.ReaderAt, int64, error) {
+	m, err := e.makerOf(file)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -254,10 +245,15 @@ func (c *Console) Made(file string) (io.ReaderAt, int64, error) {
 	return m.made, m.now.Size, nil
 }
 
+// LastBackup is the last backup that somebody has taken away; known is false: there is none.
+func (e *Errands) LastBackup() (_ backup.Note, known bool, err error) {
+	return backup.ReadNote(e.o.Folder)
+}
+
 // Taken notes that somebody has taken a file away whole.
-func (c *Console) Taken(file string, size int64) error {
+func (e *Errands) Taken(file string, size int64) error {
 	if file != FileBackup {
 		return nil
 	}
-	return backup.WriteNote(c.o.Errands.Folder, backup.Note{At: time.Now().UTC().Truncate(time.Second), Size: size})
+	return backup.WriteNote(e.o.Folder, backup.Note{At: time.Now().UTC().Truncate(time.Second), Size: size})
 }

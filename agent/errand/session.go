@@ -1,4 +1,4 @@
-package console
+package errand
 
 import (
 	"context"
@@ -15,13 +15,13 @@ var (
 
 // during is ctx until who has begun something loses access: who is signed out commands no
 // device any more. end ends it too, with a cause that may be nil.
-func (c *Console) during(ctx context.Context, who access.Principal) (_ context.Context, end context.CancelCauseFunc) {
+func (e *Errands) during(ctx context.Context, who access.Principal) (_ context.Context, end context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		for ctx.Err() == nil {
-			changed := c.o.Agent.Access.Changed()
-			if !c.o.Valid(who) {
+			changed := e.o.Changed()
+			if !e.o.Valid(who) {
 				cancel(errEnded)
 			}
 			select {
