@@ -19,6 +19,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
+	"roomgate/agent/console"
 	"roomgate/agent/errand"
 	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
