@@ -224,7 +224,7 @@ func (r *reader) space(key string, s Space) {
 		}
 	}
 	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "" || s.Timezone == "Local" {
-		r.refuse(key+".timezone", "is %q: want an IANA name like Europe/Berlin", short(s.Timezone))
+		r.refuse(key+".timezone", "is %q: want an IANA name like Europe/Berlin%s", short(s.Timezone), nearZone(s.Timezone))
 	}
 	span(r, key+".capacity", s.Capacity, 0, 10_000)
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
