@@ -1,6 +1,9 @@
 package drivers
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 var (
 	// ErrOffline: the hardware certainly does not answer.
@@ -30,3 +33,11 @@ type FieldError struct {
 
 // Error is the field and the problem, as "value is out of range".
 func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
+
+// Unknown refuses a value that an option does not take, with what it takes.
+func Unknown(field, value, want string) error {
+	if value == "" {
+		return &FieldError{field, "is missing: want " + want}
+	}
+	return &FieldError{field, fmt.Sprintf("is %.64q: want %s", value, want)}
+}

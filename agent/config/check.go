@@ -33,6 +33,9 @@ func (r *reader) at(key string) Origin {
 // refuse notes that the value of key is wrong, unless it could not be read
 // and so was noted already.
 func (r *reader) refuse(key, format string, args ...any) {
+	if _, given := r.origins[key]; r.misspelt[key] && !given { // it is there, in other letters
+		return
+	}
 	if r.misplaced[key] || slices.ContainsFunc(r.problems, func(p Problem) bool {
 		rest, within := strings.CutPrefix(key, p.Key)
 		return within && (p.Key == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -221,7 +224,7 @@ func (r *reader) space(key string, s Space) {
 		}
 	}
 	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "" || s.Timezone == "Local" {
-		r.refuse(key+".timezone", "is %q: want an IANA name like Europe/Berlin", short(s.Timezone))
+		r.refuse(key+".timezone", "is %q: want an IANA name like Europe/Berlin%s", short(s.Timezone), nearZone(s.Timezone))
 	}
 	span(r, key+".capacity", s.Capacity, 0, 10_000)
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
@@ -229,9 +232,9 @@ func (r *reader) space(key string, s Space) {
 	r.display(key, s.Display)
 }
 
-// newUUID says to who wrote none where one comes from.
+// newUUID says to who wrote none where one comes from. One in capitals is one.
 func newUUID(id string) string {
-	if id != "" {
+	if auth.IsUUID(strings.ToLower(id)) {
 		return ""
 	}
 	return ", cat /proc/sys/kernel/random/uuid prints a new one"

@@ -111,6 +111,12 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
 	} else {
 		message += ", want one of " + strings.Join(known, ", ")
 	}
+	if near != "" {
+		if r.misspelt == nil {
+			r.misspelt = map[string]bool{}
+		}
+		r.misspelt[join(key, near)] = true
+	}
 	p := Problem{File: at.Name, Line: at.Line, Column: at.Column, Key: join(key, name), Message: message, Nearest: near}
 	r.problems = append(r.problems, p)
 }

@@ -26,6 +26,7 @@ type reader struct {
 	problems []Problem
 
 	misplaced map[string]bool // keys that are there, in the wrong place
+	misspelt  map[string]bool // keys that an unknown one probably means
 	astray    []string        // devices beside which a key of theirs stands
 	cut       []string        // as of Config
 }

@@ -76,7 +76,12 @@ func TestTroubleOfADemo(t *testing.T) {
 			t.Fatalf("%s: %v", name, found)
 		}
 		found[0].is(t, name, Fail, "the gateway is not connected, and no connection has lasted a minute since 2001-09-09T01:46:40Z (6 seconds): the broker is not reached, 3 times in a row (network is unreachable)")
-		b.CloudConnected, b.CloudTrouble = true, nil
+		b.CloudConnected = true
+		if found = cloudBroker(t.Context(), x); len(found) != 1 || found[0].Fix != "" {
+			t.Errorf("%s, mended: %v, want nothing to do", name, found)
+		}
+		found[0].is(t, name, OK, "the gateway is connected again; before, at ")
+		b.CloudTrouble = nil
 		cloudBroker(t.Context(), x)[0].is(t, name, OK, "the gateway is connected, 4 messages wait")
 	}
 	if found := cloudBroker(t.Context(), &examination{}); found != nil {

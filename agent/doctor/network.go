@@ -136,6 +136,8 @@ func (x *examination) troubled() []Finding {
 			t.Since.UTC().Format(time.RFC3339), lasts, why), todo))
 	case t.Cause == string(cloud.CauseUnacknowledged):
 		return one(fail(name, fmt.Sprintf("the gateway is connected, and for %s nothing was acknowledged: %s", lasts, t.Seen), todo))
+	case x.simulated(): // its line was cut, and is mended
+		return one(good(name, "the gateway is connected again; before, at %s, %s", t.At.UTC().Format(time.RFC3339), why))
 	case t.Times < 3: // it was once, and is over
 		return one(warn(name, fmt.Sprintf("the gateway is connected again; before, at %s, %s", t.At.UTC().Format(time.RFC3339), why), todo))
 	}

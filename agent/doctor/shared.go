@@ -45,7 +45,7 @@ func shared(_ context.Context, x *examination) (found []Finding) {
 	return found
 }
 
-// Impossible is a name in the options of a device that no board can serve.
+// Impossible is a name in the options of a device that no board can serve, or hardly one.
 type Impossible struct {
 	Device string // its id
 	Name   string // of the line, channel, port or camera
@@ -68,6 +68,17 @@ func WithoutBoard(ctx context.Context, c *config.Config, limit time.Duration) (a
 				why = "is named twice by " + device + ": want the one that each wire is on"
 			}
 			all = append(all, Impossible{device, c.name, why})
+		}
+	}
+	return all
+}
+
+// Doubtful are the names of lines that hardly a board has: they are advice.
+func Doubtful(ctx context.Context, c *config.Config, limit time.Duration) (all []Impossible) {
+	needs, _ := survey(ctx, c, limit)
+	for _, n := range needs {
+		if why := setup.Doubtful(n.name); why != "" && n.kind == kindLine {
+			all = append(all, Impossible{n.device, n.name, why})
 		}
 	}
 	return all

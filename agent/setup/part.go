@@ -129,6 +129,7 @@ func (b *Board) lacks(p Part, name string) string {
 // of the chip's manual, with or without a word, and by the pin of the header.
 var (
 	notLines    = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
+	gpio        = regexp.MustCompile(`^(?i:gpio)(\d{1,3})$`)
 	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
 	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
 )
@@ -154,6 +155,14 @@ func Misnamed(line string) string {
 	}
 	if m := headerPin.FindStringSubmatch(line); m != nil {
 		return "is a pin of the header, which has no name in the kernel: " + onHeader(m[1]) + "; " + how
+	}
+	return ""
+}
+
+// Doubtful says why a name is hardly that of a GPIO line, empty: it may be.
+func Doubtful(line string) string {
+	if m := gpio.FindStringSubmatch(line); m != nil && line != "GPIO"+m[1] {
+		return "a Raspberry Pi calls it GPIO" + m[1] + ", and capitals count; roomgate setup shows the names that the kernel has for the lines of a board"
 	}
 	return ""
 }

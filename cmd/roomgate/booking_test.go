@@ -295,7 +295,7 @@ func TestBookingRefusals(t *testing.T) {
 		{"update aurora --end 14:15", conflict, "Aurora is taken from 14:00 to 15:30: take 16:15 to 20:30, or Borealis from 10:00 to 14:15"},
 		{"check-in 00002Y", problem(409, "", "it is too early: check-in opens at 2026-11-23T12:50Z"), "it is too early: check-in opens at 13:50"},
 		{"create aurora 08:00 09:00", problem(422, "start_time", "start_time is past: the current slot may be booked, none before it"),
-			"start_time is past: the current slot may be booked, none before it: it is 10:37 there, for another day give --day"},
+			"start_time is past (it is 10:37 there): the current slot may be booked, none before it; --day takes another day"},
 		{"create aurora 22:00 01:00", problem(422, "end_time", "end_time is before start_time"), "end_time is before start_time: over midnight give a length, as 2h"},
 	} {
 		h.refuses = c.refuses

@@ -82,7 +82,7 @@ func (c *client) bookingOf(cmd *cobra.Command, s space) (b bookingRecord, r room
 		m = r.State.Next
 	}
 	if m == nil {
-		return b, r, fail(exitRefused, "%s has no booking now and none ahead: see booking list %s", s.Name, strings.ToLower(s.Name))
+		return b, r, fail(exitRefused, "%s has no booking now and none ahead: see roomgate booking list %s", s.Name, strings.ToLower(s.Name))
 	}
 	b, err = c.bookingByID(cmd, m.ID)
 	return b, r, err
@@ -121,7 +121,7 @@ func (c *client) bookingEndingIn(cmd *cobra.Command, word string) (bookingRecord
 		if b, err := c.bookingByID(cmd, word); err == nil {
 			return b, nil
 		}
-		return bookingRecord{}, fail(exitRefused, "%q is no meeting space, and no booking ends in it: see booking list", word)
+		return bookingRecord{}, fail(exitRefused, "%q is no meeting space, and no booking ends in it: see roomgate booking list", word)
 	}
 	ids := make([]string, len(found))
 	for i, b := range found {

@@ -65,7 +65,8 @@ func (c *client) explain(cmd *cobra.Command, r room, w intent, err error) error 
 	backwards := w.start != nil && w.end != nil && !w.end.After(*w.start)
 	switch {
 	case past && !w.dated:
-		message += ": it is " + r.clock.Time(r.clock.Now) + " there, for another day give --day"
+		what, which, _ := strings.Cut(message, ": ")
+		message = strings.TrimSuffix(what+" (it is "+r.clock.Time(r.clock.Now)+" there): "+which, ": ") + "; --day takes another day"
 	case backwards && no.Field == "end_time":
 		message += ": over midnight give a length, as 2h"
 	}
@@ -101,7 +102,7 @@ func (c *client) conflict(cmd *cobra.Command, r room, w intent, busy booking.Int
 		ways = append(ways, strings.Join(others, " or ")+" from "+r.clock.FromTo(start, end, about))
 	}
 	if len(ways) == 0 {
-		return message + ": see booking list"
+		return message + ": see roomgate booking list"
 	}
 	return message + ": take " + strings.Join(ways, ", or ")
 }

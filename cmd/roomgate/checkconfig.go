@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/config"
+	"roomgate/agent/doctor"
 	"roomgate/agent/roombroker"
 
 	"roomgate/cmd/roomgate/show"
@@ -60,7 +62,7 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	out := cmd.OutOrStdout()
 	_, err = fmt.Fprintf(out, "%s: valid, %s with %s\n",
 		configFile(cmd), show.Count(len(c.Spaces), "meeting space"), show.Count(devices, "device"))
-	for _, a := range adviceOn(c) {
+	for _, a := range adviceOn(cmd.Context(), c) {
 		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, a.Fix)
 		err = errors.Join(err, e)
 	}
@@ -75,7 +77,7 @@ type configAdvice struct {
 }
 
 // adviceOn is what a valid configuration should say itself; c may be nil.
-func adviceOn(c *config.Config) []configAdvice {
+func adviceOn(ctx context.Context, c *config.Config) []configAdvice {
 	all := []configAdvice{}
 	if c == nil {
 		return all
@@ -84,6 +86,9 @@ func adviceOn(c *config.Config) []configAdvice {
 		all = append(all, configAdvice{"smtp.url", message, fix})
 	}
 	all = append(all, secretAdvice(c)...)
+	for _, d := range doctor.Doubtful(ctx, c, checkTime) {
+		all = append(all, configAdvice{c.Naming(d.Device, d.Name), d.Name + " is hardly the name of a line", d.Why})
+	}
 	if message, fix := c.Cloud.AcksAdvice(); message != "" {
 		all = append(all, configAdvice{"cloud.acks", message, fix})
 	}
@@ -104,7 +109,7 @@ func printProblems(cmd *cobra.Command, c *config.Config, problems *config.Errors
 		Advice   []configAdvice  `json:"advice"`
 	}{configFile(cmd), problems == nil, []configProblem{}, []configAdvice{}}
 	if problems == nil {
-		answer.Advice = adviceOn(c)
+		answer.Advice = adviceOn(cmd.Context(), c)
 	} else {
 		for _, p := range problems.Problems {
 			answer.Problems = append(answer.Problems, configProblem(p))

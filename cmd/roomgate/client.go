@@ -34,6 +34,7 @@ type client struct {
 	key   string
 	where string // for people
 	http  *http.Client
+	start string // how to start it, as ": COMMAND starts it"; empty: it is not said
 }
 
 // asking is what a command does that asks a gateway.
@@ -66,7 +67,7 @@ func connect(cmd *cobra.Command) (*client, error) {
 
 // overHTTP talks to the gateway, or the fleet, at base; where names it for people.
 func overHTTP(base, key, where string) *client {
-	return &client{base, key, where, &http.Client{Timeout: answerTime}}
+	return &client{base: base, key: key, where: where, http: &http.Client{Timeout: answerTime}}
 }
 
 // overSocket talks to the gateway whose control socket is at path.
@@ -75,7 +76,7 @@ func overSocket(path string, patience time.Duration) *client {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", path)
 	}
-	return &client{"http://roomgate", "", path, &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial}}}
+	return &client{base: "http://roomgate", where: path, http: &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial}}}
 }
 
 // call sends in as JSON and decodes the answer into out; nil is nothing.
@@ -174,7 +175,7 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EACCES) {
 		return mayNot(exitUnreachable, c.where, "opened")
 	}
-	return fail(exitUnreachable, "no answer from %s: %v", c.where, err)
+	return fail(exitUnreachable, "no answer from %s: %v%s", c.where, err, c.start)
 }
 
 // absent is a refusal of an id that the gateway does not know.

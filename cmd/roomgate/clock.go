@@ -36,7 +36,49 @@ func newClock() *cobra.Command {
 	confirm.Flags().String("data", "", withVariable(dataUsage, "data"))
 	confirm.Flags().Bool("yes", false, "ask nobody, as in a script")
 	outputFlag(confirm)
-	return group("clock", "the clock of the gateway", confirm)
+	cmd := group("clock", "the clock of the gateway", confirm)
+	cmd.Long = "Says what time the gateway's clock shows, and whether the gateway believes it."
+	cmd.Args, cmd.RunE = nil, func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return needsOneBelow(cmd, args)
+		}
+		return asking(showClock)(cmd, args)
+	}
+	cmd.Flags().String("data", "", withVariable(dataUsage, "data"))
+	outputFlag(cmd)
+	return cmd
+}
+
+// showClock says what time it is for the gateway, and why it believes that or does not.
+func showClock(cmd *cobra.Command, c *client, _ []string) error {
+	var now health.Clock
+	if err := c.call(cmd.Context(), http.MethodGet, "/clock", nil, &now); err != nil {
+		return err
+	}
+	if wantsJSON(cmd) {
+		return show.JSON(cmd.OutOrStdout(), now)
+	}
+	lines := clockLines(now)
+	if !now.Trusted {
+		lines = append(lines, "the gateway does not believe it: "+disbelief(now.Reason))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disbelief says why a clock is not believed, and what to do about it.
+func disbelief(reason string) string {
+	switch reason {
+	case "never":
+		return "clock.trust in the configuration is never"
+	case "jumped":
+		return "it has jumped; if it is right, roomgate clock confirm"
+	}
+	return "no time service vouches for it; if it is right, roomgate clock confirm"
 }
 
 // clockAnswer is what a gateway thinks of its clock.
@@ -108,9 +150,9 @@ func clockLines(c health.Clock) []string {
 		}
 		return append(all, fmt.Sprintf("the gateway has lived through to %s: the clock is %s %s", lived.Local().Format(layout), show.Count(int(lived.Sub(c.Now).Abs().Hours()/24), "day"), way))
 	case c.Trusted:
-		return append(all, "the gateway believes it already")
+		return append(all, "the gateway believes it")
 	}
-	return append(all, "the gateway has lived through to the same time; no time service vouches for it")
+	return append(all, "the gateway has lived through to the same time")
 }
 
 // tellClock says what the clock shows and what it is worth.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/mail"
@@ -57,8 +59,8 @@ func cloudSchedule(cmd *cobra.Command, c *client, args []string) error {
 		}
 	}
 	var answer standin.Schedule
-	if err := c.call(cmd.Context(), http.MethodPost, "/cloud/schedule", o, &answer); err != nil {
-		return err
+	if err := c.book(cmd, http.MethodPost, "/cloud/schedule", o, &answer); err != nil {
+		return s.explain(err)
 	}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), answer)
@@ -94,8 +96,21 @@ func printCloud(cmd *cobra.Command, clock show.Clock, answer standin.Schedule) e
 
 // knownSpace is a meeting space with its clock.
 type knownSpace struct {
-	ID    string
-	clock show.Clock
+	ID, Name string
+	clock    show.Clock
+}
+
+// explain says a refusal of the cloud in the room's own time.
+func (s knownSpace) explain(err error) error {
+	var no *refused
+	if !errors.As(err, &no) {
+		return err
+	}
+	if no.Conflict != nil {
+		return fail(exitRefused, "%s is taken from %s: roomgate cloud schedule %s shows what the cloud has booked", s.Name,
+			s.clock.FromTo(no.Conflict.Start, no.Conflict.End, s.clock.Today()), s.ID)
+	}
+	return fail(exitRefused, "%s", s.clock.Local(cmp.Or(no.Detail, no.Error())))
 }
 
 func cloudSpace(cmd *cobra.Command, c *client, name string) (known knownSpace, err error) {
@@ -109,7 +124,7 @@ func cloudSpace(cmd *cobra.Command, c *client, name string) (known knownSpace, e
 	if err := c.call(cmd.Context(), http.MethodGet, "/meetingspace/"+s.ID+"/state", nil, &state); err != nil {
 		return known, err
 	}
-	known.ID = s.ID
+	known.ID, known.Name = s.ID, s.Name
 	if known.clock.Zone, err = time.LoadLocation(s.Timezone); err != nil {
 		return known, err
 	}

@@ -76,7 +76,9 @@ func dialFleet(cmd *cobra.Command) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return overHTTP(door.URL, door.Key, "the fleet at "+door.URL), nil
+	c := overHTTP(door.URL, door.Key, "the fleet at "+door.URL)
+	c.start = ": roomgate cloud serve --fleet " + dir + " starts it"
+	return c, nil
 }
 
 func startRollout(cmd *cobra.Command, args []string) error {

@@ -14,7 +14,7 @@ import (
 )
 
 const consoleHelp = `Prints a link to the console, the pages for whoever looks after this building,
-and its QR code for a phone.
+at a terminal with its QR code for a phone.
 
 The link signs in without internet or mail: once, within ten minutes, with five
 tries. The session may do everything, and ends after eight hours or with the
@@ -48,11 +48,13 @@ func runConsole(cmd *cobra.Command, c *client, _ []string) error {
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), l)
 	}
-	code, err := qr.New(l.Link)
-	if err != nil {
-		return err
+	if f := show.FileOf(cmd.OutOrStdout()); f != nil && show.IsTerminal(f) { // a pipe shows nobody a picture
+		code, err := qr.New(l.Link)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(f, code.Terminal())
 	}
-	fmt.Fprint(cmd.OutOrStdout(), code.Terminal())
 	fmt.Fprintf(cmd.OutOrStdout(), "open %s\n", show.Plain(l.Link))
 	fmt.Fprintf(cmd.OutOrStdout(), "it signs in once, within %d minutes; the code to type is %s\n", l.ExpiresS/60, l.Code)
 	return nil

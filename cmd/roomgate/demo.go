@@ -33,8 +33,10 @@ The log shows what these three receive, and errors; --verbose shows all of it.
 With --allow-loopback webhooks and calendars may also be on this machine, then
 without TLS too.
 
-With --config it is your own building. Its clock is believed from the start,
-unless clock.trust in the configuration says otherwise.
+With --config it is your own building, on the simulated hardware of the demo: what
+its devices name as lines, buses and addresses must be in configs/demo-world.yaml,
+as in configs/demo.yaml, and any other is offline. Its clock is believed from the
+start, unless clock.trust in the configuration says otherwise.
 
 Without --data it starts afresh each time, where the other commands find it by
 themselves. With --data it keeps what it has, and the other commands want the
@@ -65,6 +67,9 @@ func newDemo() *cobra.Command {
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
+	if _, err := demoConfig(cmd, "mqtt://"+demoCloudListen); err != nil { // before anything listens
+		return err
+	}
 	if err := takenAddresses(cmd); err != nil {
 		return err
 	}
@@ -123,9 +128,9 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if err := g.open(cmd.Context(), lock, g.config.Data, 0o600); err != nil {
 		return err
 	}
-	g.introduce(cmd)
+	g.introduce(cmd, world)
 	g.showKey()
-	g.showClaim()
+	g.showClaim(dataFlag(cmd))
 	g.showPages()
 	return g.run(cmd.Context())
 }
@@ -145,7 +150,7 @@ func demoConfig(cmd *cobra.Command, cloudURL string) (c *config.Config, err erro
 		c, err = config.Parse("demo.yaml", configs.Demo, all.All(), append(own, set...)...)
 	}
 	if err != nil {
-		return nil, &fault{exitConfig, err}
+		return nil, unreadable(cmd, text(cmd, "config"), err)
 	}
 	if _, said := c.Origin("clock.trust"); !said {
 		c.Clock.Trust = config.TrustAlways // nobody waits for a time server to try an expiry

@@ -6,10 +6,17 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"roomgate/agent/device"
+	"roomgate/agent/site"
+	"roomgate/drivers"
+	"roomgate/drivers/sim"
 )
 
 // takenAddresses refuses a demo whose addresses are in use, which another demo or the
@@ -64,7 +71,7 @@ var noUpdates = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 })
 
 // introduce shows a newcomer around.
-func (g *gateway) introduce(cmd *cobra.Command) {
+func (g *gateway) introduce(cmd *cobra.Command, world *sim.World) {
 	g.say("\nmeeting spaces of gateway %s", g.config.Gateway.ID)
 	for _, s := range g.agent.Site.Spaces() {
 		var types []string
@@ -73,23 +80,50 @@ func (g *gateway) introduce(cmd *cobra.Command) {
 		}
 		g.say("  %-9s %s  %s", s.Name, s.ID, strings.Join(types, " "))
 	}
-	name := strings.ToLower(g.agent.Site.Spaces()[0].Name)
-	g.say("\nwho may sign in")
+	if len(g.agent.Site.Spaces()) == 0 {
+		g.say("  no meeting space yet: write one into the file of --config, or add one in the console")
+	}
+	if len(g.config.Users) > 0 {
+		g.say("\nwho may sign in")
+	}
 	for _, u := range g.config.Users {
 		g.say("  %-22s %s", u.Email, u.Role)
 	}
 	g.say("\ntry in a second terminal")
-	for _, line := range []string{"device status " + name, "device action " + name + " lock open", "sim " + name + " temperature 31.5", "sim", "sim letters"} {
+	for _, line := range append(firstLines(g.agent.Site.Spaces(), world.Movable()), "sim", "sim letters") {
 		g.say("  %s %s%s", program(), line, dataFlag(cmd))
 	}
 	g.say("")
+}
+
+// firstLines are what can be typed about the first meeting space, as far as it has a lock
+// and the simulated building has a thermometer for it.
+func firstLines(spaces []*site.Space, movable []string) (lines []string) {
+	if len(spaces) == 0 {
+		return nil
+	}
+	lower := strings.ToLower(spaces[0].Name)
+	name := lower
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }) {
+		name = spaces[0].ID // a shell would take the name apart
+	}
+	lines = append(lines, "device status "+name)
+	if slices.ContainsFunc(spaces[0].Devices, func(d *device.Device) bool { return d.Type == drivers.TypeLock }) {
+		lines = append(lines, "device action "+name+" lock open")
+	}
+	if slices.ContainsFunc(movable, func(m string) bool { return strings.HasPrefix(m, lower+" temperature:") }) {
+		lines = append(lines, "sim "+name+" temperature 31.5")
+	}
+	return lines
 }
 
 // showPages shows what a browser opens.
 func (g *gateway) showPages() {
 	code := g.agent.Access.Console.Lasting()
 	g.say("\nopen the console, in a browser\n  %s/console#code=%s", g.demo.at, code)
-	g.say("\nopen at the doors, in a browser")
+	if len(g.agent.Site.Spaces()) > 0 {
+		g.say("\nopen at the doors, in a browser")
+	}
 	for _, s := range g.agent.Site.Spaces() {
 		if code, err := g.agent.Edges.LastingCode(s.ID); err == nil { // the space is there
 			g.say("  %-9s %s/display/%s#code=%s", s.Name, g.demo.at, s.ID, code)

@@ -45,7 +45,8 @@ parts:
 func newFleetSim() *cobra.Command {
 	sim := &cobra.Command{Use: "sim N", Short: "run many gateways in this process, to measure a cloud",
 		Long: "Runs gateways sim-1 to sim-N with the real link, outbox and store, each with one\n" +
-			"simulated room, and says every 10 s what they cost. Their data goes with the process.",
+			"simulated room, and says every 10 s what they cost, until Ctrl-C ends it. Their data goes with\n" +
+			"the process.",
 		Example: "  roomgate fleet sim 500 --cloud mqtt://127.0.0.1:1884", Args: cobra.ExactArgs(1), RunE: action(simulateFleet)}
 	sim.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
 	sim.Flags().Duration("every", 10*time.Second, "how often it says what the gateways cost")
@@ -59,6 +60,11 @@ func simulateFleet(cmd *cobra.Command, args []string) (err error) {
 	if err != nil || n < 1 || n > mostSimulated {
 		return fail(exitUsage, "%q is no number of gateways: want 1 to %d", args[0], mostSimulated)
 	}
+	broker, err := dialCloud(cmd) // else nothing would ever be connected
+	if err != nil {
+		return err
+	}
+	broker.close()
 	dir, err := os.MkdirTemp("", "roomgate-fleet-")
 	if err != nil {
 		return err

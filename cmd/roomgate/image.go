@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/atomicfile"
+	"roomgate/agent/config"
 	"roomgate/agent/seed"
 	"roomgate/agent/setup"
 	"roomgate/configs"
@@ -90,6 +91,7 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 	} else {
 		o.Judge = impossible(cmd.Context())
 		_, err = setup.Prepare(name, base, o)
+		wantsGateway(err)
 		files[filepath.Join(dir, seed.Name)] = base
 	}
 	if err != nil {
@@ -113,6 +115,19 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is on the card too: the first start installs it, by %s\n", first[0].Name, first[len(first)-1].Name)
 	}
 	return err
+}
+
+// wantsGateway adds to a missing id of the gateway the flag that gives one.
+func wantsGateway(err error) {
+	var list *config.Errors
+	if !errors.As(err, &list) {
+		return
+	}
+	for i, p := range list.Problems {
+		if p.Key == "gateway.id" && strings.HasPrefix(p.Message, "gateway.id is missing") {
+			list.Problems[i].Message += ", give it by --gateway ID"
+		}
+	}
 }
 
 // imageAnswers are the answers with the flags laid over them.

@@ -157,6 +157,27 @@ func firsts(text string, column int) (found []string) {
 
 var inCode = regexp.MustCompile("`([^`]+)`")
 
+// TestReadmeHouse: who adds a noun types a pattern that runs each test of the house.
+func TestReadmeHouse(t *testing.T) {
+	found := regexp.MustCompile("go test ./cmd/roomgate -run '([^']+)'").FindStringSubmatch(readPage(t, "agent/README.md").section("## Add a noun"))
+	files, err := filepath.Glob("house*_test.go")
+	if err != nil || found == nil || len(files) == 0 {
+		t.Fatalf("no pattern, or no tests of the house: %v", err)
+	}
+	pattern := regexp.MustCompile(found[1])
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllSubmatch(text, -1) {
+			if !pattern.Match(name[1]) {
+				t.Errorf("agent/README.md types a pattern without %s of %s", name[1], file)
+			}
+		}
+	}
+}
+
 // TestReadmeDrivers: the table of drivers has all that there are.
 func TestReadmeDrivers(t *testing.T) {
 	var want []string

@@ -65,7 +65,7 @@ func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error)
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.showKey()
-	g.showClaim()
+	g.showClaim("")
 	return g.run(ctx)
 }
 
@@ -90,17 +90,23 @@ func configFile(cmd *cobra.Command) string {
 func loadConfig(cmd *cobra.Command) (*config.Config, error) {
 	path := configFile(cmd)
 	c, err := config.Load(path, all.All(), overlay(cmd.Flags())...)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fail(exitConfig, "there is no configuration %s: %s writes it, or name another with --config", path, setupOf(path))
-	case errors.Is(err, fs.ErrPermission) && cmd.Name() == "run":
-		return nil, fail(exitConfig, "%s may not be read by the gateway: as root give it to its group, chgrp roomgate %s && chmod 640 %s", path, path, path)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, mayNot(exitConfig, path, "read")
-	case err != nil:
-		return nil, &fault{exitConfig, err}
+	if err != nil {
+		return nil, unreadable(cmd, path, err)
 	}
 	return absoluteData(c)
+}
+
+// unreadable says why the configuration of a path cannot be used, and what to do about it.
+func unreadable(cmd *cobra.Command, path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(exitConfig, "there is no configuration %s: %s writes it, or name another with --config", path, setupOf(path))
+	case errors.Is(err, fs.ErrPermission) && cmd.Name() == "run":
+		return fail(exitConfig, "%s may not be read by the gateway: as root give it to its group, chgrp roomgate %s && chmod 640 %s", path, path, path)
+	case errors.Is(err, fs.ErrPermission):
+		return mayNot(exitConfig, path, "read")
+	}
+	return &fault{exitConfig, err}
 }
 
 // setupOf is the command that writes a configuration.
@@ -118,14 +124,14 @@ func absoluteData(c *config.Config) (_ *config.Config, err error) {
 }
 
 // showClaim shows who starts a gateway that nobody has claimed how to. A journal
-// is no place for the code.
-func (g *gateway) showClaim() {
+// is no place for the code. found is the flag by which other commands find this gateway.
+func (g *gateway) showClaim(found string) {
 	switch c := g.agent.Claim.Status(); {
 	case c.State != claim.Waiting:
 	case show.IsTerminal(os.Stdout) && !g.demo.simulated:
 		g.say("%s%s", drawClaim(c), strings.TrimSuffix(claimWords(c), "\n"))
 	case g.demo.simulated:
-		g.say("gateway %s belongs to nobody yet: %s claim shows its claim code", c.ID, program())
+		g.say("gateway %s belongs to nobody yet: %s claim%s shows its claim code", c.ID, program(), found)
 	default:
 		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", c.ID)
 	}

@@ -26,9 +26,9 @@ func newSim() *cobra.Command {
 		Long: "Moves the simulated building of the demo: what people, weather and wear do to a\n" +
 			"real one. Without WHAT it says how the device is; without DEVICE too, what can be moved.\n\n" +
 			"\"sim cloud cut\" cuts the line to the stand-in cloud until \"sim cloud mend\"; \"sim clock 14:00\",\n" +
-			"\"sim clock +10m\" and \"sim clock real\" move the time by which the rooms keep their schedules. \"sim\n" +
-			"clock jump 2036-01-01T10:00\" makes the clock wrong until \"sim clock real\": the building notices, and does\n" +
-			"not believe it.",
+			"\"sim clock +10m\" and \"sim clock real\" move the time by which the rooms keep their schedules. A time\n" +
+			"that is past today is that of tomorrow: time only goes on. \"sim clock jump 2036-01-01T10:00\" makes\n" +
+			"the clock wrong until \"sim clock real\": the building notices, and does not believe it.",
 		Example: "  roomgate sim aurora temperature 31.5\n  roomgate sim aurora temperature null\n  roomgate sim aurora o3-sensor unplug\n  roomgate sim aurora lock jam\n  roomgate sim clock 09:50",
 		Args:    noneOrTwo, RunE: asking(moveSim)}
 	cmd.Flags().String("data", "", withVariable(dataUsage, "data"))

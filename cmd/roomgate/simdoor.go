@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,15 +58,22 @@ func (g *gateway) simClock(words []string) (string, error) {
 	if jumps {
 		word = words[1]
 	}
-	zone, err := time.LoadLocation(g.agent.Site.Spaces()[0].Config.Timezone)
+	spaces := g.agent.Site.Spaces()
+	if len(spaces) == 0 {
+		return "", errors.New("there is no meeting space yet, and the clock to move is that of the first one: add one")
+	}
+	zone, err := time.LoadLocation(spaces[0].Config.Timezone)
 	if err != nil {
 		return "", err
 	}
 	c := show.Clock{Zone: zone, Now: g.agent.Now()}
-	to := time.Now()
+	to, past := time.Now(), ""
 	if word != "real" {
 		if to, err = c.At(word, c.Today()); err == nil && !jumps && to.Before(c.Now) {
-			to, err = c.At(word, c.Today().Add(1))
+			before := to
+			if to, err = c.At(word, c.Today().Add(1)); err == nil && to.After(before) {
+				past = fmt.Sprintf("\n%s of %s is past: this is the next day", word, c.Now.In(zone).Format("Mon 2 Jan"))
+			}
 		}
 	}
 	if err != nil {
@@ -78,7 +86,7 @@ func (g *gateway) simClock(words []string) (string, error) {
 		return fmt.Sprintf("clock: it shows %s, which is not believed until it is confirmed (roomgate clock confirm) or real again",
 			v.Now.In(zone).Format("Mon 2 Jan 2006 15:04")), nil
 	}
-	return fmt.Sprintf("clock: it is %s in %s", g.agent.Now().In(zone).Format("Mon 2 Jan 15:04"), zone), nil
+	return fmt.Sprintf("clock: it is %s in %s%s", g.agent.Now().In(zone).Format("Mon 2 Jan 15:04"), zone, past), nil
 }
 
 // cloudDoor lets the control socket change the stand-in cloud's schedule.

@@ -14,7 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/problem"
 	"roomgate/store/disk"
 )
 
@@ -158,7 +160,11 @@ func answerDoor(w http.ResponseWriter, answer any, err error) {
 	if err != nil {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		answer = map[string]string{"detail": err.Error()}
+		refusal := map[string]any{"detail": err.Error()}
+		if p := (*problem.Error)(nil); errors.As(err, &p) && p.Busy != nil {
+			refusal["conflict"] = booking.Interval(*p.Busy)
+		}
+		answer = refusal
 	} else {
 		w.Header().Set("Content-Type", "application/json")
 	}

@@ -92,6 +92,9 @@ func (c *client) space(cmd *cobra.Command, nameOrID string) (space, error) {
 		}
 		names[i] = s.Name
 	}
+	if len(names) == 0 {
+		return space{}, fail(exitRefused, "there is no meeting space %q here, and no other yet", nameOrID)
+	}
 	return space{}, fail(exitRefused, "there is no meeting space %q here, only %s", nameOrID, strings.Join(names, ", "))
 }
 

@@ -100,7 +100,7 @@ func runSupport(cmd *cobra.Command, args []string) (err error) {
 		return errors.Join(err, os.Remove(args[0]))
 	}
 	s.tell()
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: look into it before you hand it on\n", args[0])
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is written: look into it before you hand it on\n", args[0])
 	return err
 }
 

@@ -231,7 +231,7 @@ func TestPrivacySwitch(t *testing.T) {
 }
 
 func TestProbes(t *testing.T) {
-	for probe, source := range map[string]string{"head": "http 401", "get": "http 401", "tcp": "tcp connection"} {
+	for probe, source := range map[string]string{"head": "answers and asks for its password (http 401)", "get": "answers and asks for its password (http 401)", "tcp": "tcp connection"} {
 		o := options()
 		o.Probe = probe
 		with(t, part("digest"), o, func(t *testing.T, d drivers.Driver) {

@@ -62,13 +62,13 @@ func (o *Options) Check() error {
 	}
 	switch {
 	case !slices.Contains([]string{probeHead, probeGet, probeTCP}, o.Probe):
-		return refuse("probe", "is not known: want head, get or tcp")
+		return drivers.Unknown("probe", o.Probe, "head, get or tcp")
 	case o.MaxBytes < 1<<10 || o.MaxBytes > 64<<20:
 		return refuse("max_bytes", "is out of range: want 1024 to 67108864 bytes")
 	case o.Timeout < 100*time.Millisecond || o.Timeout > time.Minute:
 		return refuse("timeout", "is out of range: want 100ms to 1m")
 	case o.Start != drivers.On && o.Start != drivers.Off:
-		return refuse("start", "is not known: want on or off")
+		return drivers.Unknown("start", o.Start, "on or off")
 	}
 	if _, err := o.pin(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (o *Options) checkURL() error {
 func (o *Options) checkLogin() error {
 	switch {
 	case !slices.Contains([]string{authAuto, authNone, authBasic, authDigest}, o.Auth):
-		return refuse("auth", "is not known: want auto, none, basic or digest")
+		return drivers.Unknown("auth", o.Auth, "auto, none, basic or digest")
 	case o.Auth == authNone && o.Username != "":
 		return refuse("auth", "is none beside a username: leave one of them out")
 	case o.Username == "" && (o.Auth == authBasic || o.Auth == authDigest):

@@ -123,7 +123,19 @@ func (w *web) Probe(ctx context.Context) (source string, err error) {
 	case code >= 500 && code != http.StatusNotImplemented:
 		return "", fmt.Errorf("camera answers %d", code)
 	}
-	return fmt.Sprintf("http %d", res.StatusCode), nil
+	return answered(res.StatusCode), nil
+}
+
+// answered says how a camera has shown that it is there. Who only looks does not log in, so
+// most ask for a password.
+func answered(code int) string {
+	switch {
+	case code == http.StatusUnauthorized:
+		return "answers and asks for its password (http 401)"
+	case code >= 400:
+		return fmt.Sprintf("answers, not with a picture (http %d)", code)
+	}
+	return fmt.Sprintf("answers (http %d)", code)
 }
 
 // Picture fetches a picture and checks that it is whole.

@@ -74,11 +74,11 @@ func (o *Options) Check() error {
 	case o.Relay == "":
 		return &drivers.FieldError{Field: "relay", Problem: "is missing: name the line of the relay"}
 	case o.SenseHighMeans != drivers.Open && o.SenseHighMeans != drivers.Closed:
-		return &drivers.FieldError{Field: "sense_high_means", Problem: "is not known: want open or closed"}
+		return drivers.Unknown("sense_high_means", o.SenseHighMeans, "open or closed")
 	case o.ContactHighMeans != ajar && o.ContactHighMeans != shut:
-		return &drivers.FieldError{Field: "contact_high_means", Problem: "is not known: want ajar or shut"}
+		return drivers.Unknown("contact_high_means", o.ContactHighMeans, "ajar or shut")
 	case o.Mode != modePulse && o.Mode != modeHold:
-		return &drivers.FieldError{Field: "mode", Problem: "is not known: want pulse or hold"}
+		return drivers.Unknown("mode", o.Mode, "pulse or hold")
 	case o.Relock < time.Second || o.Relock > time.Minute:
 		return &drivers.FieldError{Field: "relock", Problem: "is out of range: want 1s to 60s"}
 	case o.HeldOpen < 0 || o.HeldOpen > time.Hour:

@@ -156,14 +156,14 @@ func (o *Sensors) Check() error {
 		return refuse("temperature.dialect", "is missing, and so is occupancy.dialect: want at least one of them")
 	}
 	if o.Unit != "C" && o.Unit != "F" {
-		return refuse("unit", "is not known: want C or F")
+		return drivers.Unknown("unit", o.Unit, "C or F")
 	}
 	for _, s := range o.sources() {
 		if s.Source == (Source{}) {
 			continue
 		}
 		if dialects()[s.Dialect] == nil {
-			return refuse(s.fact+".dialect", "is not known: want zigbee2mqtt, tasmota, esphome or shelly")
+			return drivers.Unknown(s.fact+".dialect", s.Dialect, "zigbee2mqtt, tasmota, esphome or shelly")
 		}
 		if err := s.Place.check(s.Dialect, s.fact, s.fact+"."); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (s Place) check(dialect, of, prefix string) error {
 	case s.Component != "" && !shelly:
 		return refuse(prefix+"component", "is of no use to "+dialect)
 	case shelly && (s.Component != "" || sensor) && !components[of].MatchString(s.Component):
-		return refuse(prefix+"component", "is not known: want one that fits "+components[of].String())
+		return drivers.Unknown(prefix+"component", s.Component, "one that fits "+components[of].String())
 	}
 	return nil
 }

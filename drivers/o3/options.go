@@ -79,9 +79,9 @@ func (o *Options) Check() error {
 	case len(o.Prefix) > 128 || strings.ContainsAny(o.Prefix, "+#\x00") || strings.HasSuffix(o.Prefix, "/"):
 		return refuse("prefix", "is not a topic: want at most 128 bytes without +, # and a slash at the end")
 	case !slices.Contains(temperatureSources(), o.Temperature):
-		return refuse("temperature", "is not known: want one of "+strings.Join(temperatureSources(), ", "))
+		return drivers.Unknown("temperature", o.Temperature, "one of "+strings.Join(temperatureSources(), ", "))
 	case !slices.Contains(occupancySources(), o.Occupancy):
-		return refuse("occupancy", "is not known: want one of "+strings.Join(occupancySources(), ", "))
+		return drivers.Unknown("occupancy", o.Occupancy, "one of "+strings.Join(occupancySources(), ", "))
 	case o.Idle == "" || len(o.Idle) > maxText:
 		return refuse("idle_sound", "is not a name: want 1 to 128 bytes")
 	case o.Silence < time.Second || o.Silence > time.Hour:

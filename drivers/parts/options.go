@@ -55,7 +55,7 @@ func (o *Options) Check() error {
 	case o.Ring == "":
 		return refuse("ring", "is missing: name the spi port of the ring")
 	case o.strip().name == "":
-		return refuse("strip", "is not known: want apa102 or ws2812")
+		return drivers.Unknown("strip", o.Strip, "apa102 or ws2812")
 	case o.LEDs < 1 || o.LEDs > 256:
 		return refuse("leds", "is out of range: want 1 to 256")
 	}
@@ -68,7 +68,7 @@ func (o *Options) checkThermometer() error {
 	case o.Bus == "":
 		return refuse("bus", "is missing: name the i2c bus of the thermometer")
 	case m.name == "":
-		return refuse("chip", "is not known: want tmp102, sht31 or mcp9808")
+		return drivers.Unknown("chip", o.Chip, "tmp102, sht31 or mcp9808")
 	case o.Address != 0 && (o.Address < m.first || o.Address > m.last):
 		return refuse("address", fmt.Sprintf("is out of range: a %s has %#x to %#x", m.name, m.first, m.last))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -53,7 +54,7 @@ func TestHolding(t *testing.T) {
 	names := map[string]string{"output": "bell", "input": "motion", "pwm": "lamp", "spi": "ring"}
 	w := world(t, &Buzzer{Line: "bell"}, &PIR{Line: "motion"}, &Lamp{PWM: "lamp"}, &APA102{SPI: "ring", LEDs: 4})
 	for sort, line := range names {
-		if _, err := take(w, "none")[sort](); !errors.Is(err, drivers.ErrNoLine) {
+		if _, err := take(w, "none")[sort](); !errors.Is(err, drivers.ErrNoLine) || !strings.Contains(err.Error(), "none: "+drivers.ErrNoLine.Error()+": a simulated one has") {
 			t.Errorf("%s that is not there: %v, want ErrNoLine", sort, err)
 		}
 		release, err := take(w, line)[sort]()

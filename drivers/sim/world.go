@@ -184,7 +184,7 @@ func find[T any](w *World, m map[string]T, name string) (T, error) {
 	defer w.mu.Unlock()
 	v, ok := m[name]
 	if !ok {
-		return v, fmt.Errorf("%s: %w", name, drivers.ErrNoLine)
+		return v, fmt.Errorf("%s: %w: a simulated one has the names of its plan, the demo those of configs/demo-world.yaml", name, drivers.ErrNoLine)
 	}
 	return v, nil
 }

@@ -42,7 +42,7 @@ func (o *Options) Check() error {
 	case !strings.HasPrefix(o.Device, "/dev/") || path.Clean(o.Device) != o.Device:
 		return refuse("device", "is not a path of /dev: want one as /dev/video0, or better of /dev/v4l/by-id")
 	case o.Format != drivers.PixelsMJPEG && o.Format != drivers.PixelsYUYV:
-		return refuse("format", "is not known: want mjpeg or yuyv")
+		return drivers.Unknown("format", o.Format, "mjpeg or yuyv")
 	case o.Width < 16 || o.Width > 4096:
 		return refuse("width", "is out of range: want 16 to 4096")
 	case o.Height < 16 || o.Height > 4096:
@@ -52,7 +52,7 @@ func (o *Options) Check() error {
 	case o.Timeout < 100*time.Millisecond || o.Timeout > time.Minute:
 		return refuse("timeout", "is out of range: want 100ms to 1m")
 	case o.Start != drivers.On && o.Start != drivers.Off:
-		return refuse("start", "is not known: want on or off")
+		return drivers.Unknown("start", o.Start, "on or off")
 	}
 	return nil
 }
