@@ -128,6 +128,9 @@ func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh boo
 	if len(c.ID) > maxCommandID {
 		return nil, false, problem.New(problem.Invalid, "id", "is longer than %d characters", maxCommandID)
 	}
+	if reserved(c) {
+		return nil, false, errReserved()
+	}
 	c.SubDevice = drivers.Canonical(c.SubDevice)
 	p = &Pending{command: c, from: from, received: time.Now().UTC(), done: make(chan struct{})}
 	if other, mine := b.register(p); !mine {
