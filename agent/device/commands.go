@@ -34,6 +34,9 @@ type CommandsOptions struct {
 	Find func(spaceID, deviceType string) (*Device, error)
 	// Obeyed hears of a command before a device carries it out; nil: nobody does. It must not wait.
 	Obeyed func(Command)
+	// Carried hears of one that a device has carried out, as its read-back proves, and when that began, before the log does;
+	// nil: nobody does. It must not wait.
+	Carried func(c Command, began time.Time)
 	// Counters are those of signed commands. It is asked at run time only.
 	Counters func() Counters
 }

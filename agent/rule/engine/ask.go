@@ -147,7 +147,7 @@ func (e *Engine) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	}
 	kind := r.Type[len(eventlog.LevelEvent)+1:]
 	if kind == "statusChanged" {
-		e.traces.changed(traceKey{r.Space, r.Device, r.Sub})
+		e.marks.changed(r.Space, r.Device, r.Sub, r.Time())
 	}
 	all := e.set.Load().byEvent[kind]
 	var t *trigger
@@ -206,7 +206,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
 	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
-	t.chain = doubted(e, e.causeOf(r, d), t, r.Device, about)
+	t.chain = doubted(e, e.causeOf(r, d), t, about || e.marks.caused(r.Space, r.Device, r.Sub, r.Time()))
 	t.late, t.missed = e.lateness(r)
 	return t
 }
@@ -343,7 +343,7 @@ func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
 	}
 	for _, d := range s.Devices {
 		for _, r := range d.Readings() {
-			if to := deviceIn(env, d.Type, r.SubDevice); to != nil && !r.Offline() && !(vouched && e.traces.isMoved(traceKey{s.ID, d.Type, r.SubDevice})) {
+			if to := deviceIn(env, d.Type, r.SubDevice); to != nil && !r.Offline() && !(vouched && e.marks.moved(s.ID, d.Type, r.SubDevice, r.ObservedAt)) {
 				*to = rule.Device{Value: r.Value, Number: numberIn(r.Value), Status: r.Status, Online: true}
 			}
 		}
