@@ -17,7 +17,7 @@ const byCloud = "unsigned"
 // Note hears of a command that a device is about to carry out. What a device does after one that nobody has signed is
 // the cloud's doing, and so what it does after one of a rule or of the schedule that such a word has led to.
 func (e *Engine) Note(c device.Command) {
-	if e.inDoubt(c) {
+	if inDoubt(e, c) {
 		e.marks.put(c, c.Via != device.ViaSchedule, time.Now())
 	} else {
 		e.marks.stir(c, time.Now())
@@ -27,13 +27,13 @@ func (e *Engine) Note(c device.Command) {
 // NoteDone hears of one that a device has carried out, and when that began. The schedule only keeps what is there: what
 // it ends may have begun by a word that is gone.
 func (e *Engine) NoteDone(c device.Command, began time.Time) {
-	if c.Via != device.ViaSchedule && !e.inDoubt(c) {
+	if c.Via != device.ViaSchedule && !inDoubt(e, c) {
 		e.marks.clear(c, began)
 	}
 }
 
 // inDoubt says whether an unsigned word may have led to a command.
-func (e *Engine) inDoubt(c device.Command) bool {
+func inDoubt(e *Engine, c device.Command) bool {
 	switch c.Via {
 	case device.ViaMQTT:
 		return c.Count == nil
