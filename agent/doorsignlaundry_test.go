@@ -198,3 +198,21 @@ func TestAMarkEndsByTheBuilding(t *testing.T) {
 		})
 	}
 }
+
+// TestNoRuleOpensADoorByWhatTheCloudSwitchedOff: a condition that finds something missing holds by nobody's word.
+func TestNoRuleOpensADoorByWhatTheCloudSwitchedOff(t *testing.T) {
+	for unsigned, want := range refusing {
+		for _, condition := range []string{`light.value != "on"`, `not (light.value == "on")`, `light["value"] == "off"`, `not light.online or light?.value in ["off", ""]`} {
+			t.Run(unsigned+" "+condition, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					r, last := startRuled(t, unsigned, rules.Rule{Name: "welcome", SpaceID: room, Trigger: rules.Trigger{Time: "3 * * * *"}, Condition: condition, Actions: openOther})
+					r.bench["light-1"].show("", "on")
+					r.wait(time.Minute)
+					r.down("command", "l1", strings.Replace(litUnsigned, `"on"`, `"off"`, 1), time.Now())
+					r.wait(3 * time.Minute)
+					r.wantOpened(last, want)
+				})
+			})
+		}
+	}
+}

@@ -59,18 +59,34 @@ func doubted(e *Engine, chain []string, t *trigger, about bool) []string {
 }
 
 // doubt is a trigger as a rule goes on with it whose condition holds: with the word of the
-// cloud in its chain if nobody has signed the rule, or if its condition would not hold by what
-// the building itself says.
+// cloud in its chain if nobody has signed the rule, if its condition would not hold by what
+// the building itself says of bookings, or if it reads a device that such a word has moved: without
+// what the device was before, nobody can tell what the condition would say.
 func doubt(e *Engine, h *compiled, t *trigger) *trigger {
 	if e.o.Unsigned() || slices.Contains(t.chain, byCloud) {
 		return t
 	}
-	if held, _ := e.holds(h, e.look(t, true)); held && !e.o.Doubted(h.ID) && !e.marks.full() {
+	if held, _ := e.holds(h, e.look(t, true)); held && !e.o.Doubted(h.ID) && !e.marks.full() && !readsMoved(e, h, t.space) {
 		return t
 	}
 	by := *t
 	by.chain = append([]string{byCloud}, t.chain...)
 	return &by
+}
+
+// readsMoved says whether the condition of a rule reads what an unsigned word has moved.
+func readsMoved(e *Engine, h *compiled, s *Space) bool {
+	if s == nil {
+		return false
+	}
+	for _, d := range s.Devices {
+		for _, r := range d.Readings() {
+			if h.condition.Reads(nameIn(d.Type, r.SubDevice)) && e.marks.moved(s.ID, d.Type, r.SubDevice, r.ObservedAt) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unsignedRefusal says why a rule may not open a door in a chain; nil: it may.
