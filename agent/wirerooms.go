@@ -2,6 +2,7 @@ package agent
 
 import (
 	"sync/atomic"
+	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
@@ -46,6 +47,7 @@ func commandsOptions(a *Agent) device.CommandsOptions {
 	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.options.Config.Cloud.CommandTTL,
 		Find:     func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) },
 		Obeyed:   func(c device.Command) { a.Rules.Note(c) },
+		Carried:  func(c device.Command, began time.Time) { a.Rules.NoteDone(c, began) },
 		Counters: func() device.Counters { return a.signers.Counters() }}
 }
 

@@ -116,7 +116,7 @@ func idempotent(c *call) (string, error) {
 		return "", invalid(headerIdempotencyKey, "is out of range: want 1 to 200 visible characters, once")
 	}
 	sum := sha256.Sum256([]byte(c.who.Kind + "\x00" + c.who.ID + "\x00" + given[0]))
-	return "http-" + hex.EncodeToString(sum[:16]), nil
+	return device.OfCallers + hex.EncodeToString(sum[:16]), nil
 }
 
 func visible(s string) bool {

@@ -2,6 +2,7 @@ package device
 
 import (
 	"errors"
+	"strings"
 
 	"roomgate/agent/clock"
 	"roomgate/agent/problem"
@@ -26,6 +27,23 @@ const (
 	fromCaller               // somebody in the building, to give the command once
 	fromCloud
 )
+
+// An id of these could be told before its command is given: that of a rule follows from the rule and its trigger, so that
+// a restart does not give it twice. Who else takes it first would keep the building from its own command.
+const (
+	OfRules   = "rule-" // begins the id of each command of a rule
+	OfCallers = "http-" // and of who names his commands over HTTP
+)
+
+// reserved says whether an id of the cloud would be one of the building's own, whose ids begin as no other does.
+func reserved(c Command) bool {
+	return c.Via == ViaMQTT && (strings.HasPrefix(c.ID, OfRules) || strings.HasPrefix(c.ID, OfCallers))
+}
+
+// errReserved refuses such an id, which is never remembered as the cloud's.
+func errReserved() *problem.Error {
+	return problem.New(problem.Invalid, "id", "begins with %s or %s, as those of the building's own commands do: choose another", OfRules, OfCallers)
+}
 
 // originOf is told before a command without an id gets one.
 func originOf(c Command) origin {

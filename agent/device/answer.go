@@ -55,7 +55,7 @@ func (b *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) erro
 
 // Refuse stores that a message of the cloud was refused, so that the same id
 // gets the same answer, and tells the sender. An id that is known has its answer
-// already, and only that is sent. A command without an action stands for a
+// already, and only that is sent; one that is reserved is not used. A command without an action stands for a
 // message that is no command. What else is to be stored with it is also. Of very
 // many in a row only some are stored and answered, see refusalBurst. Without room on
 // the disk the answer is sent as it is: nothing was done that had to be remembered.
@@ -72,6 +72,9 @@ func (b *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, al
 			if err := write(tx); err != nil {
 				return err
 			}
+		}
+		if reserved(c) {
+			return b.PushReceipt(tx, c, r)
 		}
 		known, err := b.known(tx, c.ID)
 		if err == nil {

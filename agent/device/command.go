@@ -33,6 +33,8 @@ type Command struct {
 	By string `json:"by,omitempty"`
 	// Count is used with the id; nil: the command is not signed.
 	Count *Count `json:"-"`
+	// Doubted says of a command of a rule that an unsigned word of the cloud has led to it.
+	Doubted bool `json:"-"`
 }
 
 // Value is a text, a number or a map of such, as the value of a command.

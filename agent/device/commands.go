@@ -34,6 +34,9 @@ type CommandsOptions struct {
 	Find func(spaceID, deviceType string) (*Device, error)
 	// Obeyed hears of a command before a device carries it out; nil: nobody does. It must not wait.
 	Obeyed func(Command)
+	// Carried hears of one that a device has carried out, as its read-back proves, and when that began, before the log does;
+	// nil: nobody does. It must not wait.
+	Carried func(c Command, began time.Time)
 	// Counters are those of signed commands. It is asked at run time only.
 	Counters func() Counters
 }
@@ -127,6 +130,9 @@ func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh boo
 	}
 	if len(c.ID) > maxCommandID {
 		return nil, false, problem.New(problem.Invalid, "id", "is longer than %d characters", maxCommandID)
+	}
+	if reserved(c) {
+		return nil, false, errReserved()
 	}
 	c.SubDevice = drivers.Canonical(c.SubDevice)
 	p = &Pending{command: c, from: from, received: time.Now().UTC(), done: make(chan struct{})}

@@ -39,6 +39,9 @@ func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
 	if err != nil {
 		d.finish(p, nil, err)
 	} else {
+		if carried := d.commands.o.Carried; carried != nil {
+			carried(p.command, began)
+		}
 		d.finish(p, &status, nil)
 	}
 	d.kick.Wake() // see what else the command has changed

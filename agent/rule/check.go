@@ -18,10 +18,11 @@ var operators = []string{"and", "&&", "or", "||", "==", "!=", "<", "<=", ">", ">
 // checker walks over a parsed condition before anybody else does. It visits
 // each node once.
 type checker struct {
-	seen  map[ast.Node]bool
-	clock bool     // something needs a trusted clock
-	reads []string // the names, as they are written
-	err   error
+	seen   map[ast.Node]bool
+	clock  bool     // something needs a trusted clock
+	reads  []string // the names, as they are written
+	speaks []string // the first of each
+	err    error
 }
 
 // refuse keeps the first problem.
@@ -111,6 +112,7 @@ func (c *checker) member(n *ast.MemberNode) {
 	}
 	c.clock = c.clock || clocked(path[0], path[1])
 	c.reads = append(c.reads, n.String())
+	c.speaks = append(c.speaks, path[0])
 }
 
 // memberPath is ["light", "value"] for light.value.

@@ -34,6 +34,7 @@ type Condition struct {
 	root    ast.Node
 	// NeedsClock says that it speaks of the time, or of what depends on it.
 	NeedsClock bool
+	speaks     []string // of which names, as light
 }
 
 // Compile checks and compiles a condition. The error is a [Problem] of the
@@ -66,8 +67,11 @@ func Compile(source string) (c *Condition, err error) {
 	if err != nil {
 		return nil, syntax(err)
 	}
-	return &Condition{source: source, program: program, root: tree.Node, NeedsClock: k.clock}, nil
+	return &Condition{source: source, program: program, root: tree.Node, NeedsClock: k.clock, speaks: k.speaks}, nil
 }
+
+// Reads says whether the condition speaks of a name, as light, be it that something is missing there.
+func (c *Condition) Reads(name string) bool { return slices.Contains(c.speaks, name) }
 
 // parseConfig knows the few functions that there are.
 func parseConfig() *conf.Config {

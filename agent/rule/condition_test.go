@@ -296,3 +296,16 @@ func BenchmarkHolds(b *testing.B) {
 		}
 	}
 }
+
+// TestReads: however a condition writes a name, and also if it only asks what is missing.
+func TestReads(t *testing.T) {
+	for source, want := range map[string]bool{`light.value == "on"`: true, `not light.online`: true, `light["value"] != "on"`: true, `light?.value in ["on"]`: true,
+		`current.exists ? light.number > 3 : false`: true, `upper(light.value) == "ON"`: true, `lock.value == "open"`: false, `event.details.light == 1`: false, ``: false} {
+		c, err := Compile(source)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+		} else if got := c.Reads("light"); got != want {
+			t.Errorf("%s: %v", source, got)
+		}
+	}
+}

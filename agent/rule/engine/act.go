@@ -111,18 +111,19 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		}
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
-		c.ID, c.By = j.run.Actions[i].CommandID, j.rule.ID
+		c.ID, c.By, c.Doubted = j.run.Actions[i].CommandID, j.rule.ID, slices.Contains(j.run.Chain, byCloud)
 		err := cmp.Or(e.o.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), e.o.foreignRefusal(j.rule.Rule, where))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}
 		if err == nil {
-			e.traces.leave(c, append(slices.Clone(j.run.Chain), j.rule.ID), commandLife)
+			e.traces.leave(c, append(slices.Clone(j.run.Chain), j.rule.ID))
 			var p *device.Pending
 			if p, err = e.o.Commands.Begin(ctx, c); err == nil {
 				e.commands.Go(func() { e.awaitCommand(ctx, j, i, p) })
 				continue
 			}
+			e.traces.ended(c)
 		}
 		if ctx.Err() != nil {
 			return // the next start does it
@@ -140,7 +141,7 @@ func (e *Engine) awaitCommand(ctx context.Context, j job, i int, p *device.Pendi
 	case <-ctx.Done():
 		return
 	}
-	e.traces.leave(p.Command(), append(slices.Clone(j.run.Chain), j.rule.ID), causeTime)
+	e.traces.ended(p.Command())
 	r, err := p.Result()
 	if err != nil && r.State == "" {
 		state, _, reason := device.Outcome(err)
@@ -174,7 +175,7 @@ func (e *Engine) causeOf(r eventlog.Row, d details) []string {
 	if len(d.Rules) > 0 {
 		return d.Rules
 	}
-	return e.traces.of(traceKey{r.Space, r.Device, r.Sub})
+	return e.traces.of(traceKey{r.Space, r.Device, r.Sub}, r.Time())
 }
 
 // resumeRuns ends what was under way when the process ended: a command that was

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,7 +148,7 @@ func (e *Engine) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	case "": // it is no event
 		return nil
 	case device.EventStatusChanged:
-		e.traces.changed(traceKey{r.Space, r.Device, r.Sub})
+		e.marks.changed(r.Space, r.Device, r.Sub, r.Time())
 	}
 	all := e.set.Load().byEvent[kind]
 	var t *trigger
@@ -206,7 +207,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
 	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
-	t.chain = doubted(e, e.causeOf(r, d), t, r.Device, about)
+	t.chain = doubted(e, e.causeOf(r, d), t, about || e.marks.caused(r.Space, r.Device, r.Sub, r.Time()))
 	t.late, t.missed = e.lateness(r)
 	return t
 }
@@ -320,8 +321,7 @@ func (e *Engine) conclude(v *verdicts, h *compiled, t *trigger, run rule.Run) er
 	return nil
 }
 
-// look is the space of a trigger as conditions see it: what of it the building itself says,
-// or all.
+// look is the space of a trigger as conditions see it, with the bookings as the building itself has them, or all.
 func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
 	env := rule.NewEnv()
 	env.Event = t.event
@@ -343,7 +343,7 @@ func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
 	}
 	for _, d := range s.Devices {
 		for _, r := range d.Readings() {
-			if to := deviceIn(env, d.Type, r.SubDevice); to != nil && !r.Offline() && !(vouched && e.traces.isMoved(traceKey{s.ID, d.Type, r.SubDevice})) {
+			if to := deviceIn(env, d.Type, r.SubDevice); to != nil && !r.Offline() {
 				*to = rule.Device{Value: r.Value, Number: numberIn(r.Value), Status: r.Status, Online: true}
 			}
 		}
@@ -353,13 +353,23 @@ func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
 
 // deviceIn is where the environment has a device.
 func deviceIn(e *rule.Env, deviceType, sub string) *rule.Device {
-	name := deviceType
-	if sub != "" {
-		name = sub
+	return map[string]*rule.Device{"lock": &e.Lock, "camera": &e.Camera, "light": &e.Light,
+		"fan": &e.Fan, "sensor": &e.Sensor, "display": &e.Display, "temperature": &e.Temp,
+		"occupancy": &e.Occupancy, "buzzer": &e.Buzzer, "ring_light": &e.Ring}[nameIn(deviceType, sub)]
+}
+
+// nameIn is what conditions call a device.
+func nameIn(deviceType, sub string) string {
+	switch name := cmp.Or(sub, deviceType); name {
+	case drivers.TypeO3:
+		return "sensor"
+	case drivers.TypeDisplay:
+		return "display"
+	case drivers.SubRing:
+		return "ring_light"
+	default:
+		return name
 	}
-	return map[string]*rule.Device{drivers.TypeLock: &e.Lock, drivers.TypeCamera: &e.Camera, drivers.TypeLight: &e.Light,
-		drivers.TypeFan: &e.Fan, drivers.TypeO3: &e.Sensor, drivers.TypeDisplay: &e.Display, drivers.SubTemperature: &e.Temp,
-		drivers.SubOccupancy: &e.Occupancy, drivers.SubBuzzer: &e.Buzzer, drivers.SubRing: &e.Ring}[name]
 }
 
 func bookingFor(b *booking.Booking, now time.Time) rule.Booking {

@@ -80,7 +80,7 @@ func (e *Engine) Change(ctx context.Context, id string, edit func(*rule.Rule) (r
 	}
 	if revive && r.Enabled {
 		r.Suspended = nil
-		e.forgive(h.past)
+		e.forgive(id, h.past)
 	}
 	return e.store(ctx, r, h.past)
 }

@@ -88,6 +88,7 @@ type Engine struct {
 	closed  map[string]bool     // keys of runs that are over, and open in the store
 
 	traces   traces
+	marks    *marks
 	commands sync.WaitGroup // that are waited for
 }
 
@@ -120,7 +121,7 @@ type history struct {
 // Run's.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
-		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}, moved: map[traceKey]bool{}}}
+		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}}, marks: newMarks()}
 	var plain []rule.Rule
 	err := o.DB.View(func(tx *store.Tx) (err error) {
 		plain, err = e.load(tx)
@@ -193,8 +194,8 @@ func (e *Engine) find(id string) (*compiled, error) {
 }
 
 // forgive forgets what a rule was held back for.
-func (e *Engine) forgive(p *history) {
-	e.traces.clear()
+func (e *Engine) forgive(id string, p *history) {
+	e.traces.forgive(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p.rates = nil

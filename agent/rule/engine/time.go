@@ -141,7 +141,7 @@ func (e *Engine) askPlans(v *verdicts, set *ruleSet, from, now time.Time) error 
 				at := momentIn(b, h.Trigger).Add(offset)
 				t := momentOf("b"+short(b.ID)+"-"+strconv.FormatInt(at.UnixMilli(), 36), words+h.Trigger.Booking, s, at, now)
 				t.booking, t.event.Type = b.ID, h.Trigger.Booking
-				t.chain = doubted(e, nil, t, "", false)
+				t.chain = doubted(e, nil, t, false)
 				if err := e.ask(v, h, t); err != nil {
 					return err
 				}

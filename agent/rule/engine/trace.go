@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,76 +12,81 @@ import (
 // traces remember which rules have told which devices to do something: a device
 // that changes soon after does so because of them.
 type traces struct {
-	mu    sync.Mutex
-	left  map[traceKey]trace
-	moved map[traceKey]bool // by the cloud, unsigned, and by nobody since
+	mu   sync.Mutex
+	left map[traceKey]trace
 }
 
 // traceKey is a device or sub-device that rules have given a command to.
 type traceKey struct{ space, device, sub string }
 
+func keyOf(c device.Command) traceKey { return traceKey{c.Space, c.DeviceType, c.SubDevice} }
+
 // trace is what an event of such a device was caused by.
 type trace struct {
-	chain []string // ids of rules
-	until time.Time
+	chain []string  // ids of rules
+	open  int       // commands that are under way
+	until time.Time // once none is
 }
 
-// leave remembers that a chain of rules has given a command.
-func (l *traces) leave(c device.Command, chain []string, life time.Duration) {
+func (t trace) holds(at time.Time) bool { return t.open > 0 || at.Before(t.until) }
+
+// leave remembers that a chain of rules gives a command, until ended. An unsigned word stays in it beside
+// another chain that follows at once.
+func (l *traces) leave(c device.Command, chain []string) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.left) >= maxTraces {
-		maps.DeleteFunc(l.left, func(_ traceKey, t trace) bool { return now.After(t.until) })
+	was, known := l.left[keyOf(c)]
+	if !known && len(l.left) >= maxTraces {
+		maps.DeleteFunc(l.left, func(_ traceKey, t trace) bool { return !t.holds(now) })
 	}
-	if len(l.left) < maxTraces {
-		l.left[traceKey{c.Space, c.DeviceType, c.SubDevice}] = trace{chain, now.Add(life)}
+	if !known && len(l.left) >= maxTraces {
+		return // of says so
+	}
+	if was.holds(now) && slices.Contains(was.chain, byCloud) && !slices.Contains(chain, byCloud) {
+		chain = append([]string{byCloud}, chain...)
+	}
+	l.left[keyOf(c)] = trace{chain: chain, open: was.open + 1, until: was.until}
+}
+
+// ended notes that a command of rules is over.
+func (l *traces) ended(c device.Command) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t, ok := l.left[keyOf(c)]; ok {
+		t.open, t.until = max(t.open-1, 0), time.Now().Add(causeTime)
+		l.left[keyOf(c)] = t
 	}
 }
 
-// of is the chain of rules that has just given the device a command; nil: none
-// has.
-func (l *traces) of(device traceKey) []string {
+// of is the chain of rules that had just given the device a command when something
+// happened; nil: none had. While there is no room for a chain, it may be any.
+func (l *traces) of(device traceKey, at time.Time) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t, ok := l.left[device]; ok && time.Now().Before(t.until) {
+	t, ok := l.left[device]
+	switch {
+	case ok && t.holds(at):
 		return t.chain
+	case !ok && len(l.left) >= maxTraces:
+		return []string{byCloud}
 	}
 	return nil
 }
 
-// move notes whether the word that moves a device now is one of the cloud that is not signed. There are no more than devices.
-func (l *traces) move(c device.Command, unsigned bool) {
-	key := traceKey{c.Space, c.DeviceType, c.SubDevice}
+// forgive drops the chains that a rule is part of. An unsigned word stays what it is.
+func (l *traces) forgive(ruleID string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !unsigned {
-		delete(l.moved, key)
-	} else {
-		l.moved[key] = true
+	for key, t := range l.left {
+		switch {
+		case !slices.Contains(t.chain, ruleID):
+			continue
+		case slices.Contains(t.chain, byCloud):
+			t.chain = []string{byCloud}
+		default:
+			t.chain = nil
+		}
+		l.left[key] = t
 	}
-}
-
-// changed notes that a device has changed. Long after a command that was not the command's doing.
-func (l *traces) changed(device traceKey) {
-	if l.of(traceKey{device.space, device.device, anySub}) != nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.moved, device)
-}
-
-// isMoved says whether a device is as the cloud has moved it.
-func (l *traces) isMoved(device traceKey) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.moved[device]
-}
-
-// clear forgets all.
-func (l *traces) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	clear(l.left)
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
@@ -13,22 +14,34 @@ import (
 // it, or a calendar by plain http.
 const byCloud = "unsigned"
 
-// anySub stands in a trace for a device with all that it has.
-const anySub = "*"
-
-// Note hears of a command that a device is about to carry out. What happens to the device
-// soon after one that is not signed is the cloud's doing.
+// Note hears of a command that a device is about to carry out. What a device does after one that nobody has signed is
+// the cloud's doing, and so what it does after one of a rule or of the schedule that such a word has led to.
 func (e *Engine) Note(c device.Command) {
-	unsigned := c.Via == device.ViaMQTT && c.Count == nil
-	if s := e.o.Site().byID[c.Space]; c.Via == device.ViaSchedule && s != nil {
-		g := s.At(e.o.Clock.Now())
-		unsigned = doubtful(g.Current) || doubtful(g.Next)
+	if inDoubt(e, c) {
+		e.marks.put(c, c.Via != device.ViaSchedule, time.Now())
+	} else {
+		e.marks.stir(c, time.Now())
 	}
-	e.traces.move(c, unsigned)
-	if unsigned {
-		c.SubDevice = anySub
-		e.traces.leave(c, []string{byCloud}, commandLife)
+}
+
+// NoteDone hears of one that a device has carried out, and when that began. The schedule only keeps what is there: what
+// it ends may have begun by a word that is gone.
+func (e *Engine) NoteDone(c device.Command, began time.Time) {
+	if c.Via != device.ViaSchedule && !inDoubt(e, c) {
+		e.marks.clear(c, began)
 	}
+}
+
+// inDoubt says whether an unsigned word may have led to a command.
+func inDoubt(e *Engine, c device.Command) bool {
+	switch c.Via {
+	case device.ViaMQTT:
+		return c.Count == nil
+	case device.ViaSchedule:
+		s := e.o.Site().byID[c.Space]
+		return s != nil && s.Bookings().Vouched() != s.Bookings()
+	}
+	return c.Doubted
 }
 
 func doubtful(b *booking.Booking) bool {
@@ -36,30 +49,44 @@ func doubtful(b *booking.Booking) bool {
 }
 
 // doubted is a chain with the word of the cloud in it, if that began it: by the booking
-// of a trigger, by a command to a device, or by one that the trigger itself is about, which
-// no device may have carried out.
-func doubted(e *Engine, chain []string, t *trigger, deviceType string, about bool) []string {
+// of a trigger, or by what the trigger itself is about.
+func doubted(e *Engine, chain []string, t *trigger, about bool) []string {
 	b, err := e.o.Booking(t.booking)
-	told := e.traces.of(traceKey{idOf(t.space), deviceType, anySub}) != nil
-	if !slices.Contains(chain, byCloud) && (about || told || err == nil && doubtful(&b)) {
+	if !slices.Contains(chain, byCloud) && (about || err == nil && doubtful(&b)) {
 		return append([]string{byCloud}, chain...)
 	}
 	return chain
 }
 
 // doubt is a trigger as a rule goes on with it whose condition holds: with the word of the
-// cloud in its chain if nobody has signed the rule, or if its condition would not hold by what
-// the building itself says.
+// cloud in its chain if nobody has signed the rule, if its condition would not hold by what
+// the building itself says of bookings, or if it reads a device that such a word has moved: without
+// what the device was before, nobody can tell what the condition would say.
 func doubt(e *Engine, h *compiled, t *trigger) *trigger {
 	if e.o.Unsigned() || slices.Contains(t.chain, byCloud) {
 		return t
 	}
-	if held, _ := e.holds(h, e.look(t, true)); held && !e.o.Doubted(h.ID) {
+	if held, _ := e.holds(h, e.look(t, true)); held && !e.o.Doubted(h.ID) && !e.marks.full() && !readsMoved(e, h, t.space) {
 		return t
 	}
 	by := *t
 	by.chain = append([]string{byCloud}, t.chain...)
 	return &by
+}
+
+// readsMoved says whether the condition of a rule reads what an unsigned word has moved.
+func readsMoved(e *Engine, h *compiled, s *Space) bool {
+	if s == nil {
+		return false
+	}
+	for _, d := range s.Devices {
+		for _, r := range d.Readings() {
+			if h.condition.Reads(nameIn(d.Type, r.SubDevice)) && e.marks.moved(s.ID, d.Type, r.SubDevice, r.ObservedAt) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unsignedRefusal says why a rule may not open a door in a chain; nil: it may.

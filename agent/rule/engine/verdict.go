@@ -94,7 +94,7 @@ func (v *verdicts) take(e *Engine, h *compiled, t *trigger, run rule.Run) error 
 			continue
 		}
 		if act.Event == "" {
-			result.CommandID = "rule-" + run.ID + "-" + strconv.Itoa(i)
+			result.CommandID = device.OfRules + run.ID + "-" + strconv.Itoa(i)
 			run.Actions = append(run.Actions, result)
 			continue
 		}
