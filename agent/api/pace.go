@@ -49,8 +49,9 @@ func (s *Server) pace(c *call, changes int) error {
 		}
 		wait = max(wait, all)
 	}
-	if wait > 0 {
-		loop.Sleep(c.r.Context(), wait)
+	if wait == 0 {
+		return nil
 	}
-	return nil
+	loop.Sleep(c.r.Context(), wait)
+	return c.again()
 }
