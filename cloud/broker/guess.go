@@ -87,19 +87,19 @@ func (g *guesses) try(ctx context.Context, l userAt, local bool, right func() bo
 func (g *guesses) take(l userAt) (giveBack func(), left bool) {
 	if g.knows(l) {
 		_, left = g.known.Take(l, time.Now())
-		return func() { g.known.Return(l, time.Now()) }, left
+		return func() { g.known.Return(l, 1, time.Now()) }, left
 	}
 	network := guest.Network(l.from)
 	if _, left = g.strangers.Take(l.from, time.Now()); !left {
 		return nil, false
 	}
 	if _, left = g.networks.Take(network, time.Now()); !left {
-		g.strangers.Return(l.from, time.Now())
+		g.strangers.Return(l.from, 1, time.Now())
 		return nil, false
 	}
 	return func() {
-		g.strangers.Return(l.from, time.Now())
-		g.networks.Return(network, time.Now())
+		g.strangers.Return(l.from, 1, time.Now())
+		g.networks.Return(network, 1, time.Now())
 	}, true
 }
 
