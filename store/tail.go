@@ -53,7 +53,8 @@ type tail struct {
 	direct      bool   // this transaction writes rows where they stay
 }
 
-// newTail reads the tail of a queue whose own last row is that of key last. It is as none if the queue went on without it.
+// newTail reads the tail of a queue whose own last row is that of key last. It is as none if the queue went on without it, as one
+// has that is empty: no tail has rows then.
 func newTail(tx *bbolt.Tx, queue, last []byte) (t *tail, err error) {
 	t = &tail{page: 1} // the first slot is of an earlier version
 	names := layout.TailsOf(queue)
@@ -72,7 +73,7 @@ func newTail(tx *bbolt.Tx, queue, last []byte) (t *tail, err error) {
 			t.page = i
 		}
 	}
-	if n, _ := layout.Number(last); t.first > 0 && n >= t.first {
+	if n, _ := layout.Number(last); t.first > 0 && (n == 0 || n >= t.first) {
 		return nil, err
 	}
 	return t, err

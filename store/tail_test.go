@@ -242,6 +242,55 @@ func TestAnEarlierVersionAndTails(t *testing.T) {
 	}
 }
 
+// TestAnEarlierVersionEmptiesTheQueue: it goes on after a power cut, and takes all rows that it sees. No number is given twice
+// then, and the rows that it did not see are there.
+func TestAnEarlierVersionEmptiesTheQueue(t *testing.T) {
+	for _, pushed := range []int{0, 1, 5000} { // rows that it adds first
+		path := tempPath(t)
+		db := start(t, path, Options{})
+		push1(t, db, tailedQueue, "old")
+		for range 4 {
+			push1(t, db, tailedQueue, strings.Repeat("n", 300))
+		}
+		if err := cut(db); err != nil {
+			t.Fatal(err)
+		}
+		b, err := bbolt.Open(path, 0o600, boltOptions(Options{}.withDefaults()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		db = newDB(path, Options{}.withDefaults(), b)
+		given := uint64(0)
+		update(t, db, func(tx *Tx) (err error) {
+			for range pushed {
+				if given, err = earlierQueue.Push(tx, "by the earlier one"); err != nil {
+					return err
+				}
+			}
+			_, err = earlierQueue.Trim(tx, 1<<60)
+			return err
+		})
+		if err := errors.Join(b.Close(), Verify(path)); err != nil {
+			t.Fatal(err)
+		}
+		db = start(t, path, Options{})
+		view(t, db, func(tx *Tx) error {
+			items, err := tailedQueue.After(tx, 0, 100)
+			if n := tailedQueue.Len(tx); n != 4 || len(items) != 4 || items[3].Seq != 5 {
+				t.Errorf("after it pushed %d: rows %v, counted as %d", pushed, numbersOf(items), n)
+			}
+			return err
+		})
+		if seq := push1(t, db, tailedQueue, "next"); seq <= max(given, 5) {
+			t.Errorf("%d is given after %d", seq, given)
+		}
+		stop(t, db)
+		if err := Verify(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func numbersOf(items []Item[string]) (all []uint64) {
 	for _, i := range items {
 		all = append(all, i.Seq)

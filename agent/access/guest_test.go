@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+	"time"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/problem"
@@ -208,6 +209,12 @@ func TestOneHostOfANetworkKeepsNobodyFromSigningIn(t *testing.T) {
 		}
 		if most := hostsOfNetwork * perNetwork.Burst; sent != most {
 			t.Errorf("a network asked for %d codes, want %d", sent, most)
+		}
+		for range 2 * perNetwork.Burst {
+			_ = ask("ada@example.com", host(5000))
+		}
+		if !r.asked.Left(host(5000), time.Now()) {
+			t.Error("a host has spent what its network was refused")
 		}
 	})
 }

@@ -37,7 +37,9 @@ func (d *Directory) RequestOTP(ctx context.Context, email string, host netip.Pre
 	now, p := d.moment(), d.pair(address, from)
 	wait, left := d.asked.Take(host, time.Now())
 	if left {
-		wait, left = d.askedOf.Take(from, time.Now())
+		if wait, left = d.askedOf.Take(from, time.Now()); !left {
+			d.asked.Return(host, 1, time.Now()) // he has asked for nothing
+		}
 	}
 	code := auth.NewCode()
 	letter := codeLetter(d.options.Title, p.id, address, code)

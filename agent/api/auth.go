@@ -112,10 +112,33 @@ func (d *door) admit(c *call, o *endpoint) error {
 		return err
 	}
 	welcomed(c.r)
+	c.askedAt = time.Now()
+	return c.operation.permits(c)
+}
+
+// permits refuses who may not, or asks for what he does not see.
+func (o *endpoint) permits(c *call) error {
 	if !o.may(&c.who) {
 		return o.forbidden(&c.who)
 	}
-	return d.server.visibility.within(c, o)
+	return c.server.visibility.within(c, o)
+}
+
+// shortWait is how long what reads may have waited without being asked again who asks.
+const shortWait = 10 * time.Millisecond
+
+// again finds out once more who asks, and what he may now: a key is revoked and a person signed out at once, also for
+// what waits. It comes after each wait for a turn, for the pace or for the client, so that nothing of the server lies
+// between the last one and the operation. What reads does without it if it has hardly waited.
+func (c *call) again() error {
+	if c.askedAt.IsZero() || c.reading && time.Since(c.askedAt) < shortWait {
+		return nil // nobody was asked, or just now
+	}
+	if err := c.server.entrance.authenticate(c); err != nil {
+		return err
+	}
+	c.askedAt = time.Now()
+	return c.operation.permits(c)
 }
 
 // forbidden says why somebody may not.
@@ -200,6 +223,9 @@ func (e *entrance) bearer(c *call, value string) error {
 
 // wrong refuses a credential, sooner or later with the demand to slow down.
 func (e *entrance) wrong(c *call, refusal error) error {
+	if !c.askedAt.IsZero() {
+		return refusal // it was good when the request came: no try that counts
+	}
 	address := clientAddress(c.r)
 	allowed, first := e.tries.take(address, time.Now())
 	if allowed {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
@@ -32,6 +33,7 @@ type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	who     principal
+	askedAt time.Time         // when it was found out who that is; zero: nobody need say
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
 	body    []byte
@@ -40,6 +42,7 @@ type call struct {
 	working bool          // it has a turn
 	bodies  *bodies       // of the server
 	held    int64         // of them
+	holder  string        // of those
 	answers *guest.Places // of the server, large ones; nil: any number
 
 	operation *endpoint
@@ -59,7 +62,7 @@ func newCall(w http.ResponseWriter, r *http.Request) *call {
 
 func (c *call) release() {
 	if c.held > 0 {
-		c.bodies.give(holder(c), c.held)
+		c.bodies.give(c.holder, c.held)
 	}
 	body := c.body[:0]
 	if cap(body) > keptBody {
@@ -172,12 +175,14 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 	}
 }
 
-// received goes on to work once the body is there: who sends slowly takes no turn.
+// received goes on to work once the body is there: who sends slowly takes no turn, and does not outlive his credential.
 func (c *call) received() error {
 	if c.reading {
-		return c.work()
+		if err := c.work(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.again()
 }
 
 // grow makes the body's buffer twice as large, at most one byte more than limit. What is
@@ -186,7 +191,10 @@ func (c *call) received() error {
 func (c *call) grow(limit int) error {
 	size := min(max(2*cap(c.body), leastBody), limit+1)
 	if more := int64(size - max(cap(c.body), keptBody)); more > 0 && c.bodies != nil {
-		if !c.bodies.take(holder(c), more) {
+		if c.held == 0 {
+			c.holder = holder(c)
+		}
+		if !c.bodies.take(c.holder, more) {
 			c.w.Header().Set("Connection", "close") // instead of reading on
 			c.w.Header().Set("Retry-After", "1")
 			return &problem.Error{Code: problem.Unavailable, Message: "too many large requests are just being read: try again in a second"}

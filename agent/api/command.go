@@ -54,6 +54,11 @@ func (s *Server) do(c *call, o device.Command, patience time.Duration) (device.R
 	if err := s.agent.Site.Permits(c.who.Principal, o.Space, o.DeviceType, o.SubDevice, o.Action); err != nil {
 		return device.Receipt{}, err
 	}
+	if o.DeviceType == drivers.TypeLock { // nothing of this request lies between the answer and the door
+		if err := c.again(); err != nil {
+			return device.Receipt{}, err
+		}
+	}
 	if patience > 0 {
 		patient(c.w, patience)
 		ctx, cancel := context.WithTimeout(c.r.Context(), patience)

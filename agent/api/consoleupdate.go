@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -83,7 +84,7 @@ func takeBundle(c *call, u *update.Runner) error {
 	_ = rc.SetWriteDeadline(late)
 	ctx, cancel := context.WithDeadline(c.r.Context(), late)
 	defer cancel()
-	one, err := u.Take(ctx, http.MaxBytesReader(c.w, c.r.Body, update.MaxBundle), q.text("again") == "true")
+	one, err := u.Take(ctx, upload{c, http.MaxBytesReader(c.w, c.r.Body, update.MaxBundle)}, q.text("again") == "true")
 	if err != nil {
 		c.w.Header().Set("Connection", "close") // instead of reading on
 		return bundleProblem(err)
@@ -93,6 +94,27 @@ func takeBundle(c *call, u *update.Runner) error {
 	}
 	defer u.Look(false)
 	return c.json(http.StatusOK, consoleRelease{one.Version})
+}
+
+// upload is a body that takes long: who sends it is asked again now and then, and at its end.
+type upload struct {
+	c *call
+	io.Reader
+}
+
+// uploadLook is how often that is.
+const uploadLook = time.Second
+
+// Read refuses what comes of somebody who may not any more.
+func (u upload) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err == nil && time.Since(u.c.askedAt) < uploadLook {
+		return n, nil
+	}
+	if refusal := u.c.again(); refusal != nil {
+		return 0, refusal
+	}
+	return n, err
 }
 
 // bundleProblem is why a bundle was not taken.

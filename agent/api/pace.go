@@ -37,20 +37,23 @@ func (s *Server) pace(c *call, changes int) error {
 	if changes < 1 || c.who == operator || c.operation.permission == permitAll || c.operation.reads() {
 		return nil
 	}
+	own, now := c.who.Kind+" "+c.who.ID, time.Now()
 	longest := longestPace + time.Duration(changes-1)*paceStep // its own changes do not refuse it
-	wait, ok := s.paces.credentials.Wait(c.who.Kind+" "+c.who.ID, changes, longest, time.Now())
+	wait, ok := s.paces.credentials.Wait(own, changes, longest, now)
 	if !ok {
 		return problem.TooOften("this credential changes too much at one time", wait)
 	}
 	if of := c.who.OrganizationID; of != "" {
-		all, ok := s.paces.organizations.Wait(of, changes, longest, time.Now())
+		all, ok := s.paces.organizations.Wait(of, changes, longest, now)
 		if !ok {
+			s.paces.credentials.Return(own, changes, now) // nothing is changed
 			return problem.TooOften("this organization changes too much at one time", all)
 		}
 		wait = max(wait, all)
 	}
-	if wait > 0 {
-		loop.Sleep(c.r.Context(), wait)
+	if wait == 0 {
+		return nil
 	}
-	return nil
+	loop.Sleep(c.r.Context(), wait)
+	return c.again()
 }

@@ -144,3 +144,21 @@ func TestOnlyTheSocketIsNotPaced(t *testing.T) {
 		}
 	}, tenants)
 }
+
+// TestRefusedChangesCostTheCredentialNothing: who is refused because others of his organization change too much has all his
+// own changes left once they are done.
+func TestRefusedChangesCostTheCredentialNothing(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		_, key := b.orgKey(t, auroraOrg, "rules:write")
+		p, steps := b.whoIs(t, key), int(longestPace/paceStep)
+		b.server.paces.organizations.Wait(auroraOrg, paceOfOrg*(paceBurst+steps), time.Hour, time.Now())
+		for range 2 * steps {
+			if got := b.net.do(t, "POST", "/rules", key, `{}`); got.StatusCode != http.StatusTooManyRequests {
+				t.Fatalf("%d %s", got.StatusCode, got.body)
+			}
+		}
+		if wait, ok := b.server.paces.credentials.Wait(p.Kind+" "+p.ID, paceBurst, 0, time.Now()); !ok {
+			t.Errorf("the credential has spent what it was refused, and would wait %v", wait)
+		}
+	}, tenants)
+}

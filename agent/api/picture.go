@@ -147,6 +147,9 @@ func (s *Server) readPicture(c *call) (*drivers.Picture, error) {
 		return nil, &problem.Error{Code: problem.Unavailable, Message: "other pictures are just being read: try again in a second"}
 	}
 	defer s.pictures.Done()
+	if err := c.again(); err != nil {
+		return nil, err
+	}
 	return repack(body, size.ContentType)
 }
 

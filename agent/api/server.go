@@ -190,6 +190,9 @@ func (d *door) serve(c *call, p *pattern) error {
 		if err := c.work(); err != nil {
 			return err
 		}
+		if err := c.again(); err != nil {
+			return err
+		}
 	}
 	return o.handle(d.server, c)
 }

@@ -196,8 +196,10 @@ func (b *Bundle) Unpack(w io.Writer) error {
 // end makes sure that nothing follows the last member but the zeros that tar
 // pads with.
 func (b *Bundle) end() error {
-	if _, err := b.tar.Next(); !errors.Is(err, io.EOF) {
+	if _, err := b.tar.Next(); err == nil {
 		return refuse(NoBundle, "the bundle has more members than it should: want one that roomgate update bundle made")
+	} else if !errors.Is(err, io.EOF) {
+		return damaged(err)
 	}
 	rest, err := io.ReadAll(io.LimitReader(b.zip, 64<<10))
 	if err != nil {
@@ -206,8 +208,10 @@ func (b *Bundle) end() error {
 	if len(bytes.Trim(rest, "\x00")) > 0 || len(rest) == 64<<10 {
 		return refuse(NoBundle, "something follows the last member of the bundle: want one that roomgate update bundle made")
 	}
-	if _, err := b.raw.ReadByte(); !errors.Is(err, io.EOF) {
+	if _, err := b.raw.ReadByte(); err == nil {
 		return refuse(NoBundle, "something follows the bundle: want one that roomgate update bundle made")
+	} else if !errors.Is(err, io.EOF) {
+		return damaged(err)
 	}
 	return nil
 }

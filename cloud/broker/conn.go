@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -53,14 +54,17 @@ type conn struct {
 	overflow bool
 }
 
-// peer is where a connection comes from, and its place.
+// peer is where a connection comes from, its place, and how long it is there: what is done for it ends with it.
 type peer struct {
 	from  netip.Addr
 	place *guest.Place
+	there context.Context
+	gone  context.CancelFunc
 }
 
 func newConn(c net.Conn, maxPacket int, s *share) *conn {
 	w := &conn{Conn: c, raw: c, share: s, unsent: unsent{limit: max(maxPending, 2*maxPacket), share: s}}
+	w.there, w.gone = context.WithCancel(context.Background())
 	w.frames = frame.NewReader(socket{w}, frame.FromClient(maxConnect, maxPacket, maxTopic))
 	_ = c.SetDeadline(time.Now().Add(connectTime))
 	return w
@@ -148,6 +152,7 @@ func (c *conn) Close() error {
 		return nil
 	}
 	c.closing = true
+	c.gone()
 	if !c.flushing {
 		return c.Conn.Close()
 	}
@@ -165,6 +170,7 @@ func (c *conn) cut() {
 // end is cut for who holds the lock. What waits does so no more.
 func (c *conn) end() {
 	c.closing = true
+	c.gone()
 	_ = c.raw.Close()
 	c.unsent.drop()
 }

@@ -130,7 +130,7 @@ func (b *Broker) identify(c *conn, pk packets.Packet) (string, error) {
 		return "", nil
 	}
 	right := func() bool { return b.users.verify(name, string(pk.Connect.Password)) }
-	if err := b.guesses.try(userAt{name, c.from}, c.local, right); err != nil {
+	if err := b.guesses.try(c.there, userAt{name, c.from}, c.local, right); err != nil {
 		return "", err
 	}
 	return name, nil

@@ -55,34 +55,52 @@ func newGuesses() *guesses {
 // errGuesses refuses without looking at the password.
 var errGuesses = errors.New("too many wrong passwords from this address or its network")
 
-// try computes whether a password is right, if there is a try left.
-func (g *guesses) try(l userAt, local bool, right func() bool) error {
+// try computes whether a password is right, if there is a try left once its turn comes, and ctx has not ended. The try is
+// spent before, so that those who send many passwords at one time have no more of them; a right one gets it back.
+func (g *guesses) try(ctx context.Context, l userAt, local bool, right func() bool) error {
 	if !local && !g.left(l) {
-		return errGuesses
+		return errGuesses // and waits for no turn
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	network := guest.Network(l.from)
 	if !g.hashing.Take(ctx, network) {
 		return errors.New("too many passwords are being looked at")
 	}
 	defer g.hashing.Done()
+	giveBack := func() {}
+	if !local {
+		var left bool
+		if giveBack, left = g.take(l); !left {
+			return errGuesses
+		}
+	}
 	if right() {
+		giveBack()
 		g.remember(l)
 		return nil
 	}
-	g.count(l)
 	return errors.New("its user name or password is wrong")
 }
 
-// count notes a wrong password.
-func (g *guesses) count(l userAt) {
+// take spends a try, if there is one left.
+func (g *guesses) take(l userAt) (giveBack func(), left bool) {
 	if g.knows(l) {
-		g.known.Take(l, time.Now())
-		return
+		_, left = g.known.Take(l, time.Now())
+		return func() { g.known.Return(l, 1, time.Now()) }, left
 	}
-	g.strangers.Take(l.from, time.Now())
-	g.networks.Take(guest.Network(l.from), time.Now())
+	network := guest.Network(l.from)
+	if _, left = g.strangers.Take(l.from, time.Now()); !left {
+		return nil, false
+	}
+	if _, left = g.networks.Take(network, time.Now()); !left {
+		g.strangers.Return(l.from, 1, time.Now())
+		return nil, false
+	}
+	return func() {
+		g.strangers.Return(l.from, 1, time.Now())
+		g.networks.Return(network, 1, time.Now())
+	}, true
 }
 
 func (g *guesses) left(l userAt) bool {

@@ -83,10 +83,10 @@ func TestOneGuestCannotTakeAllTries(t *testing.T) {
 			if b.guesses.tooMany(l.from) {
 				return
 			}
-			_ = b.guesses.try(l, false, func() bool { tries++; return false })
+			_ = b.guesses.try(t.Context(), l, false, func() bool { tries++; return false })
 		}
 		right := func(address string) error {
-			return b.guesses.try(userAt{"a", netip.MustParseAddr(address)}, false, func() bool { return true })
+			return b.guesses.try(t.Context(), userAt{"a", netip.MustParseAddr(address)}, false, func() bool { return true })
 		}
 		if err := right("2001:db8::ffff:aaaa"); err != nil {
 			t.Fatal(err)
@@ -175,7 +175,7 @@ func TestOneHostLocksNoNeighbourOut(t *testing.T) {
 		for range 60 {
 			for range 100 {
 				if !b.guesses.tooMany(eve.from) {
-					_ = b.guesses.try(eve, false, func() bool { tries++; return false })
+					_ = b.guesses.try(t.Context(), eve, false, func() bool { tries++; return false })
 				}
 			}
 			time.Sleep(time.Second)
@@ -187,7 +187,7 @@ func TestOneHostLocksNoNeighbourOut(t *testing.T) {
 		if b.guesses.tooMany(neighbour.from) {
 			t.Error("a neighbour may not try")
 		}
-		if err := b.guesses.try(neighbour, false, func() bool { return true }); err != nil {
+		if err := b.guesses.try(t.Context(), neighbour, false, func() bool { return true }); err != nil {
 			t.Errorf("a neighbour: %v", err)
 		}
 	})

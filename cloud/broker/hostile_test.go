@@ -285,7 +285,7 @@ func TestPerAddress(t *testing.T) {
 		t.Error("none of three made room")
 	}
 	for range guessBurst {
-		b.guesses.count(userAt{"a", guest})
+		b.guesses.take(userAt{"a", guest})
 	}
 	if _, err := b.admit(far, guest, false); err == nil || !strings.Contains(err.Error(), "wrong passwords") {
 		t.Errorf("an address that guesses passwords was let in: %v", err)

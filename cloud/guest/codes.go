@@ -37,4 +37,4 @@ func (c *Codes) Take(from netip.Prefix, now time.Time) (wait time.Duration, look
 }
 
 // Return gives back what was taken for a code that was right.
-func (c *Codes) Return(from netip.Prefix, now time.Time) { c.near.Return(from, now) }
+func (c *Codes) Return(from netip.Prefix, now time.Time) { c.near.Return(from, 1, now) }

@@ -56,11 +56,11 @@ func (t *Tries[K]) Left(key K, now time.Time) bool {
 	return t.until(key, now).Add(t.Every).Sub(now) <= time.Duration(t.Burst)*t.Every
 }
 
-// Return gives back what was taken for something that does not count.
-func (t *Tries[K]) Return(key K, now time.Time) {
+// Return gives back n tries that were taken for something that does not count.
+func (t *Tries[K]) Return(key K, n int, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if until := t.until(key, now).Add(-t.Every); until.After(now) {
+	if until := t.until(key, now).Add(-time.Duration(n) * t.Every); until.After(now) {
 		t.spent[key] = until
 	} else {
 		delete(t.spent, key)

@@ -24,11 +24,18 @@ func TestTries(t *testing.T) {
 			t.Errorf("step %d: %v, %v, want %v, %v", i, wait, ok, c.wait, c.ok)
 		}
 	}
-	l.Return("a", now.Add(time.Hour))
+	l.Return("a", 1, now.Add(time.Hour))
 	if _, ok := l.Take("a", now.Add(time.Hour)); !ok {
 		t.Error("what was returned is not there")
 	}
-	l.Return("b", now)
+	if _, ok := l.Wait("several", 5, time.Hour, now); !ok {
+		t.Error("five cannot be had after a while")
+	}
+	l.Return("several", 4, now)
+	if _, ok := l.Take("several", now); !ok || l.Left("several", now) {
+		t.Error("of five that were taken not four are back")
+	}
+	l.Return("b", 1, now)
 	if _, known := l.spent["b"]; known {
 		t.Error("who has spent nothing is remembered")
 	}
