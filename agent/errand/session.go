@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"roomgate/agent/access"
 )
 
 var (
 	errStopped = errors.New("it was stopped before its end")
-	errEnded   = errors.New("it was stopped: the person who started it has signed out")
+	errEnded   = errors.New("it was stopped: the person who started it has signed out, or the session has expired")
 )
+
+// sessionLook is how often it is looked whether a session has expired, which nobody tells.
+const sessionLook = time.Second
 
 // during is ctx until who has begun something loses access: who is signed out commands no
 // device any more. end ends it too, with a cause that may be nil.
@@ -26,6 +30,7 @@ func (e *Errands) during(ctx context.Context, who access.Principal) (_ context.C
 			}
 			select {
 			case <-changed:
+			case <-time.After(sessionLook):
 			case <-ctx.Done():
 			}
 		}

@@ -115,7 +115,7 @@ var faults = []faultClass{
 	{"an address inside, by a tenant's link", []string{"agent/outgoing.TestGuardJudgesTheAddress", "agent/outgoing.TestRebindingNameIsRefused"},
 		control{"agent/outgoing/guard.go", "if g.policy.Anywhere ||", "if true ||", "agent/outgoing.TestGuardJudgesTheAddress"}},
 	{"an unsigned word that a rule goes by", []string{"agent.TestNoRuleOpensADoorByAForgedCondition", "agent.TestNoRuleOpensADoorByAnUnsignedRule", "agent.TestNoRuleOpensADoorByADeviceThatTheCloudMoved"},
-		control{"agent/rule/engine/unsigned.go", "held && !e.o.Doubted(h.ID) {", "held || !held {", "agent.TestNoRuleOpensADoorByAForgedCondition"}},
+		control{"agent/rule/engine/unsigned.go", "held && !e.o.Doubted(h.ID) &&", "(held || !held) &&", "agent.TestNoRuleOpensADoorByAForgedCondition"}},
 	{"a tenant with many keys", []string{"agent/api.TestOneTenantCannotTakeAllStreams", "agent/api.TestChangesOfOneTenantArePaced", "agent/api.TestNobodySendsForAll"},
 		control{"agent/api/bodies.go", "case c.who.OrganizationID != \"\":", "case false:", "agent/api.TestOneTenantCannotTakeAllStreams"}},
 	{"a release that nobody signed", []string{"agent/update.TestForgedReleaseIsNotStarted", "agent/update.TestProgramIsWhatWasVerified"},
