@@ -255,3 +255,21 @@ func TestBodiesAreGivenBackToTheirHolder(t *testing.T) {
 		t.Errorf("of the budget %d are left taken, by %v", all.all, all.of)
 	}
 }
+
+// TestErrandEndsAsItsSessionExpires: what somebody has begun at the console does not go on past his session, also if nobody
+// signs him out.
+func TestErrandEndsAsItsSessionExpires(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		b.working(func() {
+			who := "Authorization: Bearer " + b.signIn(t, "ada@example.com")
+			time.Sleep(29*time.Minute + 30*time.Second) // of half an hour
+			if got := b.net.do(t, "POST", "/console/made/support-bundle", who); got.StatusCode != http.StatusNoContent {
+				t.Fatalf("begin: %d %s", got.StatusCode, got.body)
+			}
+			time.Sleep(40 * time.Second) // of a minute that it takes
+			if page := b.net.do(t, "GET", "/console/stream/support", b.atConsole()).body; !strings.Contains(page, "has expired") {
+				t.Errorf("it goes on: %s", page)
+			}
+		})
+	}, tenants)
+}

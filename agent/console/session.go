@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"roomgate/agent/access"
 )
 
 var (
 	errStopped = errors.New("it was stopped before its end")
-	errEnded   = errors.New("it was stopped: the person who started it has signed out")
+	errEnded   = errors.New("it was stopped: the person who started it has signed out, or the session has expired")
 )
 
 // during is ctx until who has begun something loses access: who is signed out commands no
@@ -26,6 +27,7 @@ func (c *Console) during(ctx context.Context, who access.Principal) (_ context.C
 			}
 			select {
 			case <-changed:
+			case <-time.After(time.Second): // nobody tells what expires
 			case <-ctx.Done():
 			}
 		}
