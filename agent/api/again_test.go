@@ -186,7 +186,7 @@ func TestReadersAreAskedAgain(t *testing.T) {
 func TestUploadEndsWithItsSession(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		bundle := b.takingUpdates(t)("1.5.0")
-		b.server.console = b.serverOf().console
+		b.server.pages = b.serverOf().pages
 		for _, part := range []int{len(bundle) / 2, len(bundle)} {
 			who := b.atConsole()
 			body, rest := io.Pipe()
