@@ -61,7 +61,7 @@ func Misleads(r rune) bool { return r > unicode.MaxASCII && Hidden(r) }
 // JSON names the first text of a valid JSON value that is not Lines, as spaces[0].name; the
 // name of a member counts as text of its object. ok: there is none.
 func JSON(data []byte) (field string, ok bool) {
-	if !bytes.ContainsFunc(data, func(r rune) bool { return r == '\\' || r == 0x7f || Misleads(r) }) {
+	if plain(data) || !bytes.ContainsFunc(data, func(r rune) bool { return r == '\\' || r == 0x7f || Misleads(r) }) {
 		return "", true
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -77,6 +77,16 @@ func JSON(data []byte) (field string, ok bool) {
 			return at, false
 		}
 	}
+}
+
+// plain says whether data is ASCII without an escape and without DEL, as most requests are: a look at its bytes is enough.
+func plain(data []byte) bool {
+	for _, b := range data {
+		if b == '\\' || b >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // path is where a reader of JSON is: the objects and arrays around, the outermost first.
