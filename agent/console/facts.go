@@ -48,13 +48,13 @@ func runwayFact(r health.Report) Fact {
 	if r.OutboxDepth == 1 {
 		waiting = "1 message waits for the cloud"
 	}
-	f := Fact{Name: "Outbox", Value: fmt.Sprintf("%.0f h", r.OutboxHours), More: waiting,
+	f := Fact{Name: "Outbox", Value: fmt.Sprintf("room for %.0f h", r.OutboxHours), More: waiting,
 		Bad: r.OutboxHours >= 0 && r.OutboxHours < 24 && r.UptimeS > 3600} // the pace of the first hour is that of the start
 	switch {
 	case r.OutboxHours < 0:
-		f.Value = "more than a year"
+		f.Value = "room for more than a year"
 	case r.OutboxHours > 24*14:
-		f.Value = fmt.Sprintf("%.0f days", r.OutboxHours/24)
+		f.Value = fmt.Sprintf("room for %.0f days", r.OutboxHours/24)
 	}
 	return f
 }

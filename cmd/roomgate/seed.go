@@ -12,7 +12,6 @@ import (
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
-
 	"roomgate/cmd/roomgate/show"
 )
 
@@ -65,6 +64,7 @@ func runSeed(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	o.Timezone = "" // the card's is that of who made the image
+	o.Judge = impossible(cmd.Context())
 	plan, err := seed.Take(folder, o, serviceGroup())
 	switch {
 	case err != nil:

@@ -61,7 +61,11 @@ func (w *wizard) interview() (*setup.Plan, error) {
 		case errors.Is(err, errBack):
 			w.back()
 		case err != nil:
-			if kept, e := w.keep(w.typedFile()); kept && e == nil {
+			kept, e := w.keep(w.typedFile())
+			switch {
+			case e != nil:
+				fmt.Fprintf(w.Out, "your answers cannot be kept: %v\n", e)
+			case kept:
 				fmt.Fprintf(w.Out, "your answers are kept in %s, without passwords, and the next roomgate setup offers them again\n", w.typedFile())
 			}
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -94,6 +95,9 @@ func (m *memory) keep(file string) (bool, error) {
 	raw, err := json.MarshalIndent(open, "", "  ")
 	if err != nil {
 		return false, err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil { // setup may be what makes it
+		return true, err
 	}
 	return true, atomicfile.Write(file, raw, nil)
 }
