@@ -131,6 +131,8 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 		seen[name.Value] = name.Line
 		f, ok := find(v, name.Value)
 		switch {
+		case !ok && torn(name, item, v.Type()):
+			r.add(r.place(name), key, fmt.Sprintf("%s has a key without a value, which is not shown here, as it may be a part of a password: write a value with a comma in quotes", cmp.Or(key, "the document")))
 		case !ok && device != nil && name.Kind == yaml.ScalarNode:
 			strange = append(strange, name)
 		case !ok || name.Kind != yaml.ScalarNode:
@@ -293,4 +295,16 @@ func wanted(err error, what string) error {
 		return nil
 	}
 	return errors.New("want " + what)
+}
+
+// torn says whether an unknown key may be what a comma has cut off the value before it, as of password: abc,def in braces.
+func torn(name, item *yaml.Node, t reflect.Type) bool {
+	if item.Kind != yaml.ScalarNode || item.Tag != "!!null" || item.Value != "" || name.Kind != yaml.ScalarNode {
+		return false
+	}
+	var known []string
+	for k := range fields(t) {
+		known = append(known, k)
+	}
+	return spelling.Nearest(name.Value, known) == ""
 }
