@@ -18,6 +18,7 @@ func TestErrors(t *testing.T) {
 		"unknown in part": {"gateway:\n  id: g\n  nmae: x", `g.yaml:3:3: unknown key "nmae" in gateway, nearest known key is "name"`},
 		"other spelling":  {"gateway: {id: g}\ncloud:\n  passwordFile: x", `g.yaml:3:3: unknown key "passwordFile" in cloud, nearest known key is "password_file"`},
 		"torn password":   {"gateway: {id: g}\ncloud: {url: \"mqtts://a.example\", username: u, password: abc,topsecretPW1}", `g.yaml:2:62: cloud has a key without a value, which is not shown here, as it may be a part of a password: write a value with a comma in quotes`},
+		"without a value": {"gateway: {id: g}\nclock:\n  weather:\n", `g.yaml:3:3: unknown key "weather" in clock, want one of trust`},
 		"far from all":    {"gateway: {id: g}\nclock: {weather: fine}", `g.yaml:2:9: unknown key "weather" in clock, want one of trust`},
 		"in options":      {space + "          inensity: 3", `g.yaml:10:11: unknown key "inensity" in spaces[0].devices[0].options, nearest known key is "intensity"`},
 		"inside options":  {space + "          limits: {lo: 3}", `g.yaml:10:20: unknown key "lo" in spaces[0].devices[0].options.limits, nearest known key is "low"`},

@@ -94,10 +94,7 @@ func find(v reflect.Value, name string) (reflect.Value, bool) {
 
 // unknown notes a key that no field has.
 func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
-	var known []string
-	for k := range fields(t) {
-		known = append(known, k)
-	}
+	known := known(t)
 	message := fmt.Sprintf("unknown key %q", short(name))
 	if key != "" {
 		message += " in " + key
@@ -119,6 +116,14 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
 	}
 	p := Problem{File: at.Name, Line: at.Line, Column: at.Column, Key: join(key, name), Message: message, Nearest: near}
 	r.problems = append(r.problems, p)
+}
+
+// known lists the keys of a struct.
+func known(t reflect.Type) (keys []string) {
+	for k := range fields(t) {
+		keys = append(keys, k)
+	}
+	return keys
 }
 
 // short cuts a text that an error quotes.

@@ -131,7 +131,7 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 		seen[name.Value] = name.Line
 		f, ok := find(v, name.Value)
 		switch {
-		case !ok && torn(name, item, v.Type()):
+		case !ok && n.Style&yaml.FlowStyle != 0 && torn(name, item, v.Type()):
 			r.add(r.place(name), key, fmt.Sprintf("%s has a key without a value, which is not shown here, as it may be a part of a password: write a value with a comma in quotes", cmp.Or(key, "the document")))
 		case !ok && device != nil && name.Kind == yaml.ScalarNode:
 			strange = append(strange, name)
@@ -302,9 +302,5 @@ func torn(name, item *yaml.Node, t reflect.Type) bool {
 	if item.Kind != yaml.ScalarNode || item.Tag != "!!null" || item.Value != "" || name.Kind != yaml.ScalarNode {
 		return false
 	}
-	var known []string
-	for k := range fields(t) {
-		known = append(known, k)
-	}
-	return spelling.Nearest(name.Value, known) == ""
+	return spelling.Nearest(name.Value, known(t)) == ""
 }
