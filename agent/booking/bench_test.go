@@ -75,7 +75,7 @@ func BenchmarkMergeSnapshot10000(b *testing.B) {
 				b.StopTimer()
 				s := NewSchedule(c.have)
 				b.StartTimer()
-				store, _ := Merge(s.Get, s.Live(), c.said)
+				store, _ := Merge(s.Get, s.Walk, c.said)
 				s.Put(store...)
 			}
 			within(b, time.Second)

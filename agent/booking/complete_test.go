@@ -73,7 +73,7 @@ func FuzzBooking(f *testing.F) {
 			t.Fatalf("read again it is %+v, %v, not %+v", back, err, b)
 		}
 		s := NewSchedule(nil)
-		store, tell := Merge(s.Get, s.Live(), []Booking{b, back})
+		store, tell := Merge(s.Get, s.Walk, []Booking{b, back})
 		s.Put(store...)
 		if len(store) != 1 || len(tell) != 0 || store[0] != b {
 			t.Fatalf("stored %+v, told %+v", store, tell)

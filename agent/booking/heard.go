@@ -1,6 +1,9 @@
 package booking
 
-import "time"
+import (
+	"iter"
+	"time"
+)
 
 // # Check-ins from elsewhere
 //
@@ -29,13 +32,13 @@ func Heard(mine Booking, known bool, said Booking) (taken Booking, asks bool) {
 }
 
 // KeepPresent gives meetings that are checked in back their time where the cloud
-// moves one into another, so that nobody who is present has to yield. live are the
-// live bookings of the space, said is what Heard makes of a message.
-func KeepPresent(live, said []Booking) []Booking {
+// moves one into another, so that nobody who is present has to yield. live walks
+// the live bookings of the space, said is what Heard makes of a message.
+func KeepPresent(live iter.Seq[*Booking], said []Booking) []Booking {
 	mine, heard := map[string]Booking{}, map[string]Booking{}
-	for _, b := range live {
+	for b := range live {
 		if b.State == CheckedIn {
-			mine[b.ID] = b
+			mine[b.ID] = *b
 		}
 	}
 	for _, b := range said {

@@ -121,11 +121,11 @@ func TestResolve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawLive(t)
 		before := slices.Clone(all)
-		losers := Resolve(all)
+		losers := resolve(pointers(all))
 		if !slices.Equal(all, before) {
 			t.Fatal("it changed what it was given")
 		}
-		if again := Resolve(rapid.Permutation(all).Draw(t, "other order")); !slices.Equal(losers, again) {
+		if again := resolve(pointers(rapid.Permutation(all).Draw(t, "other order"))); !slices.Equal(losers, again) {
 			t.Fatalf("the order of the input matters:\n%+v\n%+v", losers, again)
 		}
 		after := map[string]Booking{}
@@ -167,7 +167,7 @@ func TestResolvePresent(t *testing.T) {
 	second.ID, second.Start, second.End, second.CheckedInAt = "n", at(11, 0), at(12, 0), at(10, 58)
 	wanted := meeting(Booked)
 	wanted.ID, wanted.Start, wanted.End = "w", at(11, 45), at(12, 30)
-	losers := Resolve([]Booking{second, wanted, first})
+	losers := resolve(pointers([]Booking{second, wanted, first}))
 	if len(losers) != 2 || losers[0].ID != "m" || losers[1].ID != "w" {
 		t.Fatalf("got %+v", losers)
 	}
@@ -182,7 +182,7 @@ func TestResolvePresent(t *testing.T) {
 	}
 	twin := meeting(CheckedIn)
 	twin.ID, twin.CheckedInAt = "t", at(9, 58)
-	losers = Resolve([]Booking{twin, meeting(CheckedIn)})
+	losers = resolve(pointers([]Booking{twin, meeting(CheckedIn)}))
 	if len(losers) != 1 || losers[0].ID != "m" || losers[0].Live() || Join(losers[0], meeting(CheckedIn)) != meeting(CheckedIn) {
 		t.Fatalf("got %+v", losers)
 	}
@@ -192,7 +192,7 @@ func TestMergeOfOneConflict(t *testing.T) {
 	mine, theirs := meeting(Booked), meeting(Booked)
 	theirs.ID, theirs.CloudRevision, theirs.CreatedAt = "c", 4, at(8, 30)
 	s := NewSchedule([]Booking{mine})
-	store, tell := Merge(s.Get, s.Live(), []Booking{theirs})
+	store, tell := Merge(s.Get, s.Walk, []Booking{theirs})
 	if len(store) != 2 || store[0] != theirs || store[1].ID != "m" || store[1].State != Displaced {
 		t.Fatalf("store %+v", store)
 	}
@@ -200,10 +200,10 @@ func TestMergeOfOneConflict(t *testing.T) {
 		t.Fatalf("tell %+v", tell)
 	}
 	s.Put(store...)
-	if store, tell := Merge(s.Get, s.Live(), []Booking{theirs, store[1]}); store != nil || tell != nil {
+	if store, tell := Merge(s.Get, s.Walk, []Booking{theirs, store[1]}); store != nil || tell != nil {
 		t.Fatalf("the answer is no news: %+v, %+v", store, tell)
 	}
-	if store, tell := Merge(s.Get, s.Live(), []Booking{mine}); store != nil || len(tell) != 1 || tell[0].State != Displaced {
+	if store, tell := Merge(s.Get, s.Walk, []Booking{mine}); store != nil || len(tell) != 1 || tell[0].State != Displaced {
 		t.Fatalf("who knows less is told: %+v, %+v", store, tell)
 	}
 }

@@ -3,6 +3,7 @@ package booking
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"slices"
 	"time"
 )
@@ -34,7 +35,7 @@ import (
 // like the end of one that took place: while the link was down the building
 // could not know that the meeting had been moved.
 //
-// Resolve settles overlaps: who is checked in keeps the room. Of the others the
+// resolve settles overlaps: who is checked in keeps the room. Of the others the
 // one with the earlier cloud revision, the earlier creation, the smaller id
 // keeps it, and the loser becomes displaced with one more revision, so that the
 // decision reaches the other side and stands there.
@@ -151,9 +152,9 @@ func inUTC(b Booking) Booking {
 // Merge takes what the other side says into what this side has of one space.
 // store are the bookings that are new or other than this side had them; tell
 // are those of which the other side is to hear: they outrank what it said, or
-// now have to yield. live are all live bookings of the space; no two of them
+// now have to yield. live walks all live bookings of the space; no two of them
 // overlap, nor will they once store is stored.
-func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking) (store, tell []Booking) {
+func Merge(have func(id string) (Booking, bool), live iter.Seq[*Booking], said []Booking) (store, tell []Booking) {
 	changed := make(map[string]Booking, len(said))
 	heard := make(map[string]Booking, len(said))
 	for _, s := range said {
@@ -168,7 +169,7 @@ func Merge(have func(id string) (Booking, bool), live []Booking, said []Booking)
 		changed[s.ID] = joined
 	}
 	lost := map[string]bool{}
-	for _, loser := range Resolve(overlay(live, changed)) {
+	for _, loser := range resolve(overlay(live, changed)) {
 		changed[loser.ID], lost[loser.ID] = loser, true
 	}
 	for id, b := range changed {
@@ -200,16 +201,15 @@ func onward(mine, joined Booking) Booking {
 }
 
 // overlay is what is live once the changes are made.
-func overlay(live []Booking, changed map[string]Booking) []Booking {
-	out := make([]Booking, 0, len(live)+len(changed))
-	for _, b := range live {
+func overlay(live iter.Seq[*Booking], changed map[string]Booking) (out []*Booking) {
+	for b := range live {
 		if _, ok := changed[b.ID]; !ok {
 			out = append(out, b)
 		}
 	}
 	for _, b := range changed {
 		if b.Live() {
-			out = append(out, b)
+			out = append(out, &b)
 		}
 	}
 	return out

@@ -107,7 +107,7 @@ func (r *replica) edit(now time.Time) []Booking {
 
 // merge takes what the other side says, and returns what it is to hear.
 func (r *replica) merge(said []Booking) (store, tell []Booking) {
-	store, tell = Merge(r.plan.Get, r.plan.Live(), said)
+	store, tell = Merge(r.plan.Get, r.plan.Walk, said)
 	for _, b := range store {
 		if was, ok := r.plan.Get(b.ID); ok && b.Revision < was.Revision {
 			r.t.Fatalf("%s: a revision goes back: %+v, then %+v", r.name, was, b)

@@ -7,14 +7,11 @@ import (
 	"time"
 )
 
-// Resolve returns those of live bookings of one space that have to yield,
+// resolve returns those of live bookings of one space that have to yield,
 // sorted by id: displaced, or, where two are checked in, cut short. Both sides
 // find the same, byte for byte, whatever the order of live.
-func Resolve(live []Booking) (losers []Booking) {
-	sorted := make([]*Booking, len(live))
-	for i := range live {
-		sorted[i] = &live[i]
-	}
+func resolve(live []*Booking) (losers []Booking) {
+	sorted := slices.Clone(live)
 	slices.SortFunc(sorted, earlier)
 	var end time.Time // of the group so far
 	for from, i := 0, 0; i <= len(sorted); i++ {

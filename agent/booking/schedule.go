@@ -195,24 +195,20 @@ func (s *Schedule) run(i int, least time.Duration) int {
 	return i
 }
 
-// Live returns the live bookings, sorted by start.
-func (s *Schedule) Live() []Booking {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	out := make([]Booking, len(s.live))
-	for i, b := range s.live {
-		out[i] = *b
-	}
-	return out
-}
-
 // All returns the bookings that share a moment with [from, to), live or not,
 // sorted by start; a zero bound is none.
 func (s *Schedule) All(from, to time.Time) []Booking {
+	return s.Filter(func(b *Booking) bool {
+		return (to.IsZero() || b.Start.Before(to)) && (from.IsZero() || b.End.After(from))
+	})
+}
+
+// Filter returns the bookings that are wanted, live or not, sorted by start.
+// wanted must not change them, nor ask the schedule.
+func (s *Schedule) Filter(wanted func(*Booking) bool) (out []Booking) {
 	s.mu.RLock()
-	var out []Booking
 	for _, b := range s.byID {
-		if (to.IsZero() || b.Start.Before(to)) && (from.IsZero() || b.End.After(from)) {
+		if wanted(b) {
 			out = append(out, *b)
 		}
 	}

@@ -171,3 +171,18 @@ func TestScheduleIsReadWhileItChanges(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 }
+
+// Live are copies of the live bookings, sorted by start.
+func (s *Schedule) Live() (all []Booking) {
+	for b := range s.Walk {
+		all = append(all, *b)
+	}
+	return all
+}
+
+func pointers(all []Booking) (out []*Booking) {
+	for _, b := range all {
+		out = append(out, &b)
+	}
+	return out
+}

@@ -192,7 +192,7 @@ func (w *world) apply(m down) (changed bool) {
 		}
 	}
 	before := w.building.plan.Live()
-	said = KeepPresent(before, said)
+	said = KeepPresent(w.building.plan.Walk, said)
 	store, tell := w.building.merge(said)
 	w.sendUp(tell)
 	for _, b := range before {

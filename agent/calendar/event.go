@@ -3,6 +3,7 @@ package calendar
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -173,28 +174,28 @@ func (r *reader) property(d *draft, p property) error {
 
 func (d *draft) text(p property) {
 	value := p.text()
-	upper := strings.ToUpper(clip(value))
+	upper := func() string { return strings.ToUpper(clip(value)) }
 	switch p.name {
 	case "UID":
 		d.uid = strings.ToValidUTF8(value, "?")
 	case "SUMMARY":
 		d.title = title(value)
 	case "STATUS":
-		d.cancelled = upper == "CANCELLED" || upper == "CANCELED"
+		d.cancelled = slices.Contains([]string{"CANCELLED", "CANCELED"}, upper())
 	case "TRANSP":
-		d.transp = upper
+		d.transp = upper()
 	case "X-MICROSOFT-CDO-BUSYSTATUS":
-		d.busy = upper
+		d.busy = upper()
 	case "X-MICROSOFT-CDO-ALLDAYEVENT":
-		d.allDay = upper == "TRUE"
+		d.allDay = upper() == "TRUE"
 	case "CLASS":
-		d.private = upper == "PRIVATE" || upper == "CONFIDENTIAL"
+		d.private = slices.Contains([]string{"PRIVATE", "CONFIDENTIAL"}, upper())
 	case "SEQUENCE":
 		d.sequence, _ = digits(value)
 	case "DTSTAMP":
-		d.stamp = upper
+		d.stamp = upper()
 	case "LAST-MODIFIED":
-		d.modified = upper
+		d.modified = upper()
 	case "ORGANIZER":
 		d.organizer = organizer(p)
 	}

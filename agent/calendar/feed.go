@@ -106,15 +106,16 @@ func (f *Feed) fetch(ctx context.Context, old held, from, to time.Time) (Result,
 		}
 		return result, old, nil
 	}
-	sum := sha256.Sum256(got.body)
-	same := old.packed != nil && sum == old.sum
-	result, err := parse(got.body, f.Zone, from, to)
-	if err != nil {
-		return Result{}, old, wrap(err)
-	}
-	now := held{etag: got.etag, modified: got.modified, packed: old.packed, sum: sum}
+	now := held{etag: got.etag, modified: got.modified, packed: old.packed, sum: sha256.Sum256(got.body)}
+	same := old.packed != nil && now.sum == old.sum
 	if !same {
 		now.packed = pack(got.body)
+	}
+	body := got.body
+	got.body = nil // so that it can go as soon as its events are read
+	result, err := parse(body, f.Zone, from, to)
+	if err != nil {
+		return Result{}, old, wrap(err)
 	}
 	if len(now.packed) > maxHeld { // it is fetched whole each time
 		now = held{}

@@ -22,7 +22,12 @@ type property struct {
 func (p property) param(name string) string { return p.params[name] }
 
 // text is the value of a property of type TEXT.
-func (p property) text() string { return strings.TrimSpace(unescapeText.Replace(p.value)) }
+func (p property) text() string {
+	if !strings.Contains(p.value, `\`) { // Replace copies
+		return strings.TrimSpace(p.value)
+	}
+	return strings.TrimSpace(unescapeText.Replace(p.value))
+}
 
 // What TEXT values escape (RFC 5545, 3.3.11).
 var (

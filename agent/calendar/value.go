@@ -164,11 +164,14 @@ func (l *length) add(n int, unit byte, clock bool) bool {
 
 // clip shortens what a message repeats of a file.
 func clip(s string) string {
-	s = strings.ToValidUTF8(s, "?")
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
+	n := 0
+	for i := range s {
+		if n++; n > 60 {
+			s = s[:i] + "..."
+			break
+		}
 	}
-	return s
+	return strings.ToValidUTF8(s, "?")
 }
 
 func quote(s string) string { return fmt.Sprintf("%q", clip(s)) }

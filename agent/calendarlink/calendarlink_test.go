@@ -32,7 +32,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) read(now time.Time, unread []string, list ...calendar.Occurrence) Outcome {
 	d.t.Helper()
 	o := d.Lay(Page{Result: calendar.Result{Occurrences: list, Unread: unread}, To: at(24*30, 0)}, now)
-	store, _ := booking.Merge(d.Bookings.Get, d.Bookings.Live(), append(slices.Clone(o.Placed), o.Missing...))
+	store, _ := booking.Merge(d.Bookings.Get, d.Bookings.Walk, append(slices.Clone(o.Placed), o.Missing...))
 	for _, b := range store {
 		if was, known := d.Bookings.Get(b.ID); known && b.Revision <= was.Revision {
 			d.t.Errorf("%s: revision %d after %d", b.Title, b.Revision, was.Revision)
@@ -247,9 +247,9 @@ func TestWhatPeopleHeldElsewhereTakesNoTime(t *testing.T) {
 // the booking that begins then.
 func (d *desk) the(start time.Time) (found booking.Booking) {
 	d.t.Helper()
-	for _, b := range d.Bookings.Live() {
+	for b := range d.Bookings.Walk {
 		if b.Start.Equal(start) {
-			found = b
+			found = *b
 		}
 	}
 	if found.ID == "" {

@@ -233,7 +233,7 @@ func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlo
 		return err
 	}
 	said, asked := r.heard(append(said, r.removed(d, now)...))
-	changed, tell := booking.Merge(r.bookings.Get, r.bookings.Live(), said)
+	changed, tell := booking.Merge(r.bookings.Get, r.bookings.Walk, said)
 	changed, tell = r.decided(asked, changed, tell, now)
 	changed, tell = bk.onward(r, changed, tell)
 	edits := r.edits(changed, r.untold(d.Kind, said, tell), true)

@@ -85,8 +85,11 @@ func (f *follower) await(ctx context.Context, wait time.Duration) bool {
 
 // displaced says that a meeting of the calendar waits for a time that is free.
 func (f *follower) displaced(now time.Time) bool {
-	return slices.ContainsFunc(f.bookings.All(now, time.Time{}), func(b booking.Booking) bool {
-		return b.Source == booking.Calendar && b.State == booking.Displaced && f.bookings.Free(b.Start, b.End, b.ID) == nil
+	waiting := f.bookings.Filter(func(b *booking.Booking) bool {
+		return b.Source == booking.Calendar && b.State == booking.Displaced && b.End.After(now)
+	})
+	return slices.ContainsFunc(waiting, func(b booking.Booking) bool {
+		return f.bookings.Free(b.Start, b.End, b.ID) == nil
 	})
 }
 

@@ -24,7 +24,7 @@ func (r *Room) heard(said []booking.Booking) (taken []booking.Booking, asked map
 			asked[b.ID] = request{b.Revision, true}
 		}
 	}
-	taken = booking.KeepPresent(r.bookings.Live(), taken)
+	taken = booking.KeepPresent(r.bookings.Walk, taken)
 	for i, b := range said {
 		if t := taken[i]; !t.Start.Equal(b.Start) || !t.End.Equal(b.End) {
 			asked[b.ID] = request{b.Revision, asked[b.ID].checkIn}

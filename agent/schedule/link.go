@@ -61,7 +61,7 @@ func (r *Room) calendarEdits(o calendarlink.Outcome, said []booking.Booking) []e
 		_, other := r.book.elsewhere(r, b.ID)
 		return other != nil
 	})
-	changed, _ := booking.Merge(r.bookings.Get, r.bookings.Live(), said)
+	changed, _ := booking.Merge(r.bookings.Get, r.bookings.Walk, said)
 	edits := r.edits(changed, changed, strings.HasPrefix(strings.ToLower(r.calendarURL()), "http://"))
 	for i := range edits {
 		e := &edits[i]

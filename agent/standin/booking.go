@@ -2,6 +2,7 @@ package standin
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -71,7 +72,7 @@ func (p *plan) book(r Request, now time.Time) (booking.Booking, error) {
 	if err := b.Complete(p.revision+1, now); err != nil {
 		return b, err
 	}
-	return b, booking.NewSchedule(p.live()).Free(b.Start, b.End, b.ID)
+	return b, booking.NewSchedule(slices.Collect(maps.Values(p.bookings))).Free(b.Start, b.End, b.ID)
 }
 
 func (p *plan) cancel(id string, now time.Time) (booking.Booking, error) {

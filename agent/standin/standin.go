@@ -144,7 +144,7 @@ func (c *Cloud) hear(gateway string, e cloud.Envelope) {
 	if said.CloudRevision == 0 {
 		said.CloudRevision = p.revision + 1 // known from now on
 	}
-	changed, tell := booking.Merge(p.find, p.live(), []booking.Booking{said})
+	changed, tell := booking.Merge(p.find, p.live, []booking.Booking{said})
 	for _, b := range changed {
 		p.bookings[b.ID] = b
 		if b.State == booking.Displaced {
@@ -240,11 +240,11 @@ func (p *plan) find(id string) (booking.Booking, bool) {
 	return b, ok
 }
 
-func (p *plan) live() (live []booking.Booking) {
+// live walks the live bookings.
+func (p *plan) live(each func(*booking.Booking) bool) {
 	for _, b := range p.bookings {
-		if b.Live() {
-			live = append(live, b)
+		if b.Live() && !each(&b) {
+			return
 		}
 	}
-	return live
 }
