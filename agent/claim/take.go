@@ -128,7 +128,7 @@ func (cl *Claim) unseal(sealed []byte) ([]byte, error) {
 		if time.Since(code.made) >= codeLife {
 			continue
 		}
-		if raw, err := cloud.Unseal(code.text, cloud.Topics{Gateway: cl.o.ID}.Down("claim"), sealed); err == nil {
+		if raw, err := cloud.Unseal(code.text, cloud.Topics{Gateway: cl.o.ID}.Down(cloud.LevelClaim), sealed); err == nil {
 			cl.wrong = before
 			return raw, nil
 		}

@@ -14,9 +14,6 @@ import (
 	"roomgate/store"
 )
 
-// levelMessage is the topic level on which messages go up.
-const levelMessage = "message"
-
 // Draft is a message that will be taken, and is not stored yet.
 type Draft struct{ stored storedMessage }
 
@@ -111,7 +108,7 @@ func (m *Messages) put(tx *store.Tx, s *storedMessage) error {
 	if err != nil {
 		return err
 	}
-	row := m.o.Events.Row(levelMessage, s.CreatedAt, s.SpaceID, "", "", data)
+	row := m.o.Events.Row(eventlog.LevelMessage, s.CreatedAt, s.SpaceID, "", "", data)
 	if s.Sequence, err = m.o.Events.PushAt(tx, row); err != nil {
 		return err
 	}
