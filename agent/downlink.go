@@ -6,10 +6,10 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudcommand"
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
@@ -20,7 +20,7 @@ import (
 // down takes what comes down from the cloud to the noun that it is for.
 type down struct {
 	claim    *claim.Claim
-	signers  *doorsign.Signers
+	signers  *cloudkey.Signers
 	commands *device.Commands
 	bookings *schedule.Book
 	managed  *cloudconfig.Managed

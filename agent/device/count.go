@@ -8,7 +8,7 @@ type Count struct {
 	N   uint64 `json:"n"`   // from 1
 }
 
-// Counters are the counters of the keys. Package doorsign has them.
+// Counters are the counters of the keys. Package cloudkey has them.
 type Counters struct {
 	// Use uses a number in the transaction that stores the id of its command. It refuses one that is used, or may be.
 	Use func(tx *store.Tx, c Count) error
