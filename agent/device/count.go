@@ -20,9 +20,9 @@ type Counters struct {
 }
 
 // hold uses the number of a command that the disk does not take, if it has one.
-func (b *Commands) hold(c *Count, keep func() error) error {
+func (cs *Commands) hold(c *Count, keep func() error) error {
 	if c == nil {
 		return keep()
 	}
-	return b.o.Counters().Hold(*c, keep)
+	return cs.o.Counters().Hold(*c, keep)
 }

@@ -33,7 +33,7 @@ func (m *Messages) Draft(r message.Request) (*Draft, error) {
 func (m *Messages) draft(r message.Request, owner string) (*Draft, error) {
 	s, err := m.compose(r, owner)
 	if err == nil {
-		err = m.index.room(s.OrganizationID, s.Push.Open())
+		err = m.index.admit(s.OrganizationID, s.Push.Open())
 	}
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (m *Messages) notice(n Notice) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Push.Open() && m.index.room(s.OrganizationID, true) != nil {
+	if s.Push.Open() && m.index.admit(s.OrganizationID, true) != nil {
 		s.Push = message.Channel{State: message.Failed, Reason: "too many messages wait for the push gateway"}
 		s.Push.At = s.CreatedAt
 	}
