@@ -12,7 +12,7 @@ RACE    := $(if $(shell command -v gcc clang 2>/dev/null),-race -cpu 1)
 # both, so arm64 has the drivers here.
 QUICK   := ./store/... ./drivers/... ./cloud
 # What counts and reckons.
-RECKONS := $(addprefix ./agent/,auth booking calendar clock cloudcommand config device doorsign eventlog health mail message/... \
+RECKONS := $(addprefix ./agent/,auth booking calendar clock cloudcommand config device cloudkey eventlog health mail message/... \
 	printable qr rule/... schedule timekeeper unlock webhook)
 # These start other programs: the kernel does not know how to run a binary of another
 # kind, and a fork of many threads hangs under qemu now and then.

@@ -13,11 +13,11 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
 	"roomgate/agent/devicesecret"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
@@ -112,7 +112,7 @@ type foundation struct {
 	db      *store.DB
 	clock   *timekeeper.Keeper
 	keys    *auth.Keys        // made of the device secret
-	signers *doorsign.Signers // of what opens doors
+	signers *cloudkey.Signers // of what opens doors
 	mail    *mail.Queue
 }
 

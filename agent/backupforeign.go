@@ -5,9 +5,9 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/cloudpart"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
@@ -31,7 +31,7 @@ func forgetFormer(tx *store.Tx) error {
 	also(cloudconfig.Forget(tx))
 	also(cloudpart.Forget(tx))
 	also(claim.Forget(tx))
-	also(doorsign.Forget(tx))
+	also(cloudkey.Forget(tx))
 	also(schedule.Forget(tx))
 	return err
 }

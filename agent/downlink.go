@@ -2,16 +2,14 @@ package agent
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudcommand"
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
@@ -22,7 +20,7 @@ import (
 // down takes what comes down from the cloud to the noun that it is for.
 type down struct {
 	claim    *claim.Claim
-	signers  *doorsign.Signers
+	signers  *cloudkey.Signers
 	commands *device.Commands
 	bookings *schedule.Book
 	managed  *cloudconfig.Managed
@@ -32,26 +30,21 @@ type down struct {
 // handlers are the receivers by topic level.
 func (d down) handlers() map[string]cloudlink.Handler {
 	return map[string]cloudlink.Handler{
-		"command": func(ctx context.Context, e cloud.Envelope) error {
+		cloud.LevelCommand: func(ctx context.Context, e cloud.Envelope) error {
 			return cloudcommand.Take(ctx, d.commands, d.signers, e)
 		},
-		"schedule": d.parts.Join("schedule", d.takeSchedule),
-		"config":   d.takeConfig,
-		"claim":    func(ctx context.Context, e cloud.Envelope) error { return d.claim.Take(ctx, e) },
+		cloud.LevelSchedule: d.parts.Join(cloud.LevelSchedule, d.takeSchedule),
+		cloud.LevelConfig:   d.takeConfig,
+		cloud.LevelClaim:    func(ctx context.Context, e cloud.Envelope) error { return d.claim.Take(ctx, e) },
 	}
-}
-
-// DownLevels are the topic levels that a gateway listens to, sorted.
-func DownLevels() []string {
-	return slices.Sorted(maps.Keys(cloudlink.WithOwn(down{}.handlers())))
 }
 
 // refuse answers what the link cannot understand.
 func (d down) refuse(ctx context.Context, level string, e cloud.Envelope, err error) error {
 	switch level {
-	case "config":
+	case cloud.LevelConfig:
 		return d.managed.Refuse(ctx, e, cloudcommand.AsError(err))
-	case "command":
+	case cloud.LevelCommand:
 		return cloudcommand.RefuseUnread(ctx, d.commands, e, cloudcommand.AsError(err))
 	}
 	return cloudcommand.RefuseMessage(ctx, d.commands, e, cloudcommand.AsError(err))
@@ -66,7 +59,7 @@ func (d down) takeConfig(ctx context.Context, e cloud.Envelope) error {
 	case refusal != nil:
 		return d.managed.Refuse(ctx, e, refusal)
 	}
-	return d.parts.JoinKept("config", d.managed.Take)(ctx, e)
+	return d.parts.JoinKept(cloud.LevelConfig, d.managed.Take)(ctx, e)
 }
 
 // takeSchedule lays what the cloud says over the schedule of a space, and

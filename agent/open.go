@@ -12,9 +12,9 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
@@ -72,7 +72,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if err := a.Bookings.SealLinks(ctx); err != nil {
 		return fmt.Errorf("seal the addresses of calendars: %w", err)
 	}
-	if a.signers, err = doorsign.Open(ctx, signerOptions(a)); err != nil {
+	if a.signers, err = cloudkey.Open(ctx, signerOptions(a)); err != nil {
 		return fmt.Errorf("load the keys that the cloud signs with: %w", err)
 	}
 	if a.Claim, err = claim.Open(ctx, claimOptions(a)); err != nil {

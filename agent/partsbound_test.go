@@ -51,7 +51,7 @@ func TestInventedPartsAreBounded(t *testing.T) {
 			r.wait(time.Second)
 			r.down("config", fmt.Sprint("large", i), fmt.Sprintf(`{"part":1,"of":%d,"whole":"l%d","filler":%q}`, 1+i%2, i, filler), on(7, 0))
 		}
-		if _, parts, bytes := r.heldParts(); parts == 0 || bytes > 2*cloud.MaxSchedule+1<<10 {
+		if _, parts, bytes := r.heldParts(); parts == 0 || bytes > 2*cloud.MaxLarge+1<<10 {
 			t.Errorf("%d parts of %d bytes are stored", parts, bytes)
 		}
 		for i := range 80 {

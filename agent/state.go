@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/loop"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
+	"roomgate/cloud"
 	"roomgate/drivers"
 )
 
@@ -51,7 +52,7 @@ func sendStates(ctx context.Context, link *cloudlink.Link, spaces *site.Site, s 
 			again.Reset(wait)
 			continue
 		}
-		if link.Send(ctx, "state", s.ID, true, state) {
+		if link.Send(ctx, cloud.LevelState, s.ID, true, state) {
 			p.sent(state, time.Now())
 		}
 		loop.Sleep(ctx, stateInterval)

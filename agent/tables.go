@@ -6,9 +6,9 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/claim"
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/edge"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
@@ -43,8 +43,8 @@ const Schema = 1
 //	"plans"          schedule what is set for a space at run time, by its id; the address of its calendar sealed
 //	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
 //	"gateway-claim"  claim    the organization that owns the gateway, in one row
-//	"door-keys"      doorsign the keys that the cloud signs door commands with, in one row
-//	"door-counters"  doorsign which counters a key has used, by its id
+//	"door-keys"      cloudkey the keys that the cloud signs door commands with, in one row
+//	"door-counters"  cloudkey which counters a key has used, by its id
 //	"cloud-config"   cloudconfig which keys, codes, rules and users are the cloud's, in one row
 //	"message-parts", "message-part-data" cloudpart what has come of a message in parts, sealed
 //	"edge-devices"   edge     the boards and displays in the rooms, by id
@@ -65,7 +65,7 @@ func buckets() []string {
 		access.Buckets(),
 		claim.Buckets(),
 		edge.Buckets(),
-		doorsign.Buckets(),
+		cloudkey.Buckets(),
 		device.Buckets(),
 		timekeeper.Buckets(),
 		schedule.Buckets(),

@@ -17,6 +17,7 @@ import (
 	"roomgate/agent/message/book"
 	"roomgate/agent/timekeeper"
 	"roomgate/agent/webhook"
+	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -158,5 +159,5 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked, DoorsUnsigned: signers.Unsigned(), SigningKeys: signers.IDs(), Revision: a.Managed.Revision(),
 				Trouble: health.Trouble{Cause: string(t.Cause), Seen: t.Seen(), Fix: t.Fix(), Error: t.Error, At: t.At.UTC(), Times: t.Times, Since: t.Since.UTC()}.OrNil()}
 		},
-		Send: func(ctx context.Context, r health.Report) { a.Cloud.Send(ctx, "heartbeat", "", false, r) }}
+		Send: func(ctx context.Context, r health.Report) { a.Cloud.Send(ctx, cloud.LevelHeartbeat, "", false, r) }}
 }

@@ -4,18 +4,18 @@ import (
 	"cmp"
 
 	"roomgate/agent/cloudconfig"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/config"
-	"roomgate/agent/doorsign"
 	"roomgate/cloud"
 )
 
 // signerOptions are what the keys stand on that what opens doors is signed with.
-func signerOptions(a *Agent) doorsign.Options {
-	o := doorsign.Options{DB: a.db, Clock: a.clock.Clock, Log: a.options.Log, Unsigned: a.options.Config.Doors.Unsigned}
+func signerOptions(a *Agent) cloudkey.Options {
+	o := cloudkey.Options{DB: a.db, Clock: a.clock.Clock, Log: a.options.Log, Unsigned: a.options.Config.Doors.Unsigned}
 	if a.options.Simulated {
-		o.Unsigned = cmp.Or(o.Unsigned, doorsign.Allow) // there is no door behind it, and everybody is to try it
+		o.Unsigned = cmp.Or(o.Unsigned, cloudkey.Allow) // there is no door behind it, and everybody is to try it
 	}
 	return o
 }

@@ -11,10 +11,10 @@ import (
 // SpecVersion is the CloudEvents version of every envelope.
 const SpecVersion = "1.0"
 
-// The largest envelopes that Decode and DecodeSchedule read, in bytes.
+// The largest envelopes that Decode and DecodeLarge read, in bytes.
 const (
 	MaxEnvelope = 64 << 10
-	MaxSchedule = 4 << 20
+	MaxLarge    = 4 << 20
 )
 
 // Envelope is a message's payload: a CloudEvents 1.0 JSON object, with the
@@ -73,9 +73,8 @@ func (e Envelope) Encode() ([]byte, error) {
 // asks.
 func Decode(b []byte) (Envelope, error) { return decode(b, MaxEnvelope) }
 
-// DecodeSchedule is Decode for the one kind of message that may be large, of
-// at most MaxSchedule bytes.
-func DecodeSchedule(b []byte) (Envelope, error) { return decode(b, MaxSchedule) }
+// DecodeLarge is Decode for a schedule or a configuration, which may have MaxLarge bytes.
+func DecodeLarge(b []byte) (Envelope, error) { return decode(b, MaxLarge) }
 
 func decode(b []byte, limit int) (Envelope, error) {
 	var e Envelope

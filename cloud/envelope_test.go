@@ -64,7 +64,7 @@ func TestDecodeNamesTheField(t *testing.T) {
 	if e, err := Decode([]byte(strings.Replace(golden, `{"specversion"`, `{"later":[1],"specversion"`, 1))); err != nil || e.ID != "01J" {
 		t.Errorf("an attribute that we do not know: %v", err)
 	}
-	if _, err := DecodeSchedule([]byte(strings.Replace(golden, `{"a":1}`, `"`+strings.Repeat("x", 1<<20)+`"`, 1))); err != nil {
+	if _, err := DecodeLarge([]byte(strings.Replace(golden, `{"a":1}`, `"`+strings.Repeat("x", 1<<20)+`"`, 1))); err != nil {
 		t.Errorf("a schedule of 1 MiB: %v", err)
 	}
 }

@@ -14,14 +14,40 @@ const topicRoot = "roomgate/v" + Version + "/"
 // typeRoot begins the type of every envelope.
 const typeRoot = "roomgate."
 
+// The levels on which a gateway sends.
+const (
+	LevelPresence  = "presence"
+	LevelHeartbeat = "heartbeat"
+	LevelState     = "state"
+	LevelEvent     = "event"
+	LevelBooking   = "booking"
+	LevelReceipt   = "receipt"
+	LevelMessage   = "message"
+)
+
+// The levels on which a gateway listens.
+const (
+	LevelCommand  = "command"
+	LevelSchedule = "schedule"
+	LevelConfig   = "config"
+	LevelAck      = "ack"
+	LevelReplay   = "replay"
+	LevelClaim    = "claim"
+)
+
+// DownLevels are the levels on which a gateway listens, sorted.
+func DownLevels() []string {
+	return []string{LevelAck, LevelClaim, LevelCommand, LevelConfig, LevelReplay, LevelSchedule}
+}
+
 // Topics are the topics of one gateway. The gateway "+" makes filters that
 // match every gateway.
 type Topics struct {
 	Gateway string
 }
 
-// Up is the topic on which the gateway sends: Up("event"), or with further
-// levels Up("state", meetingSpaceID).
+// Up is the topic on which the gateway sends: Up(LevelEvent), or with further
+// levels Up(LevelState, meetingSpaceID).
 func (t Topics) Up(level string, more ...string) string { return t.join("up", level, more) }
 
 // Down is the topic on which the gateway listens.
@@ -81,14 +107,14 @@ func TypeOf(level string) string { return typeRoot + level }
 // carry their name behind it: "roomgate.event.doorForced".
 func TypeFits(level, envelopeType string) bool {
 	want := TypeOf(level)
-	return envelopeType == want || (level == "event" && strings.HasPrefix(envelopeType, want+"."))
+	return envelopeType == want || (level == LevelEvent && strings.HasPrefix(envelopeType, want+"."))
 }
 
 // PartTopic is the topic of a part of a configuration, from 1. Each has its own, so that
 // the broker keeps all of them.
 func (t Topics) PartTopic(number int) string {
 	if number == 1 {
-		return t.Down("config")
+		return t.Down(LevelConfig)
 	}
 	return t.Down("config-" + strconv.Itoa(number))
 }
@@ -100,5 +126,5 @@ func PartLevel(level string) string {
 	if n, err := strconv.Atoi(number); !ok || err != nil || n < 2 || n > MaxParts || strconv.Itoa(n) != number {
 		return level
 	}
-	return "config"
+	return LevelConfig
 }

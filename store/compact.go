@@ -49,7 +49,7 @@ func (op *opening) reopen(base uint64) (*DB, error) {
 
 // writeCompact syncs once at the end: until the rename nobody needs the new file.
 func (op *opening) writeCompact(db *DB, temp string, used int64) error {
-	if err := roomFor(temp, used); err != nil {
+	if err := checkFree(temp, used); err != nil {
 		return err
 	}
 	o := boltOptions(op.o)

@@ -70,8 +70,8 @@ func prune(found []numbered, keep int) error {
 // temporary is the name of a file in the making; one left over is worthless.
 func temporary(path string) string { return path + ".new" }
 
-// roomFor tells early that a copy of size bytes would fill the disk, with a reserve for the database itself.
-func roomFor(path string, size int64) error {
+// checkFree tells early that a copy of size bytes would fill the disk, with a reserve for the database itself.
+func checkFree(path string, size int64) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(filepath.Dir(path), &fs); err != nil {
 		return fmt.Errorf("free disk space: %w", err)

@@ -102,7 +102,7 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	if err != nil {
 		return 0, q.wrap(seq, err)
 	}
-	if err := q.makeRoom(tx, h); err != nil {
+	if err := q.evict(tx, h); err != nil {
 		return 0, err
 	}
 	if err := h.push(tx, seq, key, raw); err != nil {
@@ -114,7 +114,7 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	return seq, nil
 }
 
-func (q Queue[T]) makeRoom(tx *Tx, h *head) error {
+func (q Queue[T]) evict(tx *Tx, h *head) error {
 	over := h.length() - q.max + 1
 	if over <= 0 {
 		return nil

@@ -89,7 +89,7 @@ func (db *DB) writeCopy(ctx context.Context, temp string, progress Progress) err
 	defer f.Close()
 	t := disk.Tally{Progress: progress}
 	err = db.View(func(tx *Tx) error {
-		if err := roomFor(temp, tx.bolt.Size()); err != nil {
+		if err := checkFree(temp, tx.bolt.Size()); err != nil {
 			return err
 		}
 		t.Total = 2 * tx.bolt.Size()

@@ -127,16 +127,16 @@ func (t *tail) place(tx *Tx, h *head, size int) (*slot, error) {
 	case young.size()+size <= tailYoung && t.rows() < tailRows:
 		return young, nil
 	}
-	page, err := t.room(tx, h, young.size()+size)
+	page, err := t.pageFor(tx, h, young.size()+size)
 	if page != nil && err == nil {
 		err = young.empty(tx, page.seed, func(key, raw []byte) error { return page.put(tx, key, raw) })
 	}
 	return page, err
 }
 
-// room finds a page for size bytes. If there is none, all pages give their rows to the queue, once in a transaction; nil:
+// pageFor finds a page for size bytes. If there is none, all pages give their rows to the queue, once in a transaction; nil:
 // they have in this one.
-func (t *tail) room(tx *Tx, h *head, size int) (*slot, error) {
+func (t *tail) pageFor(tx *Tx, h *head, size int) (*slot, error) {
 	page, last, spare := &t.slots[t.page], len(t.slots)-2, tailSpare
 	if page.written {
 		spare = 0

@@ -75,10 +75,10 @@ type stranger struct {
 	rank int // among those of its network, the youngest first
 }
 
-// makeRoom forgets, when there are many rows, those that are as if they had never
+// evict forgets, when there are many rows, those that are as if they had never
 // been seen, and of strangers' the oldest of the networks with most. Those of users
 // stay. Of rows whose age cannot be told it counts from now.
-func (d *Directory) makeRoom(tx *store.Tx, now auth.Moment) (err error) {
+func (d *Directory) evict(tx *store.Tx, now auth.Moment) (err error) {
 	if accounts.Len(tx) < maxAccounts {
 		return nil
 	}

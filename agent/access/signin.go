@@ -57,7 +57,7 @@ func (d *Directory) RequestOTP(ctx context.Context, email string, host netip.Pre
 		if wait, ok := s.issue(p, d.keys.Hash(p.id, code), now); !ok {
 			return problem.TooOften("too many one-time passwords were sent to this address", wait)
 		}
-		if err := errors.Join(d.makeRoom(tx, now), s.write(tx, p)); err != nil {
+		if err := errors.Join(d.evict(tx, now), s.write(tx, p)); err != nil {
 			return err
 		}
 		return d.options.Mail(tx, letter)

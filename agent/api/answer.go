@@ -1,10 +1,15 @@
 package api
 
 import (
+	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
+	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/cloud/guest"
 )
@@ -69,4 +74,82 @@ func (w *writing) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
+}
+
+// Values of headers that are the same in every answer; net/http only reads
+// them.
+var (
+	typeJSON    = []string{"application/json"}
+	typeProblem = []string{"application/problem+json"}
+	noStore     = []string{"no-store"}
+	noSniff     = []string{"nosniff"}
+)
+
+// begin writes the head of an answer. What a device says is true for a moment
+// only, so nobody may store it.
+func (c *call) begin(status int, contentType []string) {
+	c.rest() // it is computed: who reads slowly keeps nobody waiting
+	h := c.w.Header()
+	h["Content-Type"] = contentType
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+	c.status = status
+	if status != http.StatusOK {
+		c.w.WriteHeader(status)
+	}
+}
+
+// raw answers 200 with JSON that is encoded already.
+func (c *call) raw(body []byte) error { return c.answer(http.StatusOK, typeJSON, body) }
+
+// json answers with v.
+func (c *call) json(status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	c.changed()
+	return c.answer(status, typeJSON, uniformTimes(body))
+}
+
+// response answers 200 with {"response": v}, the platform's envelope.
+func (c *call) response(v any) error { return c.wrapped(http.StatusOK, envelope, v) }
+
+// envelope is the platform's for devices and spaces.
+const envelope = "response"
+
+// text answers 200 with a text that may be shown at once.
+func (c *call) text(contentType string, body []byte) error {
+	return c.answer(http.StatusOK, []string{contentType}, body)
+}
+
+// fail answers with a problem, and logs what is our own fault.
+func (c *call) fail(log *slog.Logger, err error) {
+	e := c.wording.refusal(device.AsError(err))
+	if e.Code == problem.Internal {
+		log.Error("request failed", "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+	}
+	if c.status != 0 { // too late: a stream has begun
+		return
+	}
+	_ = c.work() // who left while waiting is answered for nobody
+	status, body := encodeProblem(e)
+	var slow *problem.SlowDown
+	switch {
+	case status == http.StatusUnauthorized:
+		c.w.Header()["Www-Authenticate"] = challenges
+	case errors.As(err, &slow):
+		c.w.Header().Set("Retry-After", strconv.Itoa(int(slow.After.Seconds())))
+	}
+	c.begin(status, typeProblem)
+	_, _ = c.w.Write(body)
+}
+
+// none answers 204: it is done, and there is nothing to say.
+func (c *call) none() error {
+	c.changed()
+	c.rest()
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(c.status)
+	return nil
 }

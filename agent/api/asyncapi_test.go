@@ -15,7 +15,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"roomgate/agent"
 	"roomgate/agent/agenttest"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
@@ -195,7 +194,7 @@ func TestDescribedChannelsAreTheGateways(t *testing.T) {
 		}
 	}
 	slices.Sort(down)
-	if want := agent.DownLevels(); !slices.Equal(down, want) {
+	if want := cloud.DownLevels(); !slices.Equal(down, want) {
 		t.Errorf("described down: %q, the gateway listens to %q", down, want)
 	}
 	for _, o := range s.at(s.root, "operations").(map[string]any) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"roomgate/agent/booking"
-	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 )
@@ -100,13 +99,14 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 	if err := s.visibility.ownFields(&c.who, operation, &f); err != nil {
 		return 0, b, err
 	}
+	f.ownOrganizer(&c.who.Principal)
 	ctx := c.r.Context()
 	status = http.StatusOK
 	switch operation {
 	case opCreate:
-		status, b, err = s.createOrUpdate(c, f, o)
+		status, b, err = s.createOrUpdate(ctx, f, o)
 	case opUpdate:
-		b, err = s.update(c, f, o)
+		b, err = s.update(ctx, f, o)
 	case opCancel:
 		b, err = s.agent.Bookings.Cancel(ctx, *f.id, o)
 	case opCheckIn:
@@ -120,76 +120,4 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 		err = &problem.Error{Code: problem.Unavailable, Message: "the request ended before its turn came, nothing was changed: try again"}
 	}
 	return status, b, err
-}
-
-// createOrUpdate goes by whether the id exists, also if it comes to exist
-// meanwhile. An id makes a request repeatable by itself, so the key is for
-// those without one.
-func (s *Server) createOrUpdate(c *call, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
-	if f.id == nil {
-		return s.create(c, f, o)
-	}
-	o.Key = ""
-	if _, err := s.agent.Bookings.Get(*f.id); err != nil {
-		status, b, err := s.create(c, f, o)
-		if !isUsed(err) {
-			return status, b, err
-		}
-	}
-	b, err := s.update(c, f, o)
-	return http.StatusOK, b, err
-}
-
-func (s *Server) create(c *call, f bookingFields, o schedule.Caller) (int, booking.Booking, error) {
-	f.ownOrganizer(&c.who.Principal, true)
-	asked, err := f.asked()
-	if err != nil {
-		return 0, asked, err
-	}
-	if o.Revision != 0 {
-		return 0, asked, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: "cannot hold: there is no such booking yet"}
-	}
-	if asked.Start.IsZero() {
-		o.Length = f.length()
-	}
-	b, created, err := s.agent.Bookings.Create(c.r.Context(), asked, o)
-	switch {
-	case o.Key != "" && isUsed(err):
-		return 0, b, invalid(headerIdempotencyKey, "was used before for another booking: choose a new one")
-	case err != nil:
-		return 0, b, err
-	case created:
-		return http.StatusCreated, b, nil
-	}
-	return http.StatusOK, b, nil
-}
-
-// isUsed says whether a booking was refused because of its id.
-func isUsed(err error) bool {
-	e := device.AsError(err)
-	return e != nil && e.Code == problem.Conflict && e.Field == "id"
-}
-
-func (s *Server) update(c *call, f bookingFields, o schedule.Caller) (booking.Booking, error) {
-	f.ownOrganizer(&c.who.Principal, false)
-	b, err := s.agent.Bookings.Get(*f.id)
-	if err != nil {
-		return b, err
-	}
-	if err := f.fits(b); err != nil {
-		return b, err
-	}
-	e, err := f.edit()
-	if err != nil {
-		return b, err
-	}
-	return s.agent.Bookings.Change(c.r.Context(), *f.id, e, o)
-}
-
-func (s *Server) extend(ctx context.Context, f bookingFields, o schedule.Caller) (booking.Booking, error) {
-	by := extendBy
-	if f.minutes != nil {
-		by = f.length()
-	}
-	return s.agent.Bookings.Extend(ctx, *f.id, value(f.end), by, o)
 }

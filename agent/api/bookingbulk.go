@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
+	"roomgate/agent/strict"
 )
 
 const (
@@ -47,7 +48,7 @@ func bulkBookings(s *Server, c *call) error {
 		return err
 	}
 	var operations []json.RawMessage
-	if err := decodeObject(body, []member{{"operations", true, &operations}}); err != nil {
+	if err := strict.Object(body, []strict.Member{strict.Required("operations", &operations)}); err != nil {
 		return err
 	}
 	if n := len(operations); n < 1 || n > maxOperations {
@@ -113,16 +114,16 @@ func decodeOperation(encoded []byte) (operation string, f bookingFields, err err
 	if encoded[0] != '{' {
 		return "", f, invalid("operations", "contains an entry that is not an object")
 	}
-	for key, v := range each(encoded) {
-		if name, _ := text(key); name == "operation" && v[0] == '"' {
-			operation, _ = text(v) // if it is there twice, it is refused below
+	for key, v := range strict.Each(encoded) {
+		if name, _ := strict.Unquote(key); name == "operation" && v[0] == '"' {
+			operation, _ = strict.Unquote(v) // if it is there twice, it is refused below
 		}
 	}
 	fields, known := operationFields[operation]
 	if !known {
 		return "", f, invalid("operation", "is missing or not known: want create, update, cancel, check_in, extend or end")
 	}
-	err = decodeMembers(encoded, "", append(f.members(fields...), member{"operation", true, &operation}))
+	err = strict.Value(append(f.members(fields...), strict.Required("operation", &operation)), "", encoded)
 	if err == nil && operation != opCreate && f.id == nil {
 		err = invalid("id", "is missing")
 	}

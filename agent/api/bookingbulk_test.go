@@ -2,8 +2,14 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // bulkItem is one result as a client reads it.
@@ -119,5 +125,35 @@ func TestBulkRefusals(t *testing.T) {
 			checkProblem(t, c.name, b.ask("POST", "/bookings/bulk", c.body), c.status, c.code, c.field)
 		}
 		checkProblem(t, "GET", b.ask("GET", "/bookings/bulk"), 405, "method_not_allowed", "")
+	})
+}
+
+// FuzzOperation: an item that is taken names what it is about, and anything
+// else is refused with an *problem.Error.
+func FuzzOperation(f *testing.F) {
+	for _, seed := range []string{`{"operation":"create","meeting_space_id":"x","start_time":"2026-11-22T10:00:00Z","minutes":30}`,
+		`{"operation":"cancel","id":"x","revision":1}`, `{"operation":"extend","id":"x","end_time":"2026-11-22T10:00:00+01:00"}`,
+		`{"operation":"update","id":"x","organizer":{"name":"n"}}`, `{"operation":"end","operation":"cancel","id":"x"}`, `"x"`, `[]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var operations []json.RawMessage
+		body := fmt.Appendf(nil, `{"operations":[%s]}`, data)
+		if strict.Object(body, []strict.Member{strict.Required("operations", &operations)}) != nil || len(operations) != 1 {
+			return
+		}
+		operation, fields, err := decodeOperation(operations[0])
+		if err == nil {
+			err = fields.check()
+		}
+		var e *problem.Error
+		switch {
+		case err != nil && (!errors.As(err, &e) || e.Message == ""):
+			t.Fatalf("%q: error is %#v", data, err)
+		case err == nil && !slices.Contains([]string{opCreate, opUpdate, opCancel, opCheckIn, opExtend, opEnd}, operation):
+			t.Fatalf("%q is taken as %q", data, operation)
+		case err == nil && operation != opCreate && fields.id == nil:
+			t.Fatalf("%q is about nothing", data)
+		}
 	})
 }

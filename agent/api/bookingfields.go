@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"time"
 
+	"roomgate/agent/access"
 	"roomgate/agent/booking"
 	"roomgate/agent/schedule"
+	"roomgate/agent/strict"
 )
 
 // bookingFields is what a request says of a booking; nil is nothing.
@@ -18,6 +20,8 @@ type bookingFields struct {
 	start, end *time.Time
 	minutes    *int64
 	revision   *int64
+
+	booker booking.Person // organizes what is made without an organizer
 }
 
 // What an operation takes.
@@ -28,19 +32,19 @@ var (
 )
 
 // members are those of the request that have these names.
-func (f *bookingFields) members(names ...string) []member {
-	all := []member{{"id", false, given(&f.id)}, {"meeting_space_id", false, given(&f.space)},
-		{"organization_id", false, given(&f.organization)}, {"title", false, given(&f.title)},
-		{"private", false, given(&f.private)}, {"organizer", false, decoder(f.decodeOrganizer)},
-		{"start_time", false, given(&f.start)}, {"end_time", false, given(&f.end)},
-		{"minutes", false, given(&f.minutes)}, {"source", false, given(&f.source)},
-		{"external_id", false, given(&f.external)}, {"revision", false, given(&f.revision)}}
-	return slices.DeleteFunc(all, func(m member) bool { return !slices.Contains(names, m.name) })
+func (f *bookingFields) members(names ...string) []strict.Member {
+	all := []strict.Member{strict.Given("id", &f.id), strict.Given("meeting_space_id", &f.space),
+		strict.Given("organization_id", &f.organization), strict.Given("title", &f.title),
+		strict.Given("private", &f.private), strict.Optional("organizer", f.decodeOrganizer),
+		strict.Given("start_time", &f.start), strict.Given("end_time", &f.end),
+		strict.Given("minutes", &f.minutes), strict.Given("source", &f.source),
+		strict.Given("external_id", &f.external), strict.Given("revision", &f.revision)}
+	return slices.DeleteFunc(all, func(m strict.Member) bool { return !slices.Contains(names, m.Name) })
 }
 
 func (f *bookingFields) decodeOrganizer(field string, value []byte) error {
 	f.organizer = &booking.Person{}
-	return decodeValue([]member{{"name", false, &f.organizer.Name}, {"email", false, &f.organizer.Email}}, field, value)
+	return strict.Value([]strict.Member{strict.Optional("name", &f.organizer.Name), strict.Optional("email", &f.organizer.Email)}, field, value)
 }
 
 // longestMinutes bounds a length in minutes; what a space allows is less.
@@ -69,52 +73,17 @@ func (f *bookingFields) check() error {
 
 func (f *bookingFields) walkUp() bool { return value(f.source) == string(booking.WalkUp) }
 
-// length is what minutes stand for; 0: nothing.
-func (f *bookingFields) length() time.Duration { return time.Duration(value(f.minutes)) * time.Minute }
-
-// asked is the booking to be made. A walk-up need not name its times.
-func (f *bookingFields) asked() (booking.Booking, error) {
-	b := booking.Booking{ID: value(f.id), SpaceID: value(f.space), OrganizationID: value(f.organization), Title: value(f.title),
-		Private: value(f.private), Organizer: value(f.organizer), Start: value(f.start), End: value(f.end),
-		ExternalID: value(f.external), Source: booking.Source(value(f.source))}
+// ownOrganizer makes a person the organizer of what he books. Another one that he
+// names is left to be refused.
+func (f *bookingFields) ownOrganizer(who *access.Principal) {
+	self := booking.Person{Name: who.Name, Email: who.Email}
 	switch {
-	case b.SpaceID == "":
-		return b, invalid("meeting_space_id", "is missing")
-	case b.Start.IsZero() && !f.walkUp():
-		return b, invalid("start_time", "is missing")
-	case b.End.IsZero() && f.minutes == nil && !f.walkUp():
-		return b, invalid("end_time", "is missing: send it, or minutes")
+	case who.Kind != access.KindUser || who.Personal() && who.Address() == "":
+	case f.organizer == nil:
+		f.booker = self
+	case who.Personal() && (f.organizer.Email == "" || f.organizer.Is(self.Email)):
+		f.organizer = &self
 	}
-	if f.minutes != nil && !b.Start.IsZero() {
-		b.End = b.Start.Add(f.length())
-	}
-	return b, nil
-}
-
-// edit is the change to be made to a booking that exists.
-func (f *bookingFields) edit() (booking.Edit, error) {
-	e := booking.Edit{Title: f.title, Private: f.private, Organizer: f.organizer, Start: f.start, End: f.end,
-		ExternalID: f.external, OrganizationID: f.organization}
-	if f.minutes == nil {
-		return e, nil
-	}
-	if f.start == nil {
-		return e, invalid("minutes", "has no meaning without start_time here: send that too, or end_time instead")
-	}
-	end := f.start.Add(f.length())
-	e.End = &end
-	return e, nil
-}
-
-// fits refuses to make another booking of one that exists.
-func (f *bookingFields) fits(b booking.Booking) error {
-	switch {
-	case f.space != nil && *f.space != b.SpaceID:
-		return invalid("meeting_space_id", "cannot be changed: cancel the booking and book the other space")
-	case f.source != nil && *f.source != string(b.Source):
-		return invalid("source", "cannot be changed: leave it out")
-	}
-	return nil
 }
 
 // match takes the revision that the request names beside the fields.

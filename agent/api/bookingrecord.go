@@ -5,8 +5,6 @@ import (
 	"strconv"
 
 	"roomgate/agent/booking"
-	"roomgate/agent/problem"
-	"roomgate/agent/schedule"
 )
 
 // bookingRecord is a booking with every field, also those without a value.
@@ -54,12 +52,6 @@ func (c *call) bookingRecord(b booking.Booking) bookingRecord {
 	return newBookingRecord(seenBy(&c.who.Principal, b), c.v2)
 }
 
-// caller is who asks, for what is booked.
-func (c *call) caller() schedule.Caller {
-	return schedule.Caller{By: c.who.Name, Organizer: c.who.Address(),
-		Hidden: func(b *booking.Booking) bool { return hides(&c.who.Principal, b) }}
-}
-
 // booking answers with a booking. Its ETag is its revision; a new one also
 // says where it is.
 func (c *call) booking(status int, b booking.Booking) error {
@@ -69,21 +61,4 @@ func (c *call) booking(status int, b booking.Booking) error {
 		h["Location"] = []string{c.root() + "/bookings/" + b.ID}
 	}
 	return c.json(status, c.bookingRecord(b))
-}
-
-// options says who asks, and which revision he saw. The header is the ETag of
-// an earlier answer, or * for any revision.
-func (c *call) options() (o schedule.Caller, err error) {
-	o = c.caller()
-	match := c.r.Header["If-Match"]
-	if len(match) == 0 || len(match) == 1 && match[0] == "*" {
-		return o, nil
-	}
-	if quoted := match[0]; len(match) == 1 && len(quoted) > 2 && quoted[0] == '"' && quoted[len(quoted)-1] == '"' {
-		o.Revision, _ = strconv.ParseUint(quoted[1:len(quoted)-1], 10, 64) // what is no number is no revision
-	}
-	if o.Revision == 0 {
-		return o, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: `is not the ETag of a booking: send one like "3", quotes included`}
-	}
-	return o, nil
 }

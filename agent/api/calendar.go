@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"roomgate/agent/strict"
 )
 
 // linkCalendar makes a space follow an external calendar.
 func linkCalendar(s *Server, c *call) error {
 	var link, externalID string
-	if err := c.decode(member{"url", true, &link}, member{"external_cal_id", false, &externalID}); err != nil {
+	if err := c.decode(strict.Required("url", &link), strict.Optional("external_cal_id", &externalID)); err != nil {
 		return err
 	}
 	if link == "" {

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 	"roomgate/drivers"
 )
 
@@ -30,7 +29,7 @@ func action(s *Server, c *call) error {
 	o := device.Command{Space: c.params[0], Via: c.who.via, By: c.who.ID}
 	var wait json.RawMessage
 	err := c.decode(append(c.deviceMembers(&o.DeviceType, &o.SubDevice),
-		member{"action", true, &o.Action}, member{"value", false, &o.Value}, member{"wait", false, &wait})...)
+		strict.Required("action", &o.Action), strict.Optional("value", &o.Value), strict.Optional("wait", &wait))...)
 	if err != nil {
 		return err
 	}
@@ -102,35 +101,11 @@ func parseWait(raw json.RawMessage) (time.Duration, error) {
 	if raw[0] != '"' {
 		return 0, invalid("wait", `is out of range: want true, false or a duration like "5s"`)
 	}
-	s, err := text(raw)
+	s, err := strict.Unquote(raw)
 	if err != nil {
 		return 0, err
 	}
 	return duration("wait", s, longestCommand)
-}
-
-// idempotent derives the command's id from who asks and what the caller calls
-// it; empty if it has no name. The same name from another caller is another
-// command.
-func idempotent(c *call) (string, error) {
-	given := c.r.Header[headerIdempotencyKey]
-	if len(given) == 0 {
-		return "", nil
-	}
-	if len(given) > 1 || len(given[0]) == 0 || len(given[0]) > longestIdempotencyKey || !visible(given[0]) {
-		return "", invalid(headerIdempotencyKey, "is out of range: want 1 to 200 visible characters, once")
-	}
-	sum := sha256.Sum256([]byte(c.who.Kind + "\x00" + c.who.ID + "\x00" + given[0]))
-	return device.OfCallers + hex.EncodeToString(sum[:16]), nil
-}
-
-func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // permitted is what a caller may do to a device now.

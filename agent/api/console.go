@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/errand"
 	"roomgate/agent/health"
 	"roomgate/agent/rule"
+	"roomgate/agent/strict"
 	"roomgate/agent/web"
 )
 
@@ -38,7 +39,7 @@ func consoleSession(s *Server, c *call) error {
 		return err
 	}
 	var code string
-	if err := c.decode(member{"code", true, &code}); err != nil {
+	if err := c.decode(strict.Required("code", &code)); err != nil {
 		return err
 	}
 	token, expires, err := s.agent.Access.Console.SignIn(c.r.Context(), code, clientAddress(c.r))

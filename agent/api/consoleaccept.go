@@ -10,6 +10,7 @@ import (
 
 	"roomgate/agent/acceptance"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // identifyTime bounds how long a device takes to show itself.
@@ -20,8 +21,9 @@ func consoleAccept(s *Server, c *call) error {
 	var id, by, answer, note, deviceType, sub string
 	var asks bool
 	var question int64
-	err := c.decode(member{"id", true, &id}, member{"by", false, &by}, member{"asks", false, &asks}, member{"question", false, &question}, member{"answer", false, &answer},
-		member{"note", false, &note}, member{"device_type", false, &deviceType}, member{"sub_device", false, &sub})
+	err := c.decode(strict.Required("id", &id), strict.Optional("by", &by), strict.Optional("asks", &asks),
+		strict.Optional("question", &question), strict.Optional("answer", &answer),
+		strict.Optional("note", &note), strict.Optional("device_type", &deviceType), strict.Optional("sub_device", &sub))
 	if err != nil {
 		return err
 	}

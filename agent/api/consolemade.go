@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/errand"
+	"roomgate/agent/strict"
 )
 
 // madeEvents are the audit events of the files that the console has made: of the one that
@@ -28,7 +29,7 @@ func consoleMake(s *Server, c *call) error {
 		return err
 	}
 	var passphrase, again string
-	if err := c.decodeAny(member{"passphrase", false, &passphrase}, member{"again", false, &again}); err != nil {
+	if err := c.decodeAny(strict.Optional("passphrase", &passphrase), strict.Optional("again", &again)); err != nil {
 		return err
 	}
 	file := c.params[0]

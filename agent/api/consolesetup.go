@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // consoleSetup adds a meeting space or a device as the console asks for them, or takes
@@ -16,7 +17,8 @@ func consoleSetup(s *Server, c *call) error {
 	}
 	var space, name, timezone, way string
 	var options json.RawMessage
-	err := c.decode(member{"space", false, &space}, member{"name", false, &name}, member{"timezone", false, &timezone}, member{"way", false, &way}, member{"options", false, &options})
+	err := c.decode(strict.Optional("space", &space), strict.Optional("name", &name), strict.Optional("timezone", &timezone),
+		strict.Optional("way", &way), strict.Optional("options", &options))
 	if err != nil {
 		return err
 	}

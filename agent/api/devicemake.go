@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"roomgate/agent/device"
+	"roomgate/agent/strict"
 )
 
 // createDevice makes a device that is in use from then on.
 func createDevice(s *Server, c *call) error {
 	var space, id, deviceType, driver string
 	var poll, timeout, alert, enabled, options json.RawMessage
-	err := c.decode(member{"meeting_space_id", true, &space}, member{"id", false, &id}, member{"device_type", true, &deviceType},
-		member{"driver", true, &driver}, member{"poll", false, &poll}, member{"timeout", false, &timeout},
-		member{"alert", false, &alert}, member{"enabled", false, &enabled}, member{"options", false, &options})
+	err := c.decode(strict.Required("meeting_space_id", &space), strict.Optional("id", &id), strict.Required("device_type", &deviceType),
+		strict.Required("driver", &driver), strict.Optional("poll", &poll), strict.Optional("timeout", &timeout),
+		strict.Optional("alert", &alert), strict.Optional("enabled", &enabled), strict.Optional("options", &options))
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func removeDevice(s *Server, c *call) error {
 func createSensor(s *Server, c *call) error {
 	var sub string
 	var options json.RawMessage
-	err := c.decode(member{"sub_device", true, &sub}, member{"options", true, &options})
+	err := c.decode(strict.Required("sub_device", &sub), strict.Required("options", &options))
 	if err != nil {
 		return err
 	}

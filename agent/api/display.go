@@ -9,6 +9,7 @@ import (
 	"roomgate/agent/edge"
 	"roomgate/agent/loop"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 	"roomgate/agent/web"
 )
 
@@ -165,7 +166,7 @@ func (s *Server) showFrame(c *call, feed frames, w *eventWriter, seen *string) b
 // of a link. The code says of which room.
 func displayPair(s *Server, c *call) error {
 	var code, serial string
-	if err := c.decode(member{"code", true, &code}, member{"serial", false, &serial}); err != nil {
+	if err := c.decode(strict.Required("code", &code), strict.Optional("serial", &serial)); err != nil {
 		return err
 	}
 	d, secret, err := s.agent.Edges.Register(c.r.Context(), code, edge.Device{Kind: edge.Display, Name: "page at the door", Serial: serial, Address: remoteAddress(c.r)}, clientAddress(c.r))

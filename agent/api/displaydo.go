@@ -17,6 +17,7 @@ import (
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
+	"roomgate/agent/strict"
 	"roomgate/agent/web"
 )
 
@@ -130,8 +131,8 @@ func displayDo(s *Server, c *call) error {
 		return err
 	}
 	var d doorRequest
-	err = c.decodeAny(member{"minutes", false, &d.minutes}, member{"until", false, &d.until}, member{"start", false, &d.start},
-		member{"booking_id", false, &d.bookingID}, member{"what", false, &d.what})
+	err = c.decodeAny(strict.Optional("minutes", &d.minutes), strict.Optional("until", &d.until), strict.Optional("start", &d.start),
+		strict.Optional("booking_id", &d.bookingID), strict.Optional("what", &d.what))
 	if err != nil {
 		return err
 	}

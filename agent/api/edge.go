@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"roomgate/agent/strict"
 	"roomgate/drivers"
 )
 
@@ -16,7 +17,7 @@ func edgeHeartbeat(s *Server, c *call) error {
 	var space string
 	var raw json.RawMessage
 	var beat edgeBeat
-	err := c.decode(append(beat.members(), member{"meeting_space_id", false, &space}, member{"done", false, &raw})...)
+	err := c.decode(append(beat.members(), strict.Optional("meeting_space_id", &space), strict.Optional("done", &raw))...)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func parseDone(raw json.RawMessage) (done []drivers.PageDone, err error) {
 	if raw[0] != '[' {
 		return nil, invalid("done", "is not a list")
 	}
-	for _, item := range each(raw) {
+	for _, item := range strict.Each(raw) {
 		if item[0] != '{' {
 			return nil, invalid("done", "has an item that is not an object")
 		}
@@ -55,11 +56,11 @@ func parseDone(raw json.RawMessage) (done []drivers.PageDone, err error) {
 			return nil, invalid("done", "has more than 64 items")
 		}
 		var d drivers.PageDone
-		err := decodeMembers(item, "done.", []member{{"id", true, &d.ID}, {"error", false, &d.Error}})
+		err := strict.Value([]strict.Member{strict.Required("id", &d.ID), strict.Optional("error", &d.Error)}, "done", item)
 		if err != nil {
 			return nil, err
 		}
-		d.Error = clip(d.Error)
+		d.Error = strict.Clip(d.Error)
 		done = append(done, d)
 	}
 	return done, nil

@@ -6,6 +6,7 @@ import (
 
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 	"roomgate/drivers"
 )
 
@@ -83,12 +84,12 @@ func edgeControl(s *Server, c *call) error {
 	var on *bool
 	var intensity *int64
 	var wait json.RawMessage
-	members := append(c.deviceMembers(&o.DeviceType, &o.SubDevice), member{"on", false, given(&on)},
-		member{"intensity", false, given(&intensity)}, member{"wait", false, &wait})
+	members := append(c.deviceMembers(&o.DeviceType, &o.SubDevice), strict.Given("on", &on),
+		strict.Given("intensity", &intensity), strict.Optional("wait", &wait))
 	if c.v2 {
 		o.Space = c.params[0]
 	} else {
-		members = append(members, member{"meeting_space_id", true, &o.Space})
+		members = append(members, strict.Required("meeting_space_id", &o.Space))
 	}
 	if err := c.decode(members...); err != nil {
 		return err
@@ -126,7 +127,7 @@ func edgeControl(s *Server, c *call) error {
 func edgeEnable(s *Server, c *call) error {
 	var id string
 	var enabled bool
-	err := c.decode(member{"device_id", true, &id}, member{"enabled", true, &enabled})
+	err := c.decode(strict.Required("device_id", &id), strict.Required("enabled", &enabled))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/health"
 	"roomgate/agent/problem"
 	"roomgate/agent/site"
+	"roomgate/agent/strict"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -88,8 +89,8 @@ type registered struct {
 func registerEdge(s *Server, c *call) error {
 	var code string
 	var d edge.Device
-	err := c.decode(member{"claim_code", true, &code}, member{"meeting_space_id", false, &d.SpaceID}, member{"kind", false, &d.Kind}, member{"name", false, &d.Name},
-		member{"serial", false, &d.Serial}, member{"version", false, &d.Version})
+	err := c.decode(strict.Required("claim_code", &code), strict.Optional("meeting_space_id", &d.SpaceID), strict.Optional("kind", &d.Kind), strict.Optional("name", &d.Name),
+		strict.Optional("serial", &d.Serial), strict.Optional("version", &d.Version))
 	if err != nil {
 		return err
 	}
@@ -122,8 +123,8 @@ type edgeBeat struct {
 	uptimeS     int64
 }
 
-func (b *edgeBeat) members() []member {
-	return []member{{"device_id", false, &b.id}, {"uptime_s", false, &b.uptimeS}, {"version", false, &b.version}}
+func (b *edgeBeat) members() []strict.Member {
+	return []strict.Member{strict.Optional("device_id", &b.id), strict.Optional("uptime_s", &b.uptimeS), strict.Optional("version", &b.version)}
 }
 
 // take notes the beat of an edge device. page says that it shows the page of

@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // enableDevice takes a device into use again, disableDevice out of use, until
@@ -39,10 +40,10 @@ func (s *Server) setDevice(c *call, id string, set device.Settings, reset bool) 
 func changeDevice(s *Server, c *call) error {
 	var set device.Settings
 	var reset bool
-	err := c.decode(member{"enabled", false, given(&set.Enabled)}, member{"poll", false, decodePoll(&set)},
-		member{"alert", false, []member{{"low", false, decodeNumber(&set.AlertLow)},
-			{"high", false, decodeNumber(&set.AlertHigh)}, {"hysteresis", false, decodeNumber(&set.AlertHysteresis)}}},
-		member{"permissions", false, decodePermissions(&set)}, member{"reset", false, &reset})
+	err := c.decode(strict.Given("enabled", &set.Enabled), strict.Optional("poll", decodePoll(&set)),
+		strict.Optional("alert", []strict.Member{strict.Optional("low", decodeNumber(&set.AlertLow)),
+			strict.Optional("high", decodeNumber(&set.AlertHigh)), strict.Optional("hysteresis", decodeNumber(&set.AlertHysteresis))}),
+		strict.Optional("permissions", decodePermissions(&set)), strict.Optional("reset", &reset))
 	if err != nil {
 		return err
 	}
@@ -53,21 +54,18 @@ func changeDevice(s *Server, c *call) error {
 }
 
 // decodePermissions reads who may give which command.
-func decodePermissions(set *device.Settings) decoder {
+func decodePermissions(set *device.Settings) strict.Decoder {
 	return func(field string, value []byte) error {
-		items, err := elements(field, value)
+		items, err := strict.Elements(field, value)
 		if err != nil {
 			return err
 		}
 		all := make([]device.Permission, len(items))
 		for i, item := range items {
 			at := field + "[" + strconv.Itoa(i) + "]"
-			if item[0] != '{' {
-				return invalid(at, "is not an object")
-			}
 			p := &all[i]
-			err := decodeMembers(item, at+".", []member{{"sub_device", false, &p.SubDevice}, {"action", true, &p.Action},
-				{"allow", true, decodeTexts(&p.Allow)}})
+			err := strict.Value([]strict.Member{strict.Optional("sub_device", &p.SubDevice), strict.Required("action", &p.Action),
+				strict.Required("allow", strict.Texts(&p.Allow))}, at, item)
 			if err != nil {
 				return err
 			}
@@ -78,12 +76,12 @@ func decodePermissions(set *device.Settings) decoder {
 }
 
 // decodePoll reads a duration or, of V2.0, seconds.
-func decodePoll(set *device.Settings) decoder {
+func decodePoll(set *device.Settings) strict.Decoder {
 	return func(field string, value []byte) error {
 		if field == "poll_s" {
 			return decodeSeconds(&set.Poll, field, value)
 		}
-		s, err := decodeText(field, value)
+		s, err := strict.Text(field, value)
 		if err != nil {
 			return err
 		}
@@ -96,7 +94,7 @@ func decodePoll(set *device.Settings) decoder {
 	}
 }
 
-func decodeNumber(into **float64) decoder {
+func decodeNumber(into **float64) strict.Decoder {
 	return func(field string, value []byte) error {
 		var f float64
 		if err := json.Unmarshal(value, &f); err != nil || math.IsInf(f, 0) {

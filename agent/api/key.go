@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/strict"
 )
 
 // listKeys lists the API keys, without their secrets.
@@ -29,7 +30,7 @@ func listKeys(s *Server, c *call) error {
 func createKey(s *Server, c *call) error {
 	var name string
 	var expires time.Time
-	err := c.decode(member{"name", true, &name}, member{"expires_at", false, &expires})
+	err := c.decode(strict.Required("name", &name), strict.Optional("expires_at", &expires))
 	if err != nil {
 		return err
 	}

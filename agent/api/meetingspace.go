@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
+	"roomgate/agent/strict"
 )
 
 // meetingSpaces answers with the platform's record of every space that who
@@ -38,10 +39,10 @@ const (
 func storeAvailability(s *Server, c *call) error {
 	var v schedule.Availability
 	var slot *int64
-	err := c.decode(member{"enabled", false, given(&v.Enabled)}, member{"slot_size", false, given(&slot)},
-		member{"allow_current_time_booking", false, given(&v.AllowCurrentTimeBooking)},
-		member{"24_hr_available", false, given(&v.AroundTheClock)},
-		member{"hours", false, decoder(func(field string, value []byte) error { return decodeHours(&v, field, value) })})
+	err := c.decode(strict.Given("enabled", &v.Enabled), strict.Given("slot_size", &slot),
+		strict.Given("allow_current_time_booking", &v.AllowCurrentTimeBooking),
+		strict.Given("24_hr_available", &v.AroundTheClock),
+		strict.Optional("hours", func(field string, value []byte) error { return decodeHours(&v, field, value) }))
 	if err != nil {
 		return err
 	}
@@ -87,11 +88,11 @@ func decodeHours(v *schedule.Availability, field string, value []byte) error {
 		hours *string
 	}{{"monday", &v.Hours.Monday}, {"tuesday", &v.Hours.Tuesday}, {"wednesday", &v.Hours.Wednesday}, {"thursday", &v.Hours.Thursday},
 		{"friday", &v.Hours.Friday}, {"saturday", &v.Hours.Saturday}, {"sunday", &v.Hours.Sunday}}
-	members := make([]member, len(days))
+	members := make([]strict.Member, len(days))
 	for i, d := range days {
-		members[i] = member{d.name, false, d.hours}
+		members[i] = strict.Optional(d.name, d.hours)
 	}
-	if err := decodeValue(members, field, value); err != nil {
+	if err := strict.Value(members, field, value); err != nil {
 		return err
 	}
 	for _, d := range days {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"roomgate/agent/strict"
 )
 
 // platformFields are those of the platform's table, in its order.
@@ -34,8 +36,8 @@ func TestMeetingSpaceRecords(t *testing.T) {
 		}
 		for _, record := range all {
 			var names []string
-			for key := range each(record) {
-				name, _ := text(key)
+			for key := range strict.Each(record) {
+				name, _ := strict.Unquote(key)
 				names = append(names, name)
 			}
 			if !slices.Equal(names, platformFields) {

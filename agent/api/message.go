@@ -8,6 +8,7 @@ import (
 	"roomgate/agent/message"
 	"roomgate/agent/message/book"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // sendMessage takes a message to somebody's mobile device.
@@ -15,9 +16,10 @@ func sendMessage(s *Server, c *call) error {
 	r := message.Request{OrganizationID: organizationOf(c.who), Source: message.FromAPI}
 	var to message.To
 	var priority string
-	err := c.decode(member{"to", true, []member{{"email", false, &to.Email}, {"user_id", false, &to.UserID}, {"booking_id", false, &to.BookingID},
-		{"topic", false, &to.Topic}}}, member{"title", true, &r.Title}, member{"body", true, &r.Body}, member{"priority", false, &priority},
-		member{"meeting_space_id", false, &r.SpaceID}, member{"expires_at", false, &r.ExpiresAt}, member{"ttl", false, lifetime(&r.Life)})
+	err := c.decode(strict.Required("to", []strict.Member{strict.Optional("email", &to.Email), strict.Optional("user_id", &to.UserID),
+		strict.Optional("booking_id", &to.BookingID),
+		strict.Optional("topic", &to.Topic)}), strict.Required("title", &r.Title), strict.Required("body", &r.Body), strict.Optional("priority", &priority),
+		strict.Optional("meeting_space_id", &r.SpaceID), strict.Optional("expires_at", &r.ExpiresAt), strict.Optional("ttl", lifetime(&r.Life)))
 	if err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func (s visibility) ownMessageParts(who *principal, r message.Request) error {
 }
 
 // lifetime reads how long something is worth while: seconds, or a text as 30m.
-func lifetime(into *time.Duration) decoder {
+func lifetime(into *time.Duration) strict.Decoder {
 	return func(field string, value []byte) (err error) {
 		want := "want seconds, or a text as 30m or 12h"
 		if field == "ttl_s" { // the name in V2.0, which has seconds only
@@ -61,7 +63,7 @@ func lifetime(into *time.Duration) decoder {
 		}
 		if value[0] == '"' && field != "ttl_s" {
 			var words string
-			if words, err = text(value); err == nil {
+			if words, err = strict.Unquote(value); err == nil {
 				*into, err = time.ParseDuration(words)
 			}
 		} else {

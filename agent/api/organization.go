@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/strict"
 )
 
 // organizationAnswer is an organization as it is shown.
@@ -41,7 +42,7 @@ func listOrganizations(s *Server, c *call) error {
 // configuration knows.
 func createOrganization(s *Server, c *call) error {
 	var id, name string
-	if err := c.decode(member{"id", false, &id}, member{"name", true, &name}); err != nil {
+	if err := c.decode(strict.Optional("id", &id), strict.Required("name", &name)); err != nil {
 		return err
 	}
 	o, err := s.agent.Access.CreateOrganization(c.r.Context(), id, name)
@@ -54,7 +55,7 @@ func createOrganization(s *Server, c *call) error {
 // renameOrganization gives an organization another name.
 func renameOrganization(s *Server, c *call) error {
 	var name string
-	if err := c.decode(member{"name", true, &name}); err != nil {
+	if err := c.decode(strict.Required("name", &name)); err != nil {
 		return err
 	}
 	o, err := s.agent.Access.RenameOrganization(c.r.Context(), c.params[0], name)
@@ -94,7 +95,7 @@ func createOrgKey(s *Server, c *call) error {
 	var name string
 	var permissions []json.RawMessage
 	var expires time.Time
-	err := c.decode(member{"name", true, &name}, member{"permissions", true, &permissions}, member{"expires_at", false, &expires})
+	err := c.decode(strict.Required("name", &name), strict.Required("permissions", &permissions), strict.Optional("expires_at", &expires))
 	if err != nil {
 		return err
 	}

@@ -25,21 +25,6 @@ func seenBy(who *access.Principal, b booking.Booking) booking.Booking {
 	return b
 }
 
-// ownOrganizer makes a person the organizer of what he books. Another one that he
-// names is left to be refused.
-func (f *bookingFields) ownOrganizer(who *access.Principal, creates bool) {
-	self := booking.Person{Name: who.Name, Email: who.Email}
-	switch {
-	case who.Kind != access.KindUser || who.Personal() && who.Address() == "":
-	case f.organizer == nil:
-		if creates {
-			f.organizer = &self
-		}
-	case who.Personal() && (f.organizer.Email == "" || f.organizer.Is(self.Email)):
-		f.organizer = &self
-	}
-}
-
 // aboutBooking begins the types of the events of bookings.
 const aboutBooking = "booking."
 

@@ -5,11 +5,12 @@ import (
 	"net/http"
 
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // Codes that only this door knows; the others are the agent's.
 const (
-	malformed        problem.Code = "malformed"              // not HTTP or JSON as it should be
+	malformed                     = strict.Malformed         // not HTTP or JSON as it should be
 	methodNotAllowed problem.Code = "method_not_allowed"     // Allow names the right ones
 	tooLarge         problem.Code = "payload_too_large"      // the body
 	unsupportedType  problem.Code = "unsupported_media_type" // the body's type

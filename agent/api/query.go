@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 	"roomgate/drivers"
 )
 
@@ -27,7 +28,7 @@ func (c *call) query(known ...string) (query, error) {
 	known = c.wording.names(known)
 	for name, given := range values {
 		if !slices.Contains(known, name) {
-			return query{}, c.worded(invalid(clip(name), "is not known: want "+strings.Join(known, ", ")))
+			return query{}, c.worded(invalid(strict.Clip(name), "is not known: want "+strings.Join(known, ", ")))
 		}
 		if len(given) > 1 {
 			return query{}, c.worded(invalid(name, "is there twice: send it once"))
@@ -48,7 +49,7 @@ func (q query) time(name string) (time.Time, error) {
 	if n := len(s) - len(" 01:00"); n > 0 && s[n] == ' ' { // the plus of an offset that was not escaped
 		s = s[:n] + "+" + s[n+1:]
 	}
-	return parseTime(name, s)
+	return strict.ParseTime(name, s)
 }
 
 // number reads a whole number from low to high; without if there is none.
@@ -79,7 +80,7 @@ func duration(field, s string, longest time.Duration) (time.Duration, error) {
 // bareSeconds reads a number without a unit, which is of seconds.
 func bareSeconds(s string) (time.Duration, bool) {
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(math.Abs(f) < maxWhole/1e9) {
+	if err != nil || !(math.Abs(f) < strict.MaxWhole/1e9) {
 		return 0, false
 	}
 	return time.Duration(f * float64(time.Second)), true

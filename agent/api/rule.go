@@ -11,6 +11,7 @@ import (
 	"roomgate/agent/problem"
 	rules "roomgate/agent/rule"
 	"roomgate/agent/rule/engine"
+	"roomgate/agent/strict"
 )
 
 // listRules lists the rules that who asks sees.
@@ -94,8 +95,8 @@ func deleteRule(s *Server, c *call) error {
 func testRule(s *Server, c *call) error {
 	var p engine.Probe
 	var e *rules.Event
-	err := c.decodeAny(member{"meeting_space_id", false, &p.SpaceID}, member{"booking_id", false, &p.BookingID},
-		member{"event", false, decoder(func(field string, value []byte) (err error) { e, err = probedEvent(field, value); return err })})
+	err := c.decodeAny(strict.Optional("meeting_space_id", &p.SpaceID), strict.Optional("booking_id", &p.BookingID),
+		strict.Optional("event", func(field string, value []byte) (err error) { e, err = probedEvent(field, value); return err }))
 	if err != nil {
 		return err
 	}

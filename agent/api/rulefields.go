@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent/patch"
 	rules "roomgate/agent/rule"
+	"roomgate/agent/strict"
 )
 
 // ruleFields is what a request says of a rule; nil is nothing.
@@ -19,25 +20,30 @@ type ruleFields struct {
 }
 
 // members are those of the request.
-func (f *ruleFields) members(creates bool) []member {
-	return []member{{"name", creates, given(&f.name)}, {"meeting_space_id", false, given(&f.space)},
-		{"enabled", false, given(&f.enabled)}, {"trigger", creates, decoder(f.decodeTrigger)},
-		{"condition", false, given(&f.condition)}, {"actions", creates, decoder(f.decodeActions)},
-		{"limits", false, decoder(f.decodeLimits)}, {"allow_door", false, given(&f.allowDoor)}}
+func (f *ruleFields) members(creates bool) []strict.Member {
+	all := []strict.Member{strict.Given("name", &f.name), strict.Given("meeting_space_id", &f.space),
+		strict.Given("enabled", &f.enabled), strict.Optional("trigger", f.decodeTrigger),
+		strict.Given("condition", &f.condition), strict.Optional("actions", f.decodeActions),
+		strict.Optional("limits", f.decodeLimits), strict.Given("allow_door", &f.allowDoor)}
+	for i, m := range all {
+		all[i].Required = creates && (m.Name == "name" || m.Name == "trigger" || m.Name == "actions")
+	}
+	return all
 }
 
 func (f *ruleFields) decodeTrigger(field string, value []byte) error {
 	t := &rules.Trigger{}
 	f.trigger = t
-	return decodeValue([]member{{"event", false, &t.Event}, {"device_type", false, &t.DeviceType}, {"sub_device", false, &t.SubDevice},
-		{"time", false, &t.Time}, {"booking", false, &t.Booking}, {"before", false, length(&t.Before)}, {"after", false, length(&t.After)}}, field, value)
+	return strict.Value([]strict.Member{strict.Optional("event", &t.Event), strict.Optional("device_type", &t.DeviceType), strict.Optional("sub_device", &t.SubDevice),
+		strict.Optional("time", &t.Time), strict.Optional("booking", &t.Booking), strict.Optional("before", length(&t.Before)),
+		strict.Optional("after", length(&t.After))}, field, value)
 }
 
 func (f *ruleFields) decodeLimits(field string, value []byte) error {
 	l := &rules.Limits{}
 	f.limits = l
 	var runs int64
-	err := decodeValue([]member{{"max_per_minute", false, &runs}, {"cooldown", false, length(&l.Cooldown)}}, field, value)
+	err := strict.Value([]strict.Member{strict.Optional("max_per_minute", &runs), strict.Optional("cooldown", length(&l.Cooldown))}, field, value)
 	if runs < 0 || runs > 1000 {
 		runs = 1000 // more than is taken
 	}
@@ -46,18 +52,18 @@ func (f *ruleFields) decodeLimits(field string, value []byte) error {
 }
 
 func (f *ruleFields) decodeActions(field string, value []byte) error {
-	all, err := elements(field, value)
+	all, err := strict.Elements(field, value)
 	if err != nil {
 		return err
 	}
 	out := make([]rules.Action, len(all))
 	for i, element := range all {
 		a := &out[i]
-		err := decodeValue([]member{{"meeting_space_id", false, &a.SpaceID}, {"device_type", false, &a.DeviceType},
-			{"sub_device", false, &a.SubDevice}, {"action", false, &a.Action}, {"value", false, &a.Value},
-			{"message", false, &a.Message}, {"event", false, &a.Event}, {"title", false, &a.Title}, {"priority", false, &a.Priority},
-			{"to", false, []member{{"email", false, &a.To.Email}, {"user_id", false, &a.To.UserID}, {"topic", false, &a.To.Topic},
-				{"organizer", false, &a.To.Organizer}}}}, field+"["+strconv.Itoa(i)+"]", element)
+		err := strict.Value([]strict.Member{strict.Optional("meeting_space_id", &a.SpaceID), strict.Optional("device_type", &a.DeviceType),
+			strict.Optional("sub_device", &a.SubDevice), strict.Optional("action", &a.Action), strict.Optional("value", &a.Value),
+			strict.Optional("message", &a.Message), strict.Optional("event", &a.Event), strict.Optional("title", &a.Title), strict.Optional("priority", &a.Priority),
+			strict.Optional("to", []strict.Member{strict.Optional("email", &a.To.Email), strict.Optional("user_id", &a.To.UserID), strict.Optional("topic", &a.To.Topic),
+				strict.Optional("organizer", &a.To.Organizer)})}, field+"["+strconv.Itoa(i)+"]", element)
 		if err != nil {
 			return err
 		}
@@ -80,9 +86,9 @@ func (f *ruleFields) lay(r *rules.Rule) {
 }
 
 // length reads a length of time.
-func length(into *rules.Duration) decoder {
+func length(into *rules.Duration) strict.Decoder {
 	return func(field string, value []byte) error {
-		text, err := decodeText(field, value)
+		text, err := strict.Text(field, value)
 		if err != nil {
 			return err
 		}
@@ -97,8 +103,8 @@ func length(into *rules.Duration) decoder {
 func probedEvent(field string, value []byte) (*rules.Event, error) {
 	e := &rules.Event{}
 	var details json.RawMessage
-	err := decodeValue([]member{{"device", false, &e.Device}, {"sub_device", false, &e.SubDevice}, {"value", false, &e.Value},
-		{"previous", false, &e.Previous}, {"status", false, &e.Status}, {"reason", false, &e.Reason}, {"details", false, &details}}, field, value)
+	err := strict.Value([]strict.Member{strict.Optional("device", &e.Device), strict.Optional("sub_device", &e.SubDevice), strict.Optional("value", &e.Value),
+		strict.Optional("previous", &e.Previous), strict.Optional("status", &e.Status), strict.Optional("reason", &e.Reason), strict.Optional("details", &details)}, field, value)
 	if err != nil || len(details) == 0 {
 		return e, err
 	}

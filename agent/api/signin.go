@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/strict"
 )
 
 // otpRequested is the answer to a request for a one-time password, whether
@@ -22,7 +23,7 @@ var otpRequested2 = struct {
 // requestOTP sends a one-time password to a user's address.
 func requestOTP(s *Server, c *call) error {
 	var email string
-	if err := c.decode(member{"email", true, &email}); err != nil {
+	if err := c.decode(strict.Required("email", &email)); err != nil {
 		return err
 	}
 	if err := s.agent.Access.RequestOTP(c.r.Context(), email, clientHost(c.r)); err != nil {
@@ -50,7 +51,7 @@ type signedIn struct {
 // verifyOTP takes a one-time password and gives a token for it.
 func verifyOTP(s *Server, c *call) error {
 	var email, otp, organization string
-	if err := c.decode(member{"email", true, &email}, member{"otp", true, &otp}, member{"organization_id", false, &organization}); err != nil {
+	if err := c.decode(strict.Required("email", &email), strict.Required("otp", &otp), strict.Optional("organization_id", &organization)); err != nil {
 		return err
 	}
 	token, u, err := s.agent.Access.VerifyOTP(c.r.Context(), email, otp, clientAddress(c.r), organization)

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
+	"roomgate/agent/strict"
 )
 
 // spaceState answers with what a space is now, and what comes next. Displays
@@ -53,7 +54,7 @@ func (c *call) hold(h booking.Hold) any {
 func scheduleState(s *Server, c *call) error {
 	var h booking.Hold
 	var status string
-	err := c.decode(member{"status", true, &status}, member{"from", false, &h.From}, member{"until", false, &h.Until}, member{"note", false, &h.Note})
+	err := c.decode(strict.Required("status", &status), strict.Optional("from", &h.From), strict.Optional("until", &h.Until), strict.Optional("note", &h.Note))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // status answers what is known of a device now. It is what room displays ask
@@ -10,7 +11,7 @@ import (
 // encoded when it was observed.
 func status(s *Server, c *call) error {
 	var deviceType, sub string
-	err := c.decode(member{"device_type", true, &deviceType}, member{"sub_device", false, &sub})
+	err := c.decode(strict.Required("device_type", &deviceType), strict.Optional("sub_device", &sub))
 	if err != nil {
 		return err
 	}

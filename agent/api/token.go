@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"roomgate/agent/strict"
 )
 
 // tokenAnswer is a token that an API key bought.
@@ -18,7 +20,7 @@ type tokenAnswer struct {
 func createToken(s *Server, c *call) error {
 	var permissions *[]json.RawMessage
 	var seconds *int64
-	err := c.decodeAny(member{"permissions", false, given(&permissions)}, member{"expires_in", false, given(&seconds)})
+	err := c.decodeAny(strict.Given("permissions", &permissions), strict.Given("expires_in", &seconds))
 	if err != nil {
 		return err
 	}

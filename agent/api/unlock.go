@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"roomgate/agent/strict"
 	"roomgate/agent/unlock"
 	"roomgate/drivers"
 )
@@ -36,8 +37,8 @@ func (s *Server) unlockCode(c unlock.Code, code drivers.Secret) unlockCodeRecord
 func setUnlockCode(s *Server, c *call) error {
 	var set unlock.Request
 	var code string
-	err := c.decode(member{"id", false, &set.ID}, member{"name", true, &set.Name}, member{"code", false, &code},
-		member{"valid_from", false, &set.From}, member{"valid_until", false, &set.Until}, member{"booking_id", false, &set.BookingID})
+	err := c.decode(strict.Optional("id", &set.ID), strict.Required("name", &set.Name), strict.Optional("code", &code),
+		strict.Optional("valid_from", &set.From), strict.Optional("valid_until", &set.Until), strict.Optional("booking_id", &set.BookingID))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // userRecord is a person who may sign in.
@@ -41,8 +42,8 @@ func listUsers(s *Server, c *call) error {
 // of his organization.
 func createUser(s *Server, c *call) error {
 	var p access.PersonSpec
-	err := c.decode(member{"email", true, &p.Email}, member{"name", false, &p.Name}, member{"role", false, &p.Role},
-		member{"organization_id", false, &p.OrganizationID})
+	err := c.decode(strict.Required("email", &p.Email), strict.Optional("name", &p.Name), strict.Optional("role", &p.Role),
+		strict.Optional("organization_id", &p.OrganizationID))
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func createUser(s *Server, c *call) error {
 // changeUser gives somebody who was made here another name or role.
 func changeUser(s *Server, c *call) error {
 	var change access.PersonChange
-	if err := c.decode(member{"name", false, given(&change.Name)}, member{"role", false, given(&change.Role)}); err != nil {
+	if err := c.decode(strict.Given("name", &change.Name), strict.Given("role", &change.Role)); err != nil {
 		return err
 	}
 	u, err := s.agent.Access.ChangeUser(c.r.Context(), c.params[0], change)
@@ -111,7 +112,7 @@ func signOutUser(s *Server, c *call) error {
 // says so in words: a request that lost the user on its way signs nobody out.
 func signOutAll(s *Server, c *call) error {
 	var everybody bool
-	if err := c.decode(member{"everybody", true, &everybody}); err != nil {
+	if err := c.decode(strict.Required("everybody", &everybody)); err != nil {
 		return err
 	}
 	if !everybody {

@@ -7,6 +7,7 @@ import (
 
 	"roomgate/agent/device"
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 	"roomgate/drivers"
 )
 
@@ -147,12 +148,12 @@ func deviceStatus(s *Server, c *call) error {
 
 // deviceMembers are those of a body that say which device is meant. V2.0 has
 // its type in the path.
-func (c *call) deviceMembers(deviceType, sub *string) []member {
+func (c *call) deviceMembers(deviceType, sub *string) []strict.Member {
 	if c.v2 {
 		*deviceType = c.params[1]
-		return []member{{"sub_device", false, sub}}
+		return []strict.Member{strict.Optional("sub_device", sub)}
 	}
-	return []member{{"device_type", true, deviceType}, {"sub_device", false, sub}}
+	return []strict.Member{strict.Required("device_type", deviceType), strict.Optional("sub_device", sub)}
 }
 
 // asked is the device that a query asks for, or in V2.0 path and query.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 )
 
 // wording is how V2.0 calls what an operation of V1.0 calls otherwise, by V1.0's
@@ -40,13 +41,14 @@ func (w wording) names(fields []string) []string {
 }
 
 // members are those of a body, by the names of the version.
-func (w wording) members(all []member) []member {
+func (w wording) members(all []strict.Member) []strict.Member {
 	if w == nil {
 		return all
 	}
-	out := make([]member, len(all))
+	out := make([]strict.Member, len(all))
 	for i, m := range all {
-		out[i] = member{w.name(m.name), m.required, m.into}
+		m.Name = w.name(m.Name)
+		out[i] = m
 	}
 	return out
 }
@@ -64,14 +66,6 @@ func (w wording) literal(values map[string][]string) {
 			values[field] = v
 		}
 	}
-}
-
-// worded is an error that is in the words of the request already.
-func (c *call) worded(err error) error {
-	if err != nil {
-		c.wording = nil
-	}
-	return err
 }
 
 // refusal is an error in the words of the version.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/problem"
+	"roomgate/agent/strict"
 	"roomgate/agent/webhook"
 )
 
@@ -29,8 +30,8 @@ func createWebhook(s *Server, c *call) error {
 	var r webhook.Request
 	var events []json.RawMessage
 	var secret string
-	err := c.decode(member{"organization_id", true, &r.OrganizationID}, member{"url", true, &r.URL},
-		member{"events", true, &events}, member{"secret", false, &secret})
+	err := c.decode(strict.Required("organization_id", &r.OrganizationID), strict.Required("url", &r.URL),
+		strict.Required("events", &events), strict.Optional("secret", &secret))
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func texts(field string, values []json.RawMessage) ([]string, error) {
 	out := make([]string, len(values))
 	for i, v := range values {
 		var err error
-		if out[i], err = decodeText(field, v); err != nil {
+		if out[i], err = strict.Text(field, v); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +110,7 @@ func changeWebhook(s *Server, c *call) error {
 	var change webhook.Change
 	var events *[]json.RawMessage
 	var state *string
-	err := c.decode(member{"url", false, given(&change.URL)}, member{"events", false, given(&events)}, member{"state", false, given(&state)})
+	err := c.decode(strict.Given("url", &change.URL), strict.Given("events", &events), strict.Given("state", &state))
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func rotateSecret(s *Server, c *call) error {
 	var secret string
 	const most = int64(webhook.MaxOverlap / time.Hour)
 	hours := int64(webhook.Overlap / time.Hour)
-	if err := c.decodeAny(member{"secret", false, &secret}, member{"overlap_hours", false, &hours}); err != nil {
+	if err := c.decodeAny(strict.Optional("secret", &secret), strict.Optional("overlap_hours", &hours)); err != nil {
 		return err
 	}
 	if hours < 0 || hours > most {

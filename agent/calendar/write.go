@@ -132,14 +132,14 @@ func parameter(s string) string {
 // fold writes one line in pieces of at most 75 bytes, the second and later
 // begun with a space, and never cuts a character (RFC 5545, 3.1).
 func fold(w *bufio.Writer, s string) {
-	room := 75
-	for len(s) > room {
-		n := room
+	left := 75
+	for len(s) > left {
+		n := left
 		for n > 0 && !utf8.RuneStart(s[n]) {
 			n--
 		}
 		_, _ = w.WriteString(s[:n] + "\r\n ") // Flush reports what went wrong
-		s, room = s[n:], 74
+		s, left = s[n:], 74
 	}
 	_, _ = w.WriteString(s + "\r\n")
 }

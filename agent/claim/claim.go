@@ -16,7 +16,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
-	"roomgate/agent/doorsign"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/problem"
@@ -50,7 +50,7 @@ type Options struct {
 	Log    *slog.Logger
 	// Signers are the keys that the owner signs with: they come with the claim
 	// and go with it.
-	Signers *doorsign.Signers
+	Signers *cloudkey.Signers
 
 	Cloud     Settings
 	ID, Name  string // the gateway's

@@ -14,7 +14,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
-	"roomgate/agent/doorsign"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
@@ -73,7 +73,7 @@ func (r *rig) open() {
 		r.Fatal(err)
 	}
 	now := clock.New(clock.Options{Mode: clock.Always})
-	signers, err := doorsign.Open(r.Context(), doorsign.Options{DB: r.db, Clock: now, Log: slog.New(slog.NewTextHandler(&r.log, nil))})
+	signers, err := cloudkey.Open(r.Context(), cloudkey.Options{DB: r.db, Clock: now, Log: slog.New(slog.NewTextHandler(&r.log, nil))})
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"roomgate/agent/auth"
-	"roomgate/agent/doorsign"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/printable"
 	"roomgate/agent/problem"
@@ -21,7 +21,7 @@ type message struct {
 	OrganizationID string `json:"organization_id"`
 	Organization   string `json:"organization"`
 	// SigningKeys are those that the cloud signs with from now on.
-	SigningKeys []doorsign.Key `json:"signing_keys"`
+	SigningKeys []cloudkey.Key `json:"signing_keys"`
 	login
 }
 
@@ -128,7 +128,7 @@ func (cl *Claim) unseal(sealed []byte) ([]byte, error) {
 		if time.Since(code.made) >= codeLife {
 			continue
 		}
-		if raw, err := cloud.Unseal(code.text, cloud.Topics{Gateway: cl.o.ID}.Down("claim"), sealed); err == nil {
+		if raw, err := cloud.Unseal(code.text, cloud.Topics{Gateway: cl.o.ID}.Down(cloud.LevelClaim), sealed); err == nil {
 			cl.wrong = before
 			return raw, nil
 		}

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"time"
 
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -76,7 +76,7 @@ func readTTL(raw json.RawMessage) (time.Duration, error) {
 
 // Take carries out a command of the cloud, once, and answers it. An error means
 // that nothing was stored: it has to come again.
-func Take(ctx context.Context, commands *device.Commands, signers *doorsign.Signers, e cloud.Envelope) error {
+func Take(ctx context.Context, commands *device.Commands, signers *cloudkey.Signers, e cloud.Envelope) error {
 	c, err := read(e)
 	if err != nil {
 		return RefuseUnread(ctx, commands, e, AsError(err))

@@ -12,8 +12,8 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/cloudcommand"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/printable"
 	"roomgate/agent/problem"
@@ -41,7 +41,7 @@ type downConfig struct {
 	UnlockCodes *[]unlock.CodeSpec `json:"unlock_codes"`
 	Rules       *[]downRule        `json:"rules"`
 	// SigningKeys are whose signatures count from now on; they come only signed.
-	SigningKeys *[]doorsign.Key `json:"signing_keys"`
+	SigningKeys *[]cloudkey.Key `json:"signing_keys"`
 	// Update is the release that the gateway is to have.
 	Update *downUpdate `json:"update"`
 	// Spread is what the cloud wants for cloud.reconnect_spread, in seconds up to 60;

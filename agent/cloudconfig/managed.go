@@ -9,9 +9,9 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/rule/engine"
@@ -35,7 +35,7 @@ type Options struct {
 	Access   *access.Directory
 	Unlock   *unlock.Codes
 	Rules    *engine.Engine
-	Signers  *doorsign.Signers
+	Signers  *cloudkey.Signers
 
 	// Doors are those of a site.
 	Doors func(*site.Index) []unlock.Door

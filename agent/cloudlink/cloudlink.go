@@ -6,6 +6,7 @@ package cloudlink
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -38,7 +39,7 @@ type Options struct {
 	// Dial reaches the broker; nil: the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Down is who takes what comes down, by topic level. The link itself takes
-	// "ack" and "replay".
+	// those of acknowledgements and replays.
 	Down map[string]Handler
 	// Refuse answers a message of that level that cannot be understood, or not done.
 	Refuse func(ctx context.Context, level string, e cloud.Envelope, err error) error
@@ -89,8 +90,8 @@ func New(gateway string) *Link { return &Link{topics: cloud.Topics{Gateway: gate
 // the configuration names cannot be read.
 func (l *Link) Open(o Options) error {
 	l.o = o
-	l.down = WithOwn(o.Down)
-	l.down["ack"], l.down["replay"] = l.takeAck, l.takeReplay
+	l.down = map[string]Handler{cloud.LevelAck: l.takeAck, cloud.LevelReplay: l.takeReplay}
+	maps.Copy(l.down, o.Down)
 	if o.Cloud.URL == "" {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (l *Link) Open(o Options) error {
 		URL: o.Cloud.URL, ClientID: clientID(o.Gateway), Login: o.Login, TLS: secure,
 		Will: s.will, Birth: s.birth, Farewell: s.farewell,
 		Subscribe: []string{l.topics.Down("+")}, Unsubscribe: l.earlier(), Receive: l.Receive, Up: l.up, Contested: o.Contested,
-		Own: cloud.Own{Topic: l.topics.Up("presence"), Mine: l.mine}, Spread: l.Spread, Dial: o.Dial, Log: o.Log,
+		Own: cloud.Own{Topic: l.topics.Up(cloud.LevelPresence), Mine: l.mine}, Spread: l.Spread, Dial: o.Dial, Log: o.Log,
 	}))
 	l.uplink.Store(cloud.NewUplink(l.link.Load(), outbox{l}, cloud.UplinkOptions{
 		Acks: o.Cloud.Acks, Rate: o.Cloud.Rate, ForgetWithin: forgetWithin, History: outbox{l}.rows, Log: o.Log}))
@@ -179,7 +180,7 @@ func clientID(gateway string) string { return "roomgate-" + strings.ReplaceAll(g
 // earlier are the filters of earlier versions, one for each level: a broker that keeps them
 // would send everything twice, or keep six queues for one gateway.
 func (l *Link) earlier() (filters []string) {
-	for _, level := range []string{"ack", "claim", "command", "config", "replay", "schedule"} {
+	for _, level := range cloud.DownLevels() {
 		filters = append(filters, l.topics.Down(level))
 	}
 	return filters

@@ -43,7 +43,7 @@ func (s *session) farewell() cloud.Message { return s.message("offline") }
 func (s *session) message(state string) cloud.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, err := s.link.live("presence", "", true, presence{state, s.id, s.link.o.Version})
+	m, err := s.link.live(cloud.LevelPresence, "", true, presence{state, s.id, s.link.o.Version})
 	if err != nil {
 		s.link.o.Log.Error("cannot make the presence message", "error", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"roomgate/agent/problem"
 	"roomgate/cloud"
@@ -93,8 +92,8 @@ func (l *Link) read(level string, m cloud.Message) (cloud.Envelope, error) {
 // decode reads the envelope of a message.
 func decode(level string, m cloud.Message, body []byte) (cloud.Envelope, error) {
 	decode := cloud.Decode
-	if level == "schedule" || level == "config" {
-		decode = cloud.DecodeSchedule
+	if level == cloud.LevelSchedule || level == cloud.LevelConfig {
+		decode = cloud.DecodeLarge
 	}
 	e, err := decode(body)
 	e.Retained = m.Retained
@@ -113,10 +112,10 @@ func (l *Link) takeAck(ctx context.Context, e cloud.Envelope) error {
 		Sequence *uint64 `json:"sequence"`
 	}
 	if err := e.DataInto(&data); err != nil {
-		return l.o.Refuse(ctx, "ack", e, err)
+		return l.o.Refuse(ctx, cloud.LevelAck, e, err)
 	}
 	if data.Sequence == nil {
-		return l.o.Refuse(ctx, "ack", e, problem.New(problem.Invalid, "sequence", "is missing"))
+		return l.o.Refuse(ctx, cloud.LevelAck, e, problem.New(problem.Invalid, "sequence", "is missing"))
 	}
 	l.uplink.Load().Acked(*data.Sequence)
 	return nil
@@ -129,20 +128,13 @@ func (l *Link) takeReplay(ctx context.Context, e cloud.Envelope) error {
 		To   uint64 `json:"to"`
 	}
 	if err := e.DataInto(&data); err != nil {
-		return l.o.Refuse(ctx, "replay", e, err)
+		return l.o.Refuse(ctx, cloud.LevelReplay, e, err)
 	}
 	if data.From == 0 || data.To != 0 && data.To < data.From {
-		return l.o.Refuse(ctx, "replay", e, problem.New(problem.Invalid, "data", "is no range: want from, and to not before it"))
+		return l.o.Refuse(ctx, cloud.LevelReplay, e, problem.New(problem.Invalid, "data", "is no range: want from, and to not before it"))
 	}
 	if !l.uplink.Load().Replay(data.From, data.To) {
-		return l.o.Refuse(ctx, "replay", e, problem.New(problem.Unavailable, "", "too many replays wait: ask again when one is through"))
+		return l.o.Refuse(ctx, cloud.LevelReplay, e, problem.New(problem.Unavailable, "", "too many replays wait: ask again when one is through"))
 	}
 	return nil
-}
-
-// WithOwn adds the levels that the link itself takes, without their handlers.
-func WithOwn(down map[string]Handler) map[string]Handler {
-	all := map[string]Handler{"ack": nil, "replay": nil}
-	maps.Copy(all, down)
-	return all
 }

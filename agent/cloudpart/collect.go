@@ -19,9 +19,9 @@ import (
 
 // The bounds of the messages of one level that one key has signed, or that are unsigned.
 const (
-	maxWaiting = 8                     // messages without an answer
-	maxSets    = 64                    // messages, also those of which only the ids are kept
-	maxBytes   = 2 * cloud.MaxSchedule // of all their parts
+	maxWaiting = 8                  // messages without an answer
+	maxSets    = 64                 // messages, also those of which only the ids are kept
+	maxBytes   = 2 * cloud.MaxLarge // of all their parts
 )
 
 // collecting is one part that has just come.
@@ -107,10 +107,10 @@ func (c *collecting) store(tx *store.Tx) error {
 	}
 	next.Sizes = slices.Clone(next.Sizes)
 	next.IDs[i], next.Sizes[i] = c.e.ID, len(c.e.Data)
-	if total := next.size(); total > cloud.MaxSchedule {
-		return problem.New(problem.Invalid, "of", "parts of %d bytes are too much: at most %d go", total, cloud.MaxSchedule)
+	if total := next.size(); total > cloud.MaxLarge {
+		return problem.New(problem.Invalid, "of", "parts of %d bytes are too much: at most %d go", total, cloud.MaxLarge)
 	}
-	if err := c.makeRoom(tx, next.size()); err != nil {
+	if err := c.evict(tx, next.size()); err != nil {
 		return err
 	}
 	place := partKey(c.key, c.Part.Part)
@@ -141,9 +141,9 @@ func (c *collecting) drop(tx *store.Tx, key string, s set, why *problem.Error) (
 	return errors.Join(err, sets.Delete(tx, key))
 }
 
-// makeRoom drops the messages that came first, as long as all of them, with so many bytes
+// evict drops the messages that came first, as long as all of them, with so many bytes
 // of this one, are more than the bounds.
-func (c *collecting) makeRoom(tx *store.Tx, bytes int) error {
+func (c *collecting) evict(tx *store.Tx, bytes int) error {
 	var keys []string
 	others, waiting := map[string]set{}, 1
 	for key, s := range c.under(tx, c.line) {

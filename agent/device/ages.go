@@ -57,24 +57,24 @@ func originOf(c Command) origin {
 }
 
 // now is never 0, which is what an earlier version has stored.
-func (b *Commands) now() clock.Lived { return b.o.Clock.Lived() + 1 }
+func (cs *Commands) now() clock.Lived { return cs.o.Clock.Lived() + 1 }
 
 // remember writes a command whose id is new. If there is no room for it, nothing
 // is written, and the error is Busy.
-func (b *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) error {
-	if err := b.makeRoom(tx, from); err != nil {
+func (cs *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) error {
+	if err := cs.evict(tx, from); err != nil {
 		return err
 	}
-	row := recent{Stored{c, r, b.now()}, from}
+	row := recent{Stored{c, r, cs.now()}, from}
 	if r.State.Final() {
 		return putOver(tx, row)
 	}
 	return underWay.Put(tx, c.ID, row)
 }
 
-// makeRoom forgets what is old enough, once there are too many, and then some
+// evict forgets what is old enough, once there are too many, and then some
 // more: the pages that this changes would else be written for each command.
-func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
+func (cs *Commands) evict(tx *store.Tx, from origin) error {
 	ids := commandAges[from]
 	over := ids.Len(tx) - maxCommands + 1
 	if over+recents.Len(tx)+underWay.Len(tx) <= 0 {
@@ -99,7 +99,7 @@ func (b *Commands) makeRoom(tx *store.Tx, from origin) error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) {
 			return err
 		}
-		young := err == nil && from != fromUs && b.now().Since(s.Lived) < commandMemory
+		young := err == nil && from != fromUs && cs.now().Since(s.Lived) < commandMemory
 		switch {
 		case young && i > 0:
 			return nil
@@ -124,9 +124,9 @@ func noRoom() error {
 
 // Repaired notes that a repair of the database may have lost commands: what was
 // sent before it is refused, as it may have been carried out.
-func (b *Commands) Repaired(r store.Repair) {
+func (cs *Commands) Repaired(r store.Repair) {
 	if doubtful(r) {
-		b.forgotten = r.At
+		cs.forgotten = r.At
 	}
 }
 

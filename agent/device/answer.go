@@ -17,18 +17,18 @@ import (
 // Take carries out a command of the cloud, once, and answers it with receipts in
 // the log. An error means that nothing was stored: it has to come again. Each
 // refusal goes through Refuse, where the id is looked up first.
-func (b *Commands) Take(ctx context.Context, c Command) error {
-	p, fresh, err := b.accept(ctx, c)
+func (cs *Commands) Take(ctx context.Context, c Command) error {
+	p, fresh, err := cs.accept(ctx, c)
 	refusal := AsError(err)
 	switch {
 	case err == nil && p.unstored():
 		return errUnstored // nor acknowledged
 	case err == nil:
-		return b.answerAgain(ctx, p, fresh)
+		return cs.answerAgain(ctx, p, fresh)
 	case refusal.Code.Unstored():
 		return err // not stored, so not acknowledged as it is
 	}
-	return b.Refuse(ctx, c, refusal)
+	return cs.Refuse(ctx, c, refusal)
 }
 
 // errUnstored says that a command was taken, and that only memory knows.
@@ -38,18 +38,18 @@ var errUnstored = fmt.Errorf("the command is kept in memory only: %w", store.Err
 func (p *Pending) unstored() bool { return p.kept != nil && !p.kept.durable }
 
 // answerAgain sends the receipt of a command that was finished before it came. A fresh one may be finished by now all the same.
-func (b *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) error {
+func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) error {
 	if fresh || !p.ended() {
 		return nil // its receipts are on their way
 	}
-	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
-		return b.PushReceipt(tx, Command{Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
+	err := cs.o.Events.Update(ctx, func(tx *store.Tx) error {
+		return cs.PushReceipt(tx, Command{Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
 	})
 	if errors.Is(err, store.ErrFull) {
-		b.kept.tell(b.kept.mark(p.receipt))
+		cs.kept.tell(cs.kept.mark(p.receipt))
 		return nil
 	}
-	b.tellRefused(p.command, p.receipt, err)
+	cs.tellRefused(p.command, p.receipt, err)
 	return err
 }
 
@@ -59,46 +59,46 @@ func (b *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) erro
 // message that is no command. What else is to be stored with it is also. Of very
 // many in a row only some are stored and answered, see refusalBurst. Without room on
 // the disk the answer is sent as it is: nothing was done that had to be remembered.
-func (b *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
-	if !b.refusals.Allow() {
-		b.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", printable.Cut(why.Error(), refusedText, ""))
+func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
+	if !cs.refusals.Allow() {
+		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", printable.Cut(why.Error(), refusedText, ""))
 		return nil
 	}
 	c = refused(c)
 	r := RefusedReceipt(c.ID, why)
-	b.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
-	err := b.o.Events.Update(ctx, func(tx *store.Tx) error {
+	cs.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
+	err := cs.o.Events.Update(ctx, func(tx *store.Tx) error {
 		for _, write := range also {
 			if err := write(tx); err != nil {
 				return err
 			}
 		}
 		if reserved(c) {
-			return b.PushReceipt(tx, c, r)
+			return cs.PushReceipt(tx, c, r)
 		}
-		known, err := b.known(tx, c.ID)
+		known, err := cs.known(tx, c.ID)
 		if err == nil {
-			return b.pushKnown(tx, c, known, r)
+			return cs.pushKnown(tx, c, known, r)
 		}
 		if !errors.Is(err, store.ErrNotFound) {
-			return errors.Join(err, b.PushReceipt(tx, c, r))
+			return errors.Join(err, cs.PushReceipt(tx, c, r))
 		}
-		if err := b.remember(tx, fromCloud, c, r); err != nil && AsError(err).Code != problem.Busy {
+		if err := cs.remember(tx, fromCloud, c, r); err != nil && AsError(err).Code != problem.Busy {
 			return err
 		}
-		return b.PushReceipt(tx, c, r)
+		return cs.PushReceipt(tx, c, r)
 	})
 	if errors.Is(err, store.ErrFull) {
-		b.answerUnstored(c.ID, r)
+		cs.answerUnstored(c.ID, r)
 		return nil
 	}
-	b.tellRefused(c, r, err)
+	cs.tellRefused(c, r, err)
 	return err
 }
 
 // known is a command that the database has, or memory and the reserve.
-func (b *Commands) known(tx *store.Tx, id string) (Stored, error) {
-	if s, ok := b.kept.find(id); ok {
+func (cs *Commands) known(tx *store.Tx, id string) (Stored, error) {
+	if s, ok := cs.kept.find(id); ok {
 		return s, nil
 	}
 	return find(tx, id)
@@ -118,11 +118,11 @@ func RefusedReceipt(id string, why *problem.Error) Receipt {
 
 // pushKnown answers a message that was refused and has the id of an earlier one. If
 // that is still under way its receipts will come.
-func (b *Commands) pushKnown(tx *store.Tx, c Command, known Stored, r Receipt) error {
+func (cs *Commands) pushKnown(tx *store.Tx, c Command, known Stored, r Receipt) error {
 	if !known.Receipt.State.Final() {
 		return nil
 	}
-	return b.PushReceipt(tx, c, known.answer(r))
+	return cs.PushReceipt(tx, c, known.answer(r))
 }
 
 // answer is what a message hears that has the id of this one, and r else. A command
@@ -135,8 +135,8 @@ func (s Stored) answer(r Receipt) Receipt {
 }
 
 // storeFinal stores the outcome of a command that was accepted.
-func (b *Commands) storeFinal(tx *store.Tx, c Command, r Receipt) error {
-	is := Stored{c, r, b.now()}
+func (cs *Commands) storeFinal(tx *store.Tx, c Command, r Receipt) error {
+	is := Stored{c, r, cs.now()}
 	was, err := underWay.Get(tx, c.ID)
 	switch {
 	case err == nil:
@@ -149,7 +149,7 @@ func (b *Commands) storeFinal(tx *store.Tx, c Command, r Receipt) error {
 	if err = errors.Join(err, forgetOpen(tx, c.ID)); err != nil {
 		return err
 	}
-	return b.PushReceipt(tx, c, r)
+	return cs.PushReceipt(tx, c, r)
 }
 
 // forgetOpen notes that a command is not under way any more.
@@ -158,7 +158,7 @@ func forgetOpen(tx *store.Tx, id string) error {
 }
 
 // PushReceipt puts a receipt into the log if the command came from the cloud.
-func (b *Commands) PushReceipt(tx *store.Tx, c Command, r Receipt) error {
+func (cs *Commands) PushReceipt(tx *store.Tx, c Command, r Receipt) error {
 	if c.Via != ViaMQTT {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (b *Commands) PushReceipt(tx *store.Tx, c Command, r Receipt) error {
 	if err != nil {
 		return err
 	}
-	return b.o.Events.Push(tx, b.o.Events.Row(eventlog.LevelReceipt, time.Now(), c.Space, c.DeviceType, c.SubDevice, data))
+	return cs.o.Events.Push(tx, cs.o.Events.Row(eventlog.LevelReceipt, time.Now(), c.Space, c.DeviceType, c.SubDevice, data))
 }
 
 // CloseInterrupted ends the commands that were under way when the process
@@ -174,9 +174,9 @@ func (b *Commands) PushReceipt(tx *store.Tx, c Command, r Receipt) error {
 // again; the next poll tells the state of the device. Those that are
 // over go where an earlier version looks for their ids, as one may follow after
 // the power was cut again.
-func (b *Commands) CloseInterrupted(ctx context.Context) error {
-	b.recallReserve()
-	return b.o.DB.Update(ctx, func(tx *store.Tx) error {
+func (cs *Commands) CloseInterrupted(ctx context.Context) error {
+	cs.recallReserve()
+	return cs.o.DB.Update(ctx, func(tx *store.Tx) error {
 		if err := moveOpen(tx); err != nil {
 			return err
 		}
@@ -187,9 +187,9 @@ func (b *Commands) CloseInterrupted(ctx context.Context) error {
 		for id := range underWay.All(tx) {
 			ids = append(ids, id)
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { _, ok := b.kept.find(id); return ok }) // the reserve has the outcome
+		ids = slices.DeleteFunc(ids, func(id string) bool { _, ok := cs.kept.find(id); return ok }) // the reserve has the outcome
 		for _, id := range ids {
-			if err := b.closeInterrupted(tx, id); err != nil {
+			if err := cs.closeInterrupted(tx, id); err != nil {
 				return err
 			}
 		}
@@ -204,7 +204,7 @@ func interrupted(r Receipt) Receipt {
 	return r
 }
 
-func (b *Commands) closeInterrupted(tx *store.Tx, id string) error {
+func (cs *Commands) closeInterrupted(tx *store.Tx, id string) error {
 	s, err := find(tx, id)
 	if old, lost := commands.Get(tx, id); lost == nil && old.Receipt.State.Final() {
 		s, err = old, nil // the mark comes from an earlier state, by a repair
@@ -216,12 +216,12 @@ func (b *Commands) closeInterrupted(tx *store.Tx, id string) error {
 		return err
 	}
 	r := interrupted(s.Receipt)
-	if err := b.storeFinal(tx, s.Command, r); err != nil {
+	if err := cs.storeFinal(tx, s.Command, r); err != nil {
 		return err
 	}
-	d, err := b.o.Find(s.Command.Space, s.Command.DeviceType)
+	d, err := cs.o.Find(s.Command.Space, s.Command.DeviceType)
 	if err != nil {
 		return nil // it is not part of the building any more
 	}
-	return b.o.Events.Push(tx, d.completed(s.Command, r))
+	return cs.o.Events.Push(tx, d.completed(s.Command, r))
 }

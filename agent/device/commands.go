@@ -71,8 +71,8 @@ func NewCommands(o CommandsOptions) *Commands {
 // the receipt that it was accepted. A command that cannot be accepted is a
 // *problem.Error, and nothing was stored or done. The same id again gets the
 // same receipt, and nothing is done twice.
-func (b *Commands) Do(ctx context.Context, c Command) (Receipt, error) {
-	p, err := b.Begin(ctx, c)
+func (cs *Commands) Do(ctx context.Context, c Command) (Receipt, error) {
+	p, err := cs.Begin(ctx, c)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -87,8 +87,8 @@ func (b *Commands) Do(ctx context.Context, c Command) (Receipt, error) {
 // Accept is Do for a caller who does not wait: it returns the receipt that the
 // command was accepted, once that is stored, or the final one of a command
 // that was finished before.
-func (b *Commands) Accept(ctx context.Context, c Command) (Receipt, error) {
-	p, fresh, err := b.accept(ctx, c)
+func (cs *Commands) Accept(ctx context.Context, c Command) (Receipt, error) {
+	p, fresh, err := cs.accept(ctx, c)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -100,30 +100,30 @@ func (b *Commands) Accept(ctx context.Context, c Command) (Receipt, error) {
 
 // Begin is Accept for a caller who waits later. A command that is known already
 // comes back as it is.
-func (b *Commands) Begin(ctx context.Context, c Command) (*Pending, error) {
-	p, _, err := b.accept(ctx, c)
+func (cs *Commands) Begin(ctx context.Context, c Command) (*Pending, error) {
+	p, _, err := cs.accept(ctx, c)
 	return p, err
 }
 
 // Find returns the receipt of a command that was accepted or refused, also
 // before a restart. The error is store.ErrNotFound if its id is not known.
-func (b *Commands) Find(id string) (Receipt, error) {
-	if s, ok := b.kept.find(id); ok {
+func (cs *Commands) Find(id string) (Receipt, error) {
+	if s, ok := cs.kept.find(id); ok {
 		return s.Receipt, nil
 	}
-	s, err := b.stored(id)
+	s, err := cs.stored(id)
 	return s.Receipt, err
 }
 
-func (b *Commands) stored(id string) (s Stored, err error) {
-	err = b.o.DB.View(func(tx *store.Tx) (err error) { s, err = find(tx, id); return err })
+func (cs *Commands) stored(id string) (s Stored, err error) {
+	err = cs.o.DB.View(func(tx *store.Tx) (err error) { s, err = find(tx, id); return err })
 	return s, err
 }
 
 // accept checks a command, stores its id before any effect, and puts it into
 // its device's lane. A command that is known already, and so not fresh, comes
 // back as it is.
-func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh bool, err error) {
+func (cs *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh bool, err error) {
 	from := originOf(c)
 	if c.ID == "" {
 		c.ID = ulid.Make().String()
@@ -136,13 +136,13 @@ func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh boo
 	}
 	c.SubDevice = drivers.Canonical(c.SubDevice)
 	p = &Pending{command: c, from: from, received: time.Now().UTC(), done: make(chan struct{})}
-	if other, mine := b.register(p); !mine {
+	if other, mine := cs.register(p); !mine {
 		return other, false, other.command.same(c)
 	}
-	known, err := b.admit(ctx, p)
+	known, err := cs.admit(ctx, p)
 	if known || err != nil {
 		p.err = err // also for those who came with the same id meanwhile
-		b.release(p)
+		cs.release(p)
 		close(p.done)
 	}
 	return p, !known, err
@@ -150,31 +150,31 @@ func (b *Commands) accept(ctx context.Context, c Command) (p *Pending, fresh boo
 
 // register notes that p is under way, or returns the command that has its id
 // already.
-func (b *Commands) register(p *Pending) (other *Pending, mine bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if other := b.pending[p.command.ID]; other != nil {
+func (cs *Commands) register(p *Pending) (other *Pending, mine bool) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if other := cs.pending[p.command.ID]; other != nil {
 		return other, false
 	}
-	b.pending[p.command.ID] = p
+	cs.pending[p.command.ID] = p
 	return nil, true
 }
 
-func (b *Commands) release(p *Pending) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.pending, p.command.ID)
+func (cs *Commands) release(p *Pending) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	delete(cs.pending, p.command.ID)
 }
 
 // admit recalls a command from an earlier time, or lets it into the lane.
-func (b *Commands) admit(ctx context.Context, p *Pending) (known bool, err error) {
-	if known, err = b.recall(p); known || err != nil {
+func (cs *Commands) admit(ctx context.Context, p *Pending) (known bool, err error) {
+	if known, err = cs.recall(p); known || err != nil {
 		return known, err
 	}
-	if err := b.forgot(p.command); err != nil {
+	if err := cs.forgot(p.command); err != nil {
 		return false, err
 	}
-	d, err := b.check(p)
+	d, err := cs.check(p)
 	if err != nil {
 		return false, err
 	}
@@ -182,16 +182,16 @@ func (b *Commands) admit(ctx context.Context, p *Pending) (known bool, err error
 }
 
 // recall takes the receipt of a command that was finished before.
-func (b *Commands) recall(p *Pending) (known bool, err error) {
-	s, known := b.kept.find(p.command.ID)
+func (cs *Commands) recall(p *Pending) (known bool, err error) {
+	s, known := cs.kept.find(p.command.ID)
 	if !known {
-		s, err = b.stored(p.command.ID)
+		s, err = cs.stored(p.command.ID)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return false, nil
-	case err != nil && p.command.Via != ViaMQTT && b.o.DB.Condition().State != disk.Taking:
-		b.o.Log.Warn("cannot read whether a command was carried out before, treating it as new", "command", p.command.ID, "error", err)
+	case err != nil && p.command.Via != ViaMQTT && cs.o.DB.Condition().State != disk.Taking:
+		cs.o.Log.Warn("cannot read whether a command was carried out before, treating it as new", "command", p.command.ID, "error", err)
 		return false, nil
 	case err != nil:
 		return false, err
@@ -211,11 +211,11 @@ func (c Command) same(again Command) error {
 
 // check finds the device, parses the value and judges the expiry. The value for a
 // device that was not opened yet is parsed once it is.
-func (b *Commands) check(p *Pending) (*Device, error) {
+func (cs *Commands) check(p *Pending) (*Device, error) {
 	c := &p.command
 	now := time.Now()
 	p.receipt = p.accepted()
-	d, err := b.o.Find(c.Space, c.DeviceType)
+	d, err := cs.o.Find(c.Space, c.DeviceType)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (b *Commands) check(p *Pending) (*Device, error) {
 	if p.args, err = d.Parse(*c); err != nil && !errors.Is(err, errNotOpened) {
 		return nil, err
 	}
-	j := judge{now, b.o.Clock.Trust() == clock.Trusted, b.o.TTL}
+	j := judge{now, cs.o.Clock.Trust() == clock.Trusted, cs.o.TTL}
 	if p.deadline, err = j.deadline(*c); err != nil {
 		return nil, err
 	}

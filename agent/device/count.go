@@ -8,7 +8,7 @@ type Count struct {
 	N   uint64 `json:"n"`   // from 1
 }
 
-// Counters are the counters of the keys. Package doorsign has them.
+// Counters are the counters of the keys. Package cloudkey has them.
 type Counters struct {
 	// Use uses a number in the transaction that stores the id of its command. It refuses one that is used, or may be.
 	Use func(tx *store.Tx, c Count) error
@@ -20,9 +20,9 @@ type Counters struct {
 }
 
 // hold uses the number of a command that the disk does not take, if it has one.
-func (b *Commands) hold(c *Count, keep func() error) error {
+func (cs *Commands) hold(c *Count, keep func() error) error {
 	if c == nil {
 		return keep()
 	}
-	return b.o.Counters().Hold(*c, keep)
+	return cs.o.Counters().Hold(*c, keep)
 }

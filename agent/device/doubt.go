@@ -21,10 +21,10 @@ func doubtOf(raw []byte) (d doubt, ok bool) {
 }
 
 // doubtRecord is that of this process, or of one before it whose commands may still come again; nil: there is no doubt.
-func (b *Commands) doubtRecord() []byte {
-	d := b.doubt
-	if b.o.DB.Stats().Commits == 0 {
-		d.Before = b.start(time.Now()).Add(skew)
+func (cs *Commands) doubtRecord() []byte {
+	d := cs.doubt
+	if cs.o.DB.Stats().Commits == 0 {
+		d.Before = cs.start(time.Now()).Add(skew)
 	}
 	if time.Since(d.Before) > commandMemory {
 		return nil
@@ -34,16 +34,16 @@ func (b *Commands) doubtRecord() []byte {
 }
 
 // start is when the process began, by the clock as it is now.
-func (b *Commands) start(now time.Time) time.Time { return now.Add(-now.Sub(b.began)) }
+func (cs *Commands) start(now time.Time) time.Time { return now.Add(-now.Sub(cs.began)) }
 
 // forgot refuses a command of the cloud whose receipt may be lost.
-func (b *Commands) forgot(c Command) error {
+func (cs *Commands) forgot(c Command) error {
 	switch {
 	case c.Via != ViaMQTT || c.SentAt.IsZero():
 		return nil
-	case c.SentAt.Before(b.forgotten):
+	case c.SentAt.Before(cs.forgotten):
 		return problem.New(problem.Conflict, "id", "was sent before the database was repaired, which may have lost that it was carried out: send it again with a new id")
-	case c.SentAt.Before(b.doubt.Before) && c.SentAt.Before(b.start(time.Now()).Add(skew)): // that of then may have been ahead
+	case c.SentAt.Before(cs.doubt.Before) && c.SentAt.Before(cs.start(time.Now()).Add(skew)): // that of then may have been ahead
 		return problem.New(problem.Conflict, "id", "was sent before the gateway started on a disk that took nothing, so it may have been carried out: send it again with a new id")
 	}
 	return nil

@@ -10,42 +10,42 @@ import (
 // HandOver gives what a disk did not take to the reserve, at the end of the process: by now it may take that, and then the
 // next start knows what was carried out, and what it cannot know, see doubt. What the disk does not take is lost, and the log
 // says so. Nothing is to be under way.
-func (b *Commands) HandOver() {
-	commands, err := b.handOver()
+func (cs *Commands) HandOver() {
+	commands, err := cs.handOver()
 	switch {
 	case err != nil:
-		b.o.Log.Error("cannot store which commands were carried out, the next start does not know them: see roomgate doctor", "commands", commands, "error", err)
+		cs.o.Log.Error("cannot store which commands were carried out, the next start does not know them: see roomgate doctor", "commands", commands, "error", err)
 	case commands > 0:
-		b.o.Log.Info("commands kept in memory are stored now", "commands", commands)
+		cs.o.Log.Info("commands kept in memory are stored now", "commands", commands)
 	}
 }
 
 // KeepOver does the same whenever there is more to give, until ctx ends: a process that is killed has no end of its own, and
 // a disk whose sync failed once may take a file. What a disk does not take waits for the next time.
-func (b *Commands) KeepOver(ctx context.Context) error {
+func (cs *Commands) KeepOver(ctx context.Context) error {
 	for {
-		_, _ = b.handOver()
+		_, _ = cs.handOver()
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-b.kept.grown:
+		case <-cs.kept.grown:
 		}
 	}
 }
 
 // handOver says how many records it gives. It holds nobody up who carries a command out.
-func (b *Commands) handOver() (records int, err error) {
-	if s := b.o.DB.Condition().State; s != disk.Failing && s != disk.ReadOnly {
+func (cs *Commands) handOver() (records int, err error) {
+	if s := cs.o.DB.Condition().State; s != disk.Failing && s != disk.ReadOnly {
 		return 0, nil
 	}
-	all := b.kept.records()
-	if record := b.doubtRecord(); record != nil {
+	all := cs.kept.records()
+	if record := cs.doubtRecord(); record != nil {
 		all = append(all, record)
 	}
 	if len(all) == 0 {
 		return 0, nil
 	}
-	return len(all), b.o.DB.Reserve().Replace(all)
+	return len(all), cs.o.DB.Reserve().Replace(all)
 }
 
 // records are those of the reserve, of all that is kept.

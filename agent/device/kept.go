@@ -64,34 +64,34 @@ func newKept() *kept {
 }
 
 // withoutDisk decides about a command that could not be stored, as err says. It is the one place that does.
-func (b *Commands) withoutDisk(p *Pending, err error) error {
-	k := &keptCommand{Stored: Stored{p.command, p.receipt, b.now()}, From: p.from, Count: p.command.Count}
+func (cs *Commands) withoutDisk(p *Pending, err error) error {
+	k := &keptCommand{Stored: Stored{p.command, p.receipt, cs.now()}, From: p.from, Count: p.command.Count}
 	switch {
 	case errors.Is(err, store.ErrFailed):
-		if why := b.mayTrust(p.command); why != nil {
+		if why := cs.mayTrust(p.command); why != nil {
 			return why
 		}
 	case !errors.Is(err, store.ErrFull) || p.command.DeviceType != drivers.TypeLock:
 		return err
 	}
-	if why := b.hold(p.command.Count, func() error { return b.keep(k, err) }); why != nil {
+	if why := cs.hold(p.command.Count, func() error { return cs.keep(k, err) }); why != nil {
 		return why
 	}
 	p.kept = k
-	b.o.Log.Warn("carrying out a command that the disk cannot store", "command", p.command.ID, "via", p.command.Via, "durable", k.durable, "error", err)
+	cs.o.Log.Warn("carrying out a command that the disk cannot store", "command", p.command.ID, "via", p.command.Via, "durable", k.durable, "error", err)
 	p.receipt = k.mark(p.receipt)
-	b.tellUnstored(k, p.receipt)
+	cs.tellUnstored(k, p.receipt)
 	return nil
 }
 
 // keep keeps a command that the disk does not take, as err says.
-func (b *Commands) keep(k *keptCommand, err error) error {
-	b.kept.reserving.Lock()
-	defer b.kept.reserving.Unlock()
-	if errors.Is(err, store.ErrFull) && b.reserve(k) != nil && k.Command.Via == ViaMQTT {
+func (cs *Commands) keep(k *keptCommand, err error) error {
+	cs.kept.reserving.Lock()
+	defer cs.kept.reserving.Unlock()
+	if errors.Is(err, store.ErrFull) && cs.reserve(k) != nil && k.Command.Via == ViaMQTT {
 		return err // the cloud is told
 	}
-	if !b.kept.put(k, b.now()) && k.From == fromCloud { // what the building wants is obeyed, and not remembered
+	if !cs.kept.put(k, cs.now()) && k.From == fromCloud { // what the building wants is obeyed, and not remembered
 		return problem.New(problem.Busy, "", "too many commands wait for the disk of the gateway: see roomgate doctor")
 	}
 	return nil
@@ -99,18 +99,18 @@ func (b *Commands) keep(k *keptCommand, err error) error {
 
 // mayTrust refuses what the cloud wants while the disk takes nothing, unless it is sure that it was not carried out
 // before: by what is in memory, which begins with this process.
-func (b *Commands) mayTrust(c Command) error {
+func (cs *Commands) mayTrust(c Command) error {
 	now := time.Now()
 	switch {
 	case c.Via != ViaMQTT:
 		return nil
 	case c.Count == nil && Unlocks(c.DeviceType, c.Action):
 		return problem.New(problem.NotNow, "", "the gateway's storage cannot be written, so it takes a command that unlocks only with the signature of a key that it holds: sign it, or open the door in the building, and see roomgate doctor")
-	case b.o.Clock.Trust() != clock.Trusted:
+	case cs.o.Clock.Trust() != clock.Trusted:
 		return problem.New(problem.NotNow, "", "the gateway's storage cannot be written and its clock is not trusted, so it cannot tell whether the command was carried out before: set the clock")
 	case c.SentAt.IsZero():
 		return problem.New(problem.NotNow, "time", "is missing: while the gateway's storage cannot be written it takes only commands that say when they were sent")
-	case c.SentAt.Before(b.start(now).Add(skew)):
+	case c.SentAt.Before(cs.start(now).Add(skew)):
 		return problem.New(problem.NotNow, "time", "is before the start of the gateway, or less than %v after it, and the storage cannot be written: the command may have been carried out, send it again with a new id", skew)
 	case c.SentAt.After(now.Add(skew)):
 		return problem.New(problem.NotNow, "time", "is more than %v ahead of the gateway's clock: while its storage cannot be written it has to know what was sent before its start, set the clock of the sender", skew)
@@ -119,10 +119,10 @@ func (b *Commands) mayTrust(c Command) error {
 }
 
 // reserve keeps a command on the disk where there is no room for it.
-func (b *Commands) reserve(k *keptCommand) error {
+func (cs *Commands) reserve(k *keptCommand) error {
 	raw, err := json.Marshal(k)
 	if err == nil {
-		err = b.o.DB.Reserve().Put(raw)
+		err = cs.o.DB.Reserve().Put(raw)
 	}
 	k.durable = err == nil
 	return err
@@ -195,10 +195,10 @@ func (l *kept) stored(id string) (last bool) {
 }
 
 // storeKept writes a command of which the disk has nothing yet.
-func (b *Commands) storeKept(tx *store.Tx, k *keptCommand, r Receipt) error {
+func (cs *Commands) storeKept(tx *store.Tx, k *keptCommand, r Receipt) error {
 	r.Durable = nil // from now on
 	if k.Count != nil {
-		if err := b.o.Counters().Settle(tx, *k.Count); err != nil {
+		if err := cs.o.Counters().Settle(tx, *k.Count); err != nil {
 			return err
 		}
 	}
@@ -207,48 +207,48 @@ func (b *Commands) storeKept(tx *store.Tx, k *keptCommand, r Receipt) error {
 	case err == nil && s.Receipt.State.Final():
 		return nil
 	case err == nil:
-		return b.storeFinal(tx, k.Command, r)
+		return cs.storeFinal(tx, k.Command, r)
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
 	first := Receipt{CommandID: r.CommandID, State: Accepted, ReceivedAt: r.ReceivedAt}
-	if err := b.PushReceipt(tx, k.Command, first); err != nil {
+	if err := cs.PushReceipt(tx, k.Command, first); err != nil {
 		return err
 	}
-	if err := b.remember(tx, k.From, k.Command, r); err != nil && AsError(err).Code != problem.Busy {
+	if err := cs.remember(tx, k.From, k.Command, r); err != nil && AsError(err).Code != problem.Busy {
 		return err
 	}
-	return b.PushReceipt(tx, k.Command, r)
+	return cs.PushReceipt(tx, k.Command, r)
 }
 
 // settled follows the writing of a kept command.
-func (b *Commands) settled(id string) {
-	b.kept.reserving.Lock()
-	defer b.kept.reserving.Unlock()
-	if !b.kept.stored(id) {
+func (cs *Commands) settled(id string) {
+	cs.kept.reserving.Lock()
+	defer cs.kept.reserving.Unlock()
+	if !cs.kept.stored(id) {
 		return
 	}
-	err := b.o.DB.Reserve().Clear()
-	if record := b.doubtRecord(); err == nil && record != nil {
-		err = b.o.DB.Reserve().Put(record)
+	err := cs.o.DB.Reserve().Clear()
+	if record := cs.doubtRecord(); err == nil && record != nil {
+		err = cs.o.DB.Reserve().Put(record)
 	}
 	if err != nil {
-		b.o.Log.Error("the reserve for doors cannot be cleared", "error", err)
+		cs.o.Log.Error("the reserve for doors cannot be cleared", "error", err)
 	}
 }
 
 // recallReserve takes over what the process before this one has left in the reserve. Where an outcome is missing it
 // is not known whether the command took effect.
-func (b *Commands) recallReserve() {
+func (cs *Commands) recallReserve() {
 	latest, order := map[string]*keptCommand{}, []string{}
-	for _, raw := range b.o.DB.Reserve().Kept() {
+	for _, raw := range cs.o.DB.Reserve().Kept() {
 		if d, ok := doubtOf(raw); ok {
-			b.doubt = d
+			cs.doubt = d
 			continue
 		}
 		k := &keptCommand{durable: true}
 		if err := json.Unmarshal(raw, k); err != nil {
-			b.o.Log.Error("a record in the reserve for doors cannot be read", "error", err)
+			cs.o.Log.Error("a record in the reserve for doors cannot be read", "error", err)
 			continue
 		}
 		if latest[k.Command.ID] == nil {
@@ -261,66 +261,66 @@ func (b *Commands) recallReserve() {
 		if k.Receipt.Durable = nil; !k.Receipt.State.Final() {
 			k.Receipt = interrupted(k.Receipt)
 		}
-		b.kept.put(k, b.now())
-		_ = b.hold(k.Count, func() error { return nil }) // it is used, or too old to be used again
-		c := eventlog.Change{Also: func(tx *store.Tx) error { return b.storeKept(tx, k, k.Receipt) }, Done: func() { b.settled(id) }}
-		if d, err := b.o.Find(k.Command.Space, k.Command.DeviceType); err == nil {
+		cs.kept.put(k, cs.now())
+		_ = cs.hold(k.Count, func() error { return nil }) // it is used, or too old to be used again
+		c := eventlog.Change{Also: func(tx *store.Tx) error { return cs.storeKept(tx, k, k.Receipt) }, Done: func() { cs.settled(id) }}
+		if d, err := cs.o.Find(k.Command.Space, k.Command.DeviceType); err == nil {
 			c.Rows = append(c.Rows, d.completed(k.Command, k.Receipt))
 		}
-		b.o.Events.Add(c)
+		cs.o.Events.Add(c)
 	}
 }
 
 // keepFinal keeps the outcome of a command that the disk does not take, and returns the receipt to show.
-func (b *Commands) keepFinal(p *Pending, r Receipt) Receipt {
-	final := &keptCommand{Stored: Stored{p.command, r, b.now()}, From: p.from, Count: p.command.Count}
-	b.keepOutcome(final)
+func (cs *Commands) keepFinal(p *Pending, r Receipt) Receipt {
+	final := &keptCommand{Stored: Stored{p.command, r, cs.now()}, From: p.from, Count: p.command.Count}
+	cs.keepOutcome(final)
 	if p.written.Load() { // meanwhile
-		b.settled(p.command.ID)
+		cs.settled(p.command.ID)
 	}
 	r = final.mark(r)
-	b.tellUnstored(final, r)
+	cs.tellUnstored(final, r)
 	return r
 }
 
 // keepOutcome keeps the outcome of a command that has its effect.
-func (b *Commands) keepOutcome(final *keptCommand) {
-	b.kept.reserving.Lock()
-	defer b.kept.reserving.Unlock()
+func (cs *Commands) keepOutcome(final *keptCommand) {
+	cs.kept.reserving.Lock()
+	defer cs.kept.reserving.Unlock()
 	if final.Command.DeviceType == drivers.TypeLock {
-		if err := b.reserve(final); err != nil {
-			b.o.Log.Error("the outcome of a command is in memory only", "command", final.Command.ID, "error", err)
+		if err := cs.reserve(final); err != nil {
+			cs.o.Log.Error("the outcome of a command is in memory only", "command", final.Command.ID, "error", err)
 		}
 	}
-	b.kept.put(final, b.now())
+	cs.kept.put(final, cs.now())
 }
 
 // tellUnstored hands the receipt of a command of the cloud over that the log does not have.
-func (b *Commands) tellUnstored(k *keptCommand, r Receipt) {
+func (cs *Commands) tellUnstored(k *keptCommand, r Receipt) {
 	if k.Command.Via == ViaMQTT {
-		b.kept.tell(r)
+		cs.kept.tell(r)
 	}
 }
 
 // tellRefused hands a receipt over that the log has just refused with err.
-func (b *Commands) tellRefused(c Command, r Receipt, err error) {
+func (cs *Commands) tellRefused(c Command, r Receipt, err error) {
 	if errors.Is(err, store.ErrFailed) && c.Via == ViaMQTT {
-		b.kept.tell((&keptCommand{}).mark(r))
+		cs.kept.tell((&keptCommand{}).mark(r))
 	}
 }
 
 // answerUnstored tells the cloud that a message was refused, while the disk has no room for it. A message that was known
 // before hears its outcome.
-func (b *Commands) answerUnstored(id string, r Receipt) {
+func (cs *Commands) answerUnstored(id string, r Receipt) {
 	var known Stored
-	err := b.o.DB.View(func(tx *store.Tx) (err error) { known, err = b.known(tx, id); return err })
+	err := cs.o.DB.View(func(tx *store.Tx) (err error) { known, err = cs.known(tx, id); return err })
 	switch {
 	case err == nil && !known.Receipt.State.Final():
 		return
 	case err == nil && known.answer(r) != r:
-		b.kept.tell(b.kept.mark(known.Receipt))
+		cs.kept.tell(cs.kept.mark(known.Receipt))
 	default:
-		b.kept.tell((&keptCommand{}).mark(r))
+		cs.kept.tell((&keptCommand{}).mark(r))
 	}
 }
 
@@ -344,20 +344,20 @@ func (l *kept) tell(r Receipt) {
 
 // SendUnstored gives send the receipts that the log cannot take, until ctx ends. Those that a restart forgets say so. What
 // send says it has not sent it gets again.
-func (b *Commands) SendUnstored(ctx context.Context, send func(context.Context, Receipt) bool) error {
+func (cs *Commands) SendUnstored(ctx context.Context, send func(context.Context, Receipt) bool) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-b.kept.woken:
+		case <-cs.kept.woken:
 		}
 		for {
-			r, ok := b.kept.next()
+			r, ok := cs.kept.next()
 			if !ok || ctx.Err() != nil {
 				break
 			}
 			if !send(ctx, r) {
-				b.kept.back(r)
+				cs.kept.back(r)
 				loop.Sleep(ctx, time.Second)
 			}
 		}

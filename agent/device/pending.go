@@ -114,14 +114,14 @@ func (d *Device) enqueue(ctx context.Context, p *Pending) error {
 	return nil
 }
 
-func (b *Commands) storeAccepted(tx *store.Tx, p *Pending) error {
+func (cs *Commands) storeAccepted(tx *store.Tx, p *Pending) error {
 	if p.command.Count != nil {
-		if err := b.o.Counters().Use(tx, *p.command.Count); err != nil {
+		if err := cs.o.Counters().Use(tx, *p.command.Count); err != nil {
 			return err
 		}
 	}
-	if err := b.remember(tx, p.from, p.command, p.receipt); err != nil {
+	if err := cs.remember(tx, p.from, p.command, p.receipt); err != nil {
 		return err
 	}
-	return b.PushReceipt(tx, p.command, p.receipt)
+	return cs.PushReceipt(tx, p.command, p.receipt)
 }

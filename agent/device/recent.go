@@ -132,8 +132,8 @@ func moveOpen(tx *store.Tx) error {
 
 // Settle stores all commands where earlier versions look for them, so that one
 // of those may follow. It is for the end of a building.
-func (b *Commands) Settle(ctx context.Context) error {
-	return b.o.DB.Update(ctx, func(tx *store.Tx) error {
+func (cs *Commands) Settle(ctx context.Context) error {
+	return cs.o.DB.Update(ctx, func(tx *store.Tx) error {
 		if err := age(tx, recentOf(tx, recentOver), 0); err != nil {
 			return err
 		}

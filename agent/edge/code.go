@@ -30,8 +30,8 @@ func (c openCode) over(now time.Time) bool { return !c.until.IsZero() && !now.Be
 // NewCode makes a code by which one edge device may register for a space, once
 // and within the time that is returned. An older code of the space ends. It
 // refuses a space that there is not.
-func (e *Devices) NewCode(spaceID string) (code string, life time.Duration, err error) {
-	code, err = e.newCode(openCode{spaceID: spaceID, until: time.Now().Add(codeLife)}, func(c openCode) bool {
+func (ds *Devices) NewCode(spaceID string) (code string, life time.Duration, err error) {
+	code, err = ds.newCode(openCode{spaceID: spaceID, until: time.Now().Add(codeLife)}, func(c openCode) bool {
 		return c.spaceID == spaceID && !c.phone && !c.until.IsZero()
 	})
 	return code, codeLife, err
@@ -39,43 +39,43 @@ func (e *Devices) NewCode(spaceID string) (code string, life time.Duration, err 
 
 // LastingCode makes a code that is good for any number of edge devices until the
 // gateway ends, as the links of a demo hold. No other code ends it.
-func (e *Devices) LastingCode(spaceID string) (code string, err error) {
-	return e.newCode(openCode{spaceID: spaceID}, func(openCode) bool { return false })
+func (ds *Devices) LastingCode(spaceID string) (code string, err error) {
+	return ds.newCode(openCode{spaceID: spaceID}, func(openCode) bool { return false })
 }
 
 // newCode makes a code, and drops others. A space has a share of its own of codes for
 // phones, one pairing code, and those that last.
-func (e *Devices) newCode(c openCode, dropped func(openCode) bool) (code string, err error) {
-	if err := e.o.Space(c.spaceID); err != nil {
+func (ds *Devices) newCode(c openCode, dropped func(openCode) bool) (code string, err error) {
+	if err := ds.o.Space(c.spaceID); err != nil {
 		return "", err
 	}
 	code = auth.NewTyped()
-	c.hash = e.hash(code)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.prune(dropped)
+	c.hash = ds.hash(code)
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.prune(dropped)
 	if c.phone {
-		e.codes = dropOldest(e.codes, maxPhoneCodes, func(x openCode) bool { return x.phone && x.spaceID == c.spaceID })
+		ds.codes = dropOldest(ds.codes, maxPhoneCodes, func(x openCode) bool { return x.phone && x.spaceID == c.spaceID })
 	}
-	e.codes = append(e.codes, c)
+	ds.codes = append(ds.codes, c)
 	return code, nil
 }
 
-func (e *Devices) hash(code string) string {
-	return string(e.o.Keys.Hash("edge claim", auth.TypedText(code)))
+func (ds *Devices) hash(code string) string {
+	return string(ds.o.Keys.Hash("edge claim", auth.TypedText(code)))
 }
 
 // prune drops codes that are too old, and others. The caller has the lock.
-func (e *Devices) prune(also func(openCode) bool) {
+func (ds *Devices) prune(also func(openCode) bool) {
 	now := time.Now()
-	e.codes = slices.DeleteFunc(e.codes, func(c openCode) bool { return c.over(now) || also(c) })
+	ds.codes = slices.DeleteFunc(ds.codes, func(c openCode) bool { return c.over(now) || also(c) })
 }
 
 // use takes a code out, which nobody else can use then, unless it lasts. One of a space that is gone is none.
-func (e *Devices) use(hash string) (c openCode, ok bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.prune(func(x openCode) bool {
+func (ds *Devices) use(hash string) (c openCode, ok bool) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.prune(func(x openCode) bool {
 		if x.hash == hash {
 			c, ok = x, true
 		}
@@ -83,20 +83,20 @@ func (e *Devices) use(hash string) (c openCode, ok bool) {
 	})
 	switch {
 	case ok && c.phone:
-		_, ok = e.letsIn(c.spaceID, c.by)
+		_, ok = ds.letsIn(c.spaceID, c.by)
 	case ok:
-		ok = e.o.Space(c.spaceID) == nil
+		ok = ds.o.Space(c.spaceID) == nil
 	}
 	return c, ok && !c.over(time.Now())
 }
 
 // putBack makes a code good again of which nothing has come. One that lasts was not
 // taken out.
-func (e *Devices) putBack(c openCode) {
+func (ds *Devices) putBack(c openCode) {
 	if c.until.IsZero() {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.codes = append(e.codes, c)
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.codes = append(ds.codes, c)
 }

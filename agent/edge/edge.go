@@ -121,15 +121,15 @@ func Open(_ context.Context, o Options) (*Devices, error) {
 // its former id and key end: a number says nothing of a device of another tenant. The
 // secret of its key is returned once and stored hashed only. It refuses a code
 // that is wrong, used or too old, a device too many, and what is no device.
-func (e *Devices) Register(ctx context.Context, typed string, d Device, from netip.Prefix) (_ Device, secret string, _ error) {
+func (ds *Devices) Register(ctx context.Context, typed string, d Device, from netip.Prefix) (_ Device, secret string, _ error) {
 	if err := d.check(); err != nil {
 		return d, "", err
 	}
 	now := time.Now()
-	wait, look := e.wrong.Take(from, now)
+	wait, look := ds.wrong.Take(from, now)
 	var code openCode
 	if look {
-		code, look = e.use(e.hash(typed))
+		code, look = ds.use(ds.hash(typed))
 	}
 	if !look && wait > 0 {
 		return d, "", problem.TooOften("too many wrong pairing codes came from this network address", wait)
@@ -137,23 +137,23 @@ func (e *Devices) Register(ctx context.Context, typed string, d Device, from net
 	if !look {
 		return d, "", errWrongCode()
 	}
-	e.wrong.Return(from, now)
+	ds.wrong.Return(from, now)
 	if d.SpaceID != "" && d.SpaceID != code.spaceID {
-		e.putBack(code)
+		ds.putBack(code)
 		return d, "", problem.New(problem.Conflict, "meeting_space_id", "is not the meeting space that the pairing code was made for: leave it out, or have a code made for it")
 	}
 	if code.phone {
-		p, secret, err := e.letIn(ctx, code, now)
+		p, secret, err := ds.letIn(ctx, code, now)
 		if err != nil {
-			e.putBack(code)
+			ds.putBack(code)
 		}
 		return p, secret, err
 	}
 	d.ID, d.SpaceID = ulid.Make().String(), code.spaceID
-	d.Registered, d.LastSeen = e.o.Clock.Now().UTC().Truncate(time.Millisecond), time.Now()
+	d.Registered, d.LastSeen = ds.o.Clock.Now().UTC().Truncate(time.Millisecond), time.Now()
 	secret = auth.NewAPISecret(auth.EdgePrefix)
-	if err := e.add(ctx, newStoredDevice(d, secret)); err != nil {
-		e.putBack(code)
+	if err := ds.add(ctx, newStoredDevice(d, secret)); err != nil {
+		ds.putBack(code)
 		return d, "", err
 	}
 	return d, secret, nil
@@ -179,22 +179,22 @@ func (d *Device) check() error {
 }
 
 // add stores a new edge device in the place of the one that it was.
-func (e *Devices) add(ctx context.Context, d storedDevice) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	next := maps.Clone(e.known)
+func (ds *Devices) add(ctx context.Context, d storedDevice) error {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	next := maps.Clone(ds.known)
 	maps.DeleteFunc(next, func(_ string, old storedDevice) bool {
-		return d.Serial != "" && old.Serial == d.Serial && e.sameOwner(old, d)
+		return d.Serial != "" && old.Serial == d.Serial && ds.sameOwner(old, d)
 	})
 	if len(next) >= maxDevices {
 		return problem.New(problem.Full, "", "there are %d edge devices, the most that a gateway keeps: delete some", maxDevices)
 	}
-	if e.ofOwner(next, d) >= maxOfOrg {
+	if ds.ofOwner(next, d) >= maxOfOrg {
 		return problem.New(problem.Full, "meeting_space_id", "is of an organization with %d edge devices, the most that one has: delete some", maxOfOrg)
 	}
 	next[d.ID] = d
-	return e.o.Events.Update(ctx, func(tx *store.Tx) error {
-		for id := range e.known {
+	return ds.o.Events.Update(ctx, func(tx *store.Tx) error {
+		for id := range ds.known {
 			if _, stays := next[id]; stays {
 				continue
 			}
@@ -205,25 +205,25 @@ func (e *Devices) add(ctx context.Context, d storedDevice) error {
 		if err := table.Put(tx, d.ID, d); err != nil {
 			return err
 		}
-		return e.tell(tx, eventRegistered, d.Device, nil)
-	}, func() { e.become(next) })
+		return ds.tell(tx, eventRegistered, d.Device, nil)
+	}, func() { ds.become(next) })
 }
 
 // sameOwner says whether two edge devices are of the same organization. One of a space
 // that is gone is of nobody that is known, and stays.
-func (e *Devices) sameOwner(x, y storedDevice) bool {
-	one, err := e.o.Owner(x.SpaceID)
-	other, otherErr := e.o.Owner(y.SpaceID)
+func (ds *Devices) sameOwner(x, y storedDevice) bool {
+	one, err := ds.o.Owner(x.SpaceID)
+	other, otherErr := ds.o.Owner(y.SpaceID)
 	return x.SpaceID == y.SpaceID || err == nil && otherErr == nil && one == other
 }
 
 // ofOwner is how many edge devices are of the organization of one; of nobody's: 0.
-func (e *Devices) ofOwner(all map[string]storedDevice, d storedDevice) (n int) {
-	if owner, err := e.o.Owner(d.SpaceID); err != nil || owner == "" {
+func (ds *Devices) ofOwner(all map[string]storedDevice, d storedDevice) (n int) {
+	if owner, err := ds.o.Owner(d.SpaceID); err != nil || owner == "" {
 		return 0
 	}
 	for _, other := range all {
-		if e.sameOwner(other, d) {
+		if ds.sameOwner(other, d) {
 			n++
 		}
 	}
@@ -231,18 +231,18 @@ func (e *Devices) ofOwner(all map[string]storedDevice, d storedDevice) (n int) {
 }
 
 // tell writes down what happened to an edge device.
-func (e *Devices) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
+func (ds *Devices) tell(tx *store.Tx, kind string, d Device, more map[string]any) error {
 	details := map[string]any{"edge_device_id": d.ID, "name": d.Name, "kind": d.Kind}
 	maps.Copy(details, more)
-	return e.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: eventlog.SpaceDevice, Details: details})
+	return ds.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: d.SpaceID, Device: eventlog.SpaceDevice, Details: details})
 }
 
 // List returns every edge device, oldest first.
-func (e *Devices) List() []Device {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	all := make([]Device, 0, len(e.known))
-	for _, d := range e.known {
+func (ds *Devices) List() []Device {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	all := make([]Device, 0, len(ds.known))
+	for _, d := range ds.known {
 		all = append(all, d.Device)
 	}
 	slices.SortFunc(all, func(x, y Device) int { return cmp.Compare(x.ID, y.ID) })
@@ -250,16 +250,16 @@ func (e *Devices) List() []Device {
 }
 
 // Get returns one edge device, or a refusal.
-func (e *Devices) Get(id string) (Device, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d, err := e.get(id)
+func (ds *Devices) Get(id string) (Device, error) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	d, err := ds.get(id)
 	return d.Device, err
 }
 
 // get is Get for who has the lock.
-func (e *Devices) get(id string) (storedDevice, error) {
-	d, ok := e.known[id]
+func (ds *Devices) get(id string) (storedDevice, error) {
+	d, ok := ds.known[id]
 	if !ok {
 		return d, problem.New(problem.NotFound, "device_id", "is not a registered edge device: register it with a pairing code")
 	}
@@ -268,7 +268,7 @@ func (e *Devices) get(id string) (storedDevice, error) {
 
 // Beat notes that an edge device is alive, at which address, and what it says of itself:
 // for how many seconds it has been up, and its version.
-func (e *Devices) Beat(id, address string, uptimeS int64, version string) (Device, error) {
+func (ds *Devices) Beat(id, address string, uptimeS int64, version string) (Device, error) {
 	probe := Device{Version: version}
 	if err := probe.check(); err != nil {
 		return probe, err
@@ -276,31 +276,31 @@ func (e *Devices) Beat(id, address string, uptimeS int64, version string) (Devic
 	if uptimeS < 0 {
 		return probe, problem.New(problem.Invalid, "uptime_s", "is out of range: want 0 or more")
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d, err := e.get(id)
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	d, err := ds.get(id)
 	if err != nil {
 		return probe, err
 	}
 	d.LastSeen, d.Address, d.UptimeS, d.Version = time.Now(), address, uptimeS, version
-	e.known[id] = d
+	ds.known[id] = d
 	return d.Device, nil
 }
 
 // Delete forgets an edge device and its key. by is who wanted it.
-func (e *Devices) Delete(ctx context.Context, id, by string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d, ok := e.known[id]
+func (ds *Devices) Delete(ctx context.Context, id, by string) error {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	d, ok := ds.known[id]
 	if !ok {
 		return problem.New(problem.NotFound, "edge_id", "is not a registered edge device")
 	}
-	next := maps.Clone(e.known)
+	next := maps.Clone(ds.known)
 	delete(next, id)
-	return e.o.Events.Update(ctx, func(tx *store.Tx) error {
+	return ds.o.Events.Update(ctx, func(tx *store.Tx) error {
 		if err := table.Delete(tx, id); err != nil {
 			return err
 		}
-		return e.tell(tx, eventDeleted, d.Device, map[string]any{"by": by})
-	}, func() { e.become(next) })
+		return ds.tell(tx, eventDeleted, d.Device, map[string]any{"by": by})
+	}, func() { ds.become(next) })
 }

@@ -42,7 +42,7 @@ type inForce struct {
 
 // become replaces the edge devices, and with them the keys that are good. The phones
 // of a display that is gone end with it, and so do its codes.
-func (e *Devices) become(known map[string]storedDevice) {
+func (ds *Devices) become(known map[string]storedDevice) {
 	next := inForce{byKey: map[keyHash]Device{}, byID: map[string]Device{}}
 	for id, d := range known {
 		next.byID[id] = d.Device
@@ -50,19 +50,19 @@ func (e *Devices) become(known map[string]storedDevice) {
 			next.byKey[keyHash(d.Key)] = d.Device
 		}
 	}
-	e.known = known
-	e.now.Store(&next)
+	ds.known = known
+	ds.now.Store(&next)
 	gone := func(spaceID, displayID string) bool { return next.byID[displayID].SpaceID != spaceID }
-	e.prune(func(c openCode) bool { return c.phone && gone(c.spaceID, c.by) })
-	e.phones.end(func(p phone) bool { return gone(p.SpaceID, p.by) })
+	ds.prune(func(c openCode) bool { return c.phone && gone(c.spaceID, c.by) })
+	ds.phones.end(func(p phone) bool { return gone(p.SpaceID, p.by) })
 }
 
 // ByKey says which edge device has that secret, without what it said of itself.
 // It takes the same time for a wrong secret as for a right one.
-func (e *Devices) ByKey(secret string) (Device, bool) {
+func (ds *Devices) ByKey(secret string) (Device, bool) {
 	hash := keyHash(sha256.Sum256([]byte(secret)))
-	if d, ok := e.now.Load().byKey[hash]; ok {
+	if d, ok := ds.now.Load().byKey[hash]; ok {
 		return d, true
 	}
-	return e.phone(func(p phone) bool { return p.key == hash })
+	return ds.phone(func(p phone) bool { return p.key == hash })
 }

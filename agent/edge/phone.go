@@ -46,46 +46,46 @@ type phone struct {
 // PhoneLife, once and within the time that is returned. displayID is the edge device
 // that asks: it refuses who is no display of that space, and a space that there is
 // not.
-func (e *Devices) NewPhoneCode(ctx context.Context, spaceID, displayID string) (code string, life time.Duration, err error) {
-	if err := e.o.Space(spaceID); err != nil {
+func (ds *Devices) NewPhoneCode(ctx context.Context, spaceID, displayID string) (code string, life time.Duration, err error) {
+	if err := ds.o.Space(spaceID); err != nil {
 		return "", 0, err
 	}
-	display, ok := e.letsIn(spaceID, displayID)
+	display, ok := ds.letsIn(spaceID, displayID)
 	if !ok {
 		return "", 0, problem.New(problem.Forbidden, "", "only the display at the door of this room lets a phone in: scan the code there")
 	}
-	if err := e.tellPhone(ctx, EventPhoneCode, display, nil); err != nil {
+	if err := ds.tellPhone(ctx, EventPhoneCode, display, nil); err != nil {
 		return "", 0, err
 	}
-	code, err = e.newCode(openCode{spaceID: spaceID, until: time.Now().Add(phoneCodeLife), phone: true, by: displayID}, func(openCode) bool { return false })
+	code, err = ds.newCode(openCode{spaceID: spaceID, until: time.Now().Add(phoneCodeLife), phone: true, by: displayID}, func(openCode) bool { return false })
 	return code, phoneCodeLife, err
 }
 
 // letsIn says whether an edge device is a display of a space that there is, which may
 // let phones in there, and whose phones are good. It waits for no disk.
-func (e *Devices) letsIn(spaceID, displayID string) (Device, bool) {
-	d, ok := e.now.Load().byID[displayID]
-	return d, ok && d.Kind == Display && d.SpaceID == spaceID && e.o.Space(spaceID) == nil
+func (ds *Devices) letsIn(spaceID, displayID string) (Device, bool) {
+	d, ok := ds.now.Load().byID[displayID]
+	return d, ok && d.Kind == Display && d.SpaceID == spaceID && ds.o.Space(spaceID) == nil
 }
 
 // letIn gives a phone a key of its own. now is by the monotonic clock.
-func (e *Devices) letIn(ctx context.Context, code openCode, now time.Time) (Device, string, error) {
+func (ds *Devices) letIn(ctx context.Context, code openCode, now time.Time) (Device, string, error) {
 	secret := auth.NewAPISecret(auth.EdgePrefix)
 	p := phone{Device{ID: ulid.Make().String(), SpaceID: code.spaceID, Kind: Phone, Name: Phone, LastSeen: now,
-		Registered: e.o.Clock.Now().UTC().Truncate(time.Millisecond)}, sha256.Sum256([]byte(secret)), now.Add(PhoneLife), code.by}
-	display, ok := e.letsIn(code.spaceID, code.by)
+		Registered: ds.o.Clock.Now().UTC().Truncate(time.Millisecond)}, sha256.Sum256([]byte(secret)), now.Add(PhoneLife), code.by}
+	display, ok := ds.letsIn(code.spaceID, code.by)
 	if !ok {
 		return p.Device, "", errWrongCode()
 	}
-	if err := e.tellPhone(ctx, EventPhoneLetIn, display, map[string]any{"phone_id": p.ID}); err != nil {
+	if err := ds.tellPhone(ctx, EventPhoneLetIn, display, map[string]any{"phone_id": p.ID}); err != nil {
 		return p.Device, "", err
 	}
-	e.phones.add(p, now)
+	ds.phones.add(p, now)
 	return p.Device, secret, nil
 }
 
-func (e *Devices) tellPhone(ctx context.Context, kind string, display Device, more map[string]any) error {
-	return e.o.Events.Update(ctx, func(tx *store.Tx) error { return e.tell(tx, kind, display, more) })
+func (ds *Devices) tellPhone(ctx context.Context, kind string, display Device, more map[string]any) error {
+	return ds.o.Events.Update(ctx, func(tx *store.Tx) error { return ds.tell(tx, kind, display, more) })
 }
 
 // phones are those that are let in. No disk is waited for with its lock.
@@ -127,10 +127,10 @@ func (p *phones) find(is func(phone) bool) (phone, bool) {
 
 // phone returns the first phone of a kind, if it is still let in, and who let it in
 // still may.
-func (e *Devices) phone(is func(phone) bool) (Device, bool) {
-	p, ok := e.phones.find(is)
+func (ds *Devices) phone(is func(phone) bool) (Device, bool) {
+	p, ok := ds.phones.find(is)
 	if ok {
-		_, ok = e.letsIn(p.SpaceID, p.by)
+		_, ok = ds.letsIn(p.SpaceID, p.by)
 	}
 	if !ok {
 		return Device{}, false
@@ -139,11 +139,11 @@ func (e *Devices) phone(is func(phone) bool) (Device, bool) {
 }
 
 // Holds says whether an edge device is registered, or a phone is still let in.
-func (e *Devices) Holds(id string) bool {
-	if _, ok := e.now.Load().byID[id]; ok {
+func (ds *Devices) Holds(id string) bool {
+	if _, ok := ds.now.Load().byID[id]; ok {
 		return true
 	}
-	_, in := e.phone(func(p phone) bool { return p.ID == id })
+	_, in := ds.phone(func(p phone) bool { return p.ID == id })
 	return in
 }
 

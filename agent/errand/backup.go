@@ -23,15 +23,15 @@ func (e *Errands) mayBackUp(passphrase, again string) error {
 		return problem.New(problem.Invalid, "again", "is not the same: type the passphrase twice")
 	}
 	s := e.o.Health().Report().StoreState
-	return roomFor(s.DiskFreeBytes, s.StoreBytes)
+	return checkFree(s.DiskFreeBytes, s.StoreBytes)
 }
 
 // spare is the disk that a backup leaves to the database, in bytes.
 const spare = 64 << 20
 
-// roomFor refuses a backup for which the disk has no room: the database is copied, and what
+// checkFree refuses a backup for which the disk has no room: the database is copied, and what
 // is sealed lies beside it.
-func roomFor(free uint64, database int64) error {
+func checkFree(free uint64, database int64) error {
 	if need := 2*uint64(max(database, 0)) + spare; free < need {
 		return problem.New(problem.Full, "", "a backup here needs %s of disk and %s are free: make it with roomgate backup onto a stick", web.Bytes(need), web.Bytes(free))
 	}

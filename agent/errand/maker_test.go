@@ -18,7 +18,7 @@ import (
 // TestRoomForABackup: a disk that has no room for a backup is left as it is.
 func TestRoomForABackup(t *testing.T) {
 	for free, want := range map[uint64]problem.Code{1 << 30: "", 66 << 20: "", 65<<20 - 1: problem.Full, 0: problem.Full} {
-		err := roomFor(free, 512<<10)
+		err := checkFree(free, 512<<10)
 		if e := problem.As(err); (e == nil) != (want == "") || e != nil && e.Code != want {
 			t.Errorf("%d bytes free: %v", free, err)
 		}

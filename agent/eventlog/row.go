@@ -28,6 +28,8 @@ type Row struct {
 const (
 	LevelEvent   = "event"
 	LevelReceipt = "receipt"
+	LevelBooking = "booking"
+	LevelMessage = "message"
 )
 
 // EventType is the type of the row of an event of that kind.

@@ -132,8 +132,8 @@ func (m *Monitor) outbox(r *Report, acked uint64) {
 	r.OutboxDepth = min(last-min(acked, last), uint64(rows))
 	r.OutboxHours = -1
 	pace := float64(last-min(m.began, last)) / m.Uptime().Hours()
-	if room := float64(m.o.Config.Store.Events) - float64(r.OutboxDepth); pace > 0 && room/pace < 24*366 {
-		r.OutboxHours = float64(int(room/pace*10)) / 10
+	if free := float64(m.o.Config.Store.Events) - float64(r.OutboxDepth); pace > 0 && free/pace < 24*366 {
+		r.OutboxHours = float64(int(free/pace*10)) / 10
 	}
 }
 

@@ -166,7 +166,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		m := bigSnapshot(b, revision, n)
 		busy = append(busy, readMeanwhile(b, r, func() time.Duration {
 			began := time.Now()
-			e, err := cloud.DecodeSchedule(m)
+			e, err := cloud.DecodeLarge(m)
 			if err != nil {
 				b.Fatal(err)
 			}

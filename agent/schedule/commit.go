@@ -13,9 +13,6 @@ import (
 	"roomgate/store"
 )
 
-// levelBooking is the topic level on which bookings go up.
-const levelBooking = "booking"
-
 // The events of a booking.
 const (
 	Created   = "booking.created"
@@ -198,7 +195,7 @@ func (r *Room) bookingEvent(e edit, at time.Time) (eventlog.Row, error) {
 // bookingRow makes the log row that tells the cloud of a booking.
 func (r *Room) bookingRow(b booking.Booking, at time.Time) (eventlog.Row, error) {
 	data, err := json.Marshal(b)
-	return r.book.o.Events.Row(levelBooking, at, r.ID, "", "", data), err
+	return r.book.o.Events.Row(eventlog.LevelBooking, at, r.ID, "", "", data), err
 }
 
 // eventOfState names what has happened when another side says that a booking

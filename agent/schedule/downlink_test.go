@@ -70,7 +70,7 @@ func (r *rig) logged(level string) (out []eventlog.Row) {
 // toldUp are the bookings that were told to the cloud, as "id state".
 func (r *rig) toldUp() (out []string) {
 	r.t.Helper()
-	for _, line := range r.logged(levelBooking) {
+	for _, line := range r.logged(eventlog.LevelBooking) {
 		var b booking.Booking
 		if err := json.Unmarshal(line.Data, &b); err != nil {
 			r.t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/eventlog"
 )
 
 // checkIn checks a booking in, as somebody in the room does.
@@ -177,7 +178,7 @@ func TestRevisionNeverGoesBack(t *testing.T) {
 		if b := r.booking("m"); b.SpaceID != otherRoom || b.State != booking.Booked || b.Revision != 5 {
 			t.Errorf("moved by the cloud: %+v", b)
 		}
-		rows := r.logged(levelBooking)
+		rows := r.logged(eventlog.LevelBooking)
 		for i, want := range []uint64{2, 3, 4, 5} {
 			var b booking.Booking
 			if err := json.Unmarshal(rows[i].Data, &b); err != nil || b.Revision != want {

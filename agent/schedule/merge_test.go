@@ -74,7 +74,7 @@ func TestLargeSchedule(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e, err = cloud.DecodeSchedule(payload); err != nil {
+			if e, err = cloud.DecodeLarge(payload); err != nil {
 				t.Fatal(err)
 			}
 			if got := r.take(e); got != "done" {

@@ -66,11 +66,11 @@ func TestRemovedRoomTakesNoChange(t *testing.T) {
 			if err := r.events.Commit(t.Context(), eventlog.Stage{Write: w.Write, Show: w.Show, Release: w.Release}, eventlog.Stage{Show: w.Announce}); err != nil {
 				t.Fatal(err)
 			}
-			rows := len(r.logged(levelBooking))
+			rows := len(r.logged(eventlog.LevelBooking))
 			if got := refusal(<-refused); !strings.HasPrefix(got, "not_found") {
 				t.Errorf("%s: %q, want not_found", name, got)
 			}
-			if more := len(r.logged(levelBooking)) - rows; more != 0 {
+			if more := len(r.logged(eventlog.LevelBooking)) - rows; more != 0 {
 				t.Errorf("%s: %d bookings were stored into a room that is gone", name, more)
 			}
 			if err := r.reread(planned); err != nil {

@@ -103,13 +103,13 @@ func (c *Cloud) send(ctx context.Context) {
 func (c *Cloud) consume(_ context.Context, _ backend.Tx, r backend.Received) error {
 	gateway, level, e := r.Gateway, r.Level, r.Envelope
 	switch level {
-	case "event", "receipt", "booking", "message":
+	case cloud.LevelEvent, cloud.LevelReceipt, cloud.LevelBooking, cloud.LevelMessage:
 		c.log.Info("cloud received", "gateway", gateway, "type", e.Type, "sequence", e.Sequence, "subject", e.Subject)
 	}
 	switch {
-	case level == "message":
+	case level == cloud.LevelMessage:
 		c.deliver(e)
-	case level == "booking":
+	case level == cloud.LevelBooking:
 		c.hear(gateway, e)
 	case e.Type == "roomgate.event.snapshotWanted":
 		c.snapshot(gateway, e)

@@ -134,13 +134,13 @@ func (c *codes) fits() error {
 }
 
 // hash is the hash of a space's code.
-func (u *Codes) hash(spaceID string, code drivers.Secret) [sha256.Size]byte {
-	return [sha256.Size]byte(u.o.Keys.Hash("unlock code "+spaceID, string(code)))
+func (cs *Codes) hash(spaceID string, code drivers.Secret) [sha256.Size]byte {
+	return [sha256.Size]byte(cs.o.Keys.Hash("unlock code "+spaceID, string(code)))
 }
 
 // mark tells one device secret from another, and nothing of either.
-func (u *Codes) mark() string {
-	return hex.EncodeToString(u.o.Keys.Hash("unlock code", "mark")[:4])
+func (cs *Codes) mark() string {
+	return hex.EncodeToString(cs.o.Keys.Hash("unlock code", "mark")[:4])
 }
 
 // isDigits says whether something typed is of digits, as no card is.

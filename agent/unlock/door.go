@@ -40,16 +40,16 @@ const (
 )
 
 // WhyNot says why a code does not open its door now; empty: it does.
-func (u *Codes) WhyNot(c Code) string {
-	door, err := u.o.Door(c.SpaceID)
+func (cs *Codes) WhyNot(c Code) string {
+	door, err := cs.o.Door(c.SpaceID)
 	if err != nil {
 		return codeUnknown
 	}
-	one := u.of(c.SpaceID).find(func(x *storedCode) bool { return x.ID == c.ID })
+	one := cs.of(c.SpaceID).find(func(x *storedCode) bool { return x.ID == c.ID })
 	if one == nil {
 		return codeUnknown
 	}
-	return u.verdict(door, one, u.o.Clock.Now())
+	return cs.verdict(door, one, cs.o.Clock.Now())
 }
 
 // verdict says why a code does not hold at a moment; empty: it does. A code
@@ -57,15 +57,15 @@ func (u *Codes) WhyNot(c Code) string {
 // does not hold while the clock is not trusted: a clock that says anything
 // could make a code of last year valid.
 // One that was set for an organization holds as long as the space is its own.
-func (u *Codes) verdict(door Door, c *storedCode, now time.Time) string {
+func (cs *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 	switch {
-	case c.Mark != u.mark():
+	case c.Mark != cs.mark():
 		return codeForeign
-	case c.Of != "" && !u.isOwner(c.Of, c.SpaceID):
+	case c.Of != "" && !cs.isOwner(c.Of, c.SpaceID):
 		return codeOfOthers
 	case c.From.IsZero() && c.Until.IsZero() && c.BookingID == "":
 		return ""
-	case u.o.Clock.Trust() != clock.Trusted:
+	case cs.o.Clock.Trust() != clock.Trusted:
 		return codeTimeless
 	case now.Before(c.From):
 		return codeEarly
@@ -82,14 +82,14 @@ func (u *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 		return codeTooEarly
 	case door.Room.At(now).Status == booking.Disabled:
 		return codeDisabled
-	case booked.Unsigned && !u.o.Unsigned() && !c.vouched(booked, door.Room.Rules().Opens, now):
+	case booked.Unsigned && !cs.o.Unsigned() && !c.vouched(booked, door.Room.Rules().Opens, now):
 		return codeUnsigned
 	}
 	return ""
 }
 
-func (u *Codes) isOwner(organization, spaceID string) bool {
-	owner, err := u.o.Owner(spaceID)
+func (cs *Codes) isOwner(organization, spaceID string) bool {
+	owner, err := cs.o.Owner(spaceID)
 	return err == nil && owner == organization
 }
 
@@ -102,17 +102,17 @@ func (c *storedCode) vouched(b booking.Booking, opens time.Duration, now time.Ti
 
 // over says whether a code will never hold again, even if the clock is set back
 // as far as a trusted one can be.
-func (u *Codes) over(door Door, c *storedCode) bool {
-	why := u.verdict(door, c, u.o.Clock.Now().Add(-clock.MaxStep))
+func (cs *Codes) over(door Door, c *storedCode) bool {
+	why := cs.verdict(door, c, cs.o.Clock.Now().Add(-clock.MaxStep))
 	return why == codeLate || why == codeNoBooking
 }
 
 // use opens the door for a code that is right. That it was used is stored first.
-func (u *Codes) use(ctx context.Context, door Door, one *storedCode) error {
+func (cs *Codes) use(ctx context.Context, door Door, one *storedCode) error {
 	if !door.Lock.Live().Enabled {
 		return device.ErrDisabled()
 	}
-	if err := u.noteUse(ctx, door, one); err != nil {
+	if err := cs.noteUse(ctx, door, one); err != nil {
 		return err
 	}
 	c := device.Command{Space: door.spaceID(), DeviceType: drivers.TypeLock, Action: drivers.ActOpen, TTL: openTTL, Via: device.ViaKeypad, By: one.Name}
@@ -122,7 +122,7 @@ func (u *Codes) use(ctx context.Context, door Door, one *storedCode) error {
 		}
 		c.Value = []byte(openFor)
 	}
-	_, err := u.o.Commands.Accept(ctx, c)
+	_, err := cs.o.Commands.Accept(ctx, c)
 	return err
 }
 
@@ -136,15 +136,15 @@ func staysOpen(lock *device.Device) bool {
 
 // noteUse writes down that a code was used, unless it was deleted or replaced
 // meanwhile.
-func (u *Codes) noteUse(ctx context.Context, door Door, one *storedCode) error {
-	u.turn.Lock()
-	defer u.turn.Unlock()
-	all := u.of(door.spaceID())
+func (cs *Codes) noteUse(ctx context.Context, door Door, one *storedCode) error {
+	cs.turn.Lock()
+	defer cs.turn.Unlock()
+	all := cs.of(door.spaceID())
 	if all.find(func(x *storedCode) bool { return x == one }) == nil {
 		return errors.New("the code has just been changed")
 	}
 	used := *one
-	used.LastUsed = u.o.Clock.Now().UTC().Truncate(time.Millisecond)
+	used.LastUsed = cs.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	put := func(tx *store.Tx) error { return codeRows.Put(tx, used.key(), used) }
 	later := func(tx *store.Tx) error { // unless it was deleted or replaced by then
 		stored, err := codeRows.Get(tx, used.key())
@@ -154,13 +154,13 @@ func (u *Codes) noteUse(ctx context.Context, door Door, one *storedCode) error {
 		stored.LastUsed = used.LastUsed
 		return errors.Join(err, codeRows.Put(tx, used.key(), stored))
 	}
-	show := func() { u.show(door.spaceID(), all.with(one, &used)) }
+	show := func() { cs.show(door.spaceID(), all.with(one, &used)) }
 	accepted := door.Lock.Event(eventAccepted, "", time.Now(), used.details())
-	err := u.o.Events.Update(ctx, func(tx *store.Tx) error { return errors.Join(put(tx), u.o.Events.Push(tx, accepted)) }, show)
+	err := cs.o.Events.Update(ctx, func(tx *store.Tx) error { return errors.Join(put(tx), cs.o.Events.Push(tx, accepted)) }, show)
 	if !store.Unstored(err) {
 		return err
 	}
 	show() // the door opens by what is known, and this is written when it can be
-	u.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{accepted}, Key: "unlock/" + used.key(), Latest: later})
+	cs.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{accepted}, Key: "unlock/" + used.key(), Latest: later})
 	return nil
 }

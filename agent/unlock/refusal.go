@@ -59,7 +59,7 @@ func (r *refusals) close() map[refusal]int {
 
 // refuse logs that a code did not open the door, or counts it. The caller
 // holds the keypad's mu.
-func (u *Codes) refuse(k *keypad, c *storedCode, why string) {
+func (cs *Codes) refuse(k *keypad, c *storedCode, why string) {
 	if !k.refused.take(why, c, time.Now()) {
 		return
 	}
@@ -68,12 +68,12 @@ func (u *Codes) refuse(k *keypad, c *storedCode, why string) {
 		details = c.details()
 	}
 	details["reason"] = why
-	u.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{k.lock.Event(eventRefused, "", time.Now(), details)}})
+	cs.o.Events.Add(eventlog.Change{Rows: []eventlog.Row{k.lock.Event(eventRefused, "", time.Now(), details)}})
 }
 
 // sumRefusals logs what was only counted, when its window is over, or at the
 // end.
-func (u *Codes) sumRefusals(k *keypad, last bool) {
+func (cs *Codes) sumRefusals(k *keypad, last bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused.until.IsZero() || !last && time.Now().Before(k.refused.until) {
@@ -89,7 +89,7 @@ func (u *Codes) sumRefusals(k *keypad, last bool) {
 		rows = append(rows, k.lock.Event(eventRefused, "", time.Now(), details))
 	}
 	if len(rows) > 0 {
-		u.o.Events.Add(eventlog.Change{Rows: rows})
+		cs.o.Events.Add(eventlog.Change{Rows: rows})
 	}
 }
 

@@ -23,22 +23,22 @@ import (
 // Set makes or replaces a code of a space, with who did it in the log. made are
 // the digits if they were made here: they are shown only now. It refuses a code
 // that the space cannot have beside the others.
-func (u *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
-	u.turn.Lock()
-	defer u.turn.Unlock()
-	door, err := u.o.Door(spaceID) // as it is now: a change of the site may have held the turn
+func (cs *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (c Code, made drivers.Secret, created bool, err error) {
+	cs.turn.Lock()
+	defer cs.turn.Unlock()
+	door, err := cs.o.Door(spaceID) // as it is now: a change of the site may have held the turn
 	if err != nil {
 		return c, "", false, err
 	}
-	if err := u.check(door, &r); err != nil {
+	if err := cs.check(door, &r); err != nil {
 		return c, "", false, err
 	}
-	all, forgotten := u.makeRoom(door)
+	all, forgotten := cs.withoutOver(door)
 	old, err := all.replaced(r)
 	if err != nil {
 		return c, "", false, err
 	}
-	one, made, err := u.newCode(door, all, old, r)
+	one, made, err := cs.newCode(door, all, old, r)
 	if err != nil {
 		return c, "", false, err
 	}
@@ -46,14 +46,14 @@ func (u *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (
 	if err := next.fits(); err != nil {
 		return c, "", false, err
 	}
-	err = u.o.Events.Update(ctx, func(tx *store.Tx) error {
+	err = cs.o.Events.Update(ctx, func(tx *store.Tx) error {
 		for _, over := range forgotten {
 			if err := codeRows.Delete(tx, over.key()); err != nil {
 				return err
 			}
 		}
-		return u.write(tx, change{door, old, one}, by)
-	}, func() { u.show(spaceID, next) })
+		return cs.write(tx, change{door, old, one}, by)
+	}, func() { cs.show(spaceID, next) })
 	if err != nil {
 		return c, "", false, err
 	}
@@ -61,32 +61,32 @@ func (u *Codes) Set(ctx context.Context, spaceID string, r Request, by string) (
 }
 
 // List returns the codes of a space, oldest first.
-func (u *Codes) List(spaceID string) ([]Code, error) {
-	if _, err := u.o.Door(spaceID); err != nil {
+func (cs *Codes) List(spaceID string) ([]Code, error) {
+	if _, err := cs.o.Door(spaceID); err != nil {
 		return nil, err
 	}
 	all := []Code{}
-	for _, one := range u.of(spaceID).all {
+	for _, one := range cs.of(spaceID).all {
 		all = append(all, one.Code)
 	}
 	return all, nil
 }
 
 // Delete ends a code at once, with who did it in the log.
-func (u *Codes) Delete(ctx context.Context, spaceID, id, by string) error {
-	u.turn.Lock()
-	defer u.turn.Unlock()
-	door, err := u.o.Door(spaceID)
+func (cs *Codes) Delete(ctx context.Context, spaceID, id, by string) error {
+	cs.turn.Lock()
+	defer cs.turn.Unlock()
+	door, err := cs.o.Door(spaceID)
 	if err != nil {
 		return err
 	}
-	all := u.of(spaceID)
+	all := cs.of(spaceID)
 	old := all.find(func(x *storedCode) bool { return x.ID == id })
 	if old == nil {
 		return problem.New(problem.NotFound, "code_id", "is not an unlock code of this meeting space")
 	}
-	return u.o.Events.Update(ctx, func(tx *store.Tx) error { return u.write(tx, change{door, old, nil}, by) },
-		func() { u.show(spaceID, all.with(old, nil)) })
+	return cs.o.Events.Update(ctx, func(tx *store.Tx) error { return cs.write(tx, change{door, old, nil}, by) },
+		func() { cs.show(spaceID, all.with(old, nil)) })
 }
 
 // change is one code as it was and as it shall be; nil: there is none.
@@ -96,7 +96,7 @@ type change struct {
 }
 
 // write stores a change of a code and logs it.
-func (u *Codes) write(tx *store.Tx, c change, by string) error {
+func (cs *Codes) write(tx *store.Tx, c change, by string) error {
 	kind, what := eventUpdated, c.one
 	switch {
 	case c.one == nil:
@@ -115,42 +115,42 @@ func (u *Codes) write(tx *store.Tx, c change, by string) error {
 	details := what.details()
 	details["by"] = by
 	if c.door.Lock == nil { // it goes, or has gone
-		return u.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: what.SpaceID, Device: eventlog.SpaceDevice, Details: details})
+		return cs.o.Events.Tell(tx, eventlog.Record{Type: kind, Time: time.Now(), Space: what.SpaceID, Device: eventlog.SpaceDevice, Details: details})
 	}
-	return u.o.Events.Push(tx, c.door.Lock.Event(kind, "", time.Now(), details))
+	return cs.o.Events.Push(tx, c.door.Lock.Event(kind, "", time.Now(), details))
 }
 
 // newCode is the code that somebody asks for, in the place of old.
-func (u *Codes) newCode(door Door, all *codes, old *storedCode, r Request) (one *storedCode, made drivers.Secret, err error) {
-	now := u.o.Clock.Now().UTC().Truncate(time.Millisecond)
+func (cs *Codes) newCode(door Door, all *codes, old *storedCode, r Request) (one *storedCode, made drivers.Secret, err error) {
+	now := cs.o.Clock.Now().UTC().Truncate(time.Millisecond)
 	one = &storedCode{Code: Code{ID: ulid.Make().String(), SpaceID: door.spaceID(), Created: now}}
 	if old != nil {
 		*one = *old
 	}
 	one.Name, one.BookingID, one.From, one.Until, one.Updated = r.Name, r.BookingID, r.From, r.Until, now
 	one.Window = booking.Interval{}
-	one.Of, _ = u.o.Owner(door.spaceID()) // there is a door, so there is a space
+	one.Of, _ = cs.o.Owner(door.spaceID()) // there is a door, so there is a space
 	if b, ok := door.Room.Bookings().Get(r.BookingID); ok {
 		one.Window = booking.Interval{Start: b.Start, End: b.End}
 	}
 	switch {
 	case r.Code != "":
-	case old != nil && old.Mark == u.mark():
+	case old != nil && old.Mark == cs.mark():
 		return one, "", nil
 	default:
-		made = u.freeCode(door.spaceID(), all)
+		made = cs.freeCode(door.spaceID(), all)
 		r.Code = made
 	}
-	hash := u.hash(door.spaceID(), r.Code)
+	hash := cs.hash(door.spaceID(), r.Code)
 	if other := all.byHash[hash]; other != nil && other != old {
 		return nil, "", problem.New(problem.Conflict, "code", "is that of another unlock code of this meeting space: choose other digits")
 	}
-	one.Hash, one.Mark, one.Digits = hash[:], u.mark(), len(r.Code)
+	one.Hash, one.Mark, one.Digits = hash[:], cs.mark(), len(r.Code)
 	return one, made, nil
 }
 
 // freeCode makes digits that no code of the space has.
-func (u *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
+func (cs *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 	values := big.NewInt(int64(math.Pow10(madeDigits)))
 	for {
 		n, err := rand.Int(rand.Reader, values)
@@ -158,7 +158,7 @@ func (u *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 			panic(err)
 		}
 		code := drivers.Secret(fmt.Sprintf("%0*d", madeDigits, n))
-		if all.byHash[u.hash(spaceID, code)] == nil {
+		if all.byHash[cs.hash(spaceID, code)] == nil {
 			return code
 		}
 	}
@@ -166,7 +166,7 @@ func (u *Codes) freeCode(spaceID string, all *codes) drivers.Secret {
 
 // check refuses what can be no code of the space, and writes the name and the
 // times as they are kept.
-func (u *Codes) check(door Door, r *Request) error {
+func (cs *Codes) check(door Door, r *Request) error {
 	r.Name = strings.TrimSpace(r.Name)
 	r.From, r.Until = r.From.UTC().Truncate(time.Millisecond), r.Until.UTC().Truncate(time.Millisecond)
 	switch {
@@ -180,7 +180,7 @@ func (u *Codes) check(door Door, r *Request) error {
 		return problem.New(problem.Invalid, "valid_until", "is out of range: want a year from 1970 to 9999")
 	case !r.Until.IsZero() && !r.Until.After(r.From):
 		return problem.New(problem.Invalid, "valid_until", "is not after valid_from")
-	case !r.Until.IsZero() && u.o.Clock.Trust() == clock.Trusted && !r.Until.After(u.o.Clock.Now()):
+	case !r.Until.IsZero() && cs.o.Clock.Trust() == clock.Trusted && !r.Until.After(cs.o.Clock.Now()):
 		return problem.New(problem.Invalid, "valid_until", "is past")
 	}
 	if r.BookingID == "" {
@@ -196,16 +196,16 @@ func (u *Codes) check(door Door, r *Request) error {
 	return nil
 }
 
-// makeRoom is the codes of a space, without those that are over if there are too
+// withoutOver is the codes of a space, without those that are over if there are too
 // many to add one.
-func (u *Codes) makeRoom(door Door) (all *codes, forgotten []*storedCode) {
-	all = u.of(door.spaceID())
+func (cs *Codes) withoutOver(door Door) (all *codes, forgotten []*storedCode) {
+	all = cs.of(door.spaceID())
 	if len(all.all) < maxCodes {
 		return all, nil
 	}
 	var left []*storedCode
 	for _, one := range all.all {
-		if u.over(door, one) {
+		if cs.over(door, one) {
 			forgotten = append(forgotten, one)
 		} else {
 			left = append(left, one)

@@ -26,27 +26,27 @@ type CodeSpec struct {
 // does not name any more end. ids are those that he has named now. The field of a
 // refusal begins with the place in want, as [2].code. After a refusal nothing is
 // to be released.
-func (u *Codes) Stage(want []CodeSpec, mine []string, doors []Door, by string) (s eventlog.Stage, ids []string, err error) {
-	u.turn.Lock()
-	m := managing{codes: u, want: want, mine: map[string]bool{}, next: maps.Clone(*u.bySpace.Load())}
+func (cs *Codes) Stage(want []CodeSpec, mine []string, doors []Door, by string) (s eventlog.Stage, ids []string, err error) {
+	cs.turn.Lock()
+	m := managing{codes: cs, want: want, mine: map[string]bool{}, next: maps.Clone(*cs.bySpace.Load())}
 	for _, id := range mine {
 		m.mine[id] = true
 	}
 	if err := m.check(doors); err != nil {
-		u.turn.Unlock()
+		cs.turn.Unlock()
 		return s, nil, err
 	}
 	return eventlog.Stage{
 		Write: func(tx *store.Tx) error {
 			for _, c := range m.changes {
-				if err := u.write(tx, c, by); err != nil {
+				if err := cs.write(tx, c, by); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		Show:    func() { u.bySpace.Store(&m.next) },
-		Release: u.turn.Unlock,
+		Show:    func() { cs.bySpace.Store(&m.next) },
+		Release: cs.turn.Unlock,
 	}, m.ids, nil
 }
 

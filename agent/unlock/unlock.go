@@ -109,21 +109,21 @@ func Open(_ context.Context, o Options) (*Codes, error) {
 }
 
 // Run answers the keypads of all doors until ctx ends.
-func (u *Codes) Run(ctx context.Context) error {
-	return loop.ForEach(ctx, u.o.Doors, u.answer)
+func (cs *Codes) Run(ctx context.Context) error {
+	return loop.ForEach(ctx, cs.o.Doors, cs.answer)
 }
 
 // of is the codes of a space.
-func (u *Codes) of(spaceID string) *codes {
-	if c := (*u.bySpace.Load())[spaceID]; c != nil {
+func (cs *Codes) of(spaceID string) *codes {
+	if c := (*cs.bySpace.Load())[spaceID]; c != nil {
 		return c
 	}
 	return &codes{}
 }
 
 // show makes these the codes of a space. The caller has the turn.
-func (u *Codes) show(spaceID string, c *codes) {
-	next := maps.Clone(*u.bySpace.Load())
+func (cs *Codes) show(spaceID string, c *codes) {
+	next := maps.Clone(*cs.bySpace.Load())
 	next[spaceID] = c
-	u.bySpace.Store(&next)
+	cs.bySpace.Store(&next)
 }

@@ -104,7 +104,7 @@ func (u *Runner) bring(ctx context.Context, url string) (resumed bool, err error
 		return false, err
 	}
 	defer body.Close()
-	if err := u.roomFor(body, have); err != nil {
+	if err := u.checkFree(body, have); err != nil {
 		return false, err
 	}
 	if body.From != have || have == 0 {
@@ -134,8 +134,8 @@ func (u *Runner) append(body Body, have int64) (got int64, err error) {
 	return got, errors.Join(err, f.Sync(), f.Close())
 }
 
-// roomFor makes sure that the disk can take the rest.
-func (u *Runner) roomFor(body Body, have int64) error {
+// checkFree makes sure that the disk can take the rest.
+func (u *Runner) checkFree(body Body, have int64) error {
 	if body.Size > MaxBundle {
 		return refuse(NoBundle, "the bundle has %d MB: want at most %d", body.Size>>20, MaxBundle>>20)
 	}

@@ -51,7 +51,7 @@ func (r *Releases) Install(ctx context.Context, bundle io.Reader, o Install) (on
 	if err := r.acceptable(b.Manifest, s, o.Again); err != nil {
 		return one, err
 	}
-	if err := r.makeRoom(b.Size); err != nil {
+	if err := r.prepare(b.Size); err != nil {
 		return one, full(err)
 	}
 	if err := r.unpack(ctx, b, o.Probe); err != nil {
@@ -90,8 +90,8 @@ func (r *Releases) acceptable(m Manifest, s State, again bool) error {
 	return nil
 }
 
-// makeRoom leaves only what runs, and makes sure that there is room for one more.
-func (r *Releases) makeRoom(size int64) error {
+// prepare leaves only what runs, and makes sure that the disk can take one more.
+func (r *Releases) prepare(size int64) error {
 	if err := errors.Join(r.disk.Mkdir(r.Dir), r.disk.SyncDir(filepath.Dir(r.Dir))); err != nil {
 		return err
 	}

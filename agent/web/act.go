@@ -69,8 +69,8 @@ func (d door) bookNow() (all []Act) {
 		return nil
 	}
 	left := v.Rules.WalkUp
-	if room := v.Rules.DoorLeft(v.Now, v.Today); room >= v.Rules.Minimum { // else the refusal says why
-		left = room
+	if atDoor := v.Rules.DoorLeft(v.Now, v.Today); atDoor >= v.Rules.Minimum { // else the refusal says why
+		left = atDoor
 	}
 	if until := v.State.AvailableUntil; !until.IsZero() {
 		left = min(left, until.Sub(v.Now))

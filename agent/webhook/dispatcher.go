@@ -117,67 +117,67 @@ func Open(ctx context.Context, o Options) (*Dispatcher, error) {
 }
 
 // load reads the webhooks and what waits for them.
-func (p *Dispatcher) load(tx *store.Tx) error {
+func (ds *Dispatcher) load(tx *store.Tx) error {
 	for _, s := range webhooks.All(tx) {
-		p.admit(s)
+		ds.admit(s)
 	}
 	for key, d := range deliveries.All(tx) {
-		owner := p.byID[d.WebhookID]
+		owner := ds.byID[d.WebhookID]
 		if owner == nil || key != deliveryKey(d.WebhookID, d.ID) {
-			p.erase[key] = true
+			ds.erase[key] = true
 			continue
 		}
 		owner.put(d)
-		p.next = max(p.next, numberOf(d.ID)+1)
+		ds.next = max(ds.next, numberOf(d.ID)+1)
 	}
 	if err := tx.Err(); err != nil {
-		p.log.Error("a webhook or a delivery cannot be read and is left out: register the webhook again if it is missing", "error", err)
+		ds.log.Error("a webhook or a delivery cannot be read and is left out: register the webhook again if it is missing", "error", err)
 	}
 	cursor, set, err := logCursor.Get(tx)
-	if !set || len(p.byID) == 0 {
+	if !set || len(ds.byID) == 0 {
 		cursor = eventlog.End(tx)
 	}
-	p.cursor, p.saved = cursor, cursor
+	ds.cursor, ds.saved = cursor, cursor
 	return err
 }
 
 // Run sends what is due until ctx ends, and then stores the last results.
 // Nothing in the building waits for it.
-func (p *Dispatcher) Run(ctx context.Context) error {
+func (ds *Dispatcher) Run(ctx context.Context) error {
 	loops, inner := errgroup.WithContext(ctx)
-	loops.Go(func() error { return p.followLoop(inner) })
-	loops.Go(func() error { return p.sendLoop(inner) })
-	loops.Go(func() error { return p.saveLoop(inner) })
+	loops.Go(func() error { return ds.followLoop(inner) })
+	loops.Go(func() error { return ds.sendLoop(inner) })
+	loops.Go(func() error { return ds.saveLoop(inner) })
 	err := loops.Wait()
-	p.sender.Close()
+	ds.sender.Close()
 	last, cancel := loop.Last(ctx)
 	defer cancel()
-	return errors.Join(err, p.saveAll(last))
+	return errors.Join(err, ds.saveAll(last))
 }
 
 // List returns the webhooks of an organization, or all if it is empty, the
 // oldest first.
-func (p *Dispatcher) List(organization string) []Info {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (ds *Dispatcher) List(organization string) []Info {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
 	all := []Info{}
-	for _, id := range slices.Sorted(maps.Keys(p.byID)) { // they begin with the time
-		if w := p.byID[id]; organization == "" || w.OrganizationID == organization {
-			all = append(all, w.info(p.clock.Now()))
+	for _, id := range slices.Sorted(maps.Keys(ds.byID)) { // they begin with the time
+		if w := ds.byID[id]; organization == "" || w.OrganizationID == organization {
+			all = append(all, w.info(ds.clock.Now()))
 		}
 	}
 	return all
 }
 
 // Get returns one webhook, or refuses by problem.NotFound.
-func (p *Dispatcher) Get(id string) (Info, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.byID[id]
+func (ds *Dispatcher) Get(id string) (Info, error) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	w := ds.byID[id]
 	if w == nil {
 		return Info{}, noWebhook()
 	}
-	return w.info(p.clock.Now()), nil
+	return w.info(ds.clock.Now()), nil
 }
 
 func noWebhook() error {

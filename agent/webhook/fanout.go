@@ -20,10 +20,10 @@ import (
 const logPage = 100
 
 // eventOf is what webhooks call an event of the log; empty: they do not get it.
-func (p *Dispatcher) eventOf(r eventlog.Row) string {
+func (ds *Dispatcher) eventOf(r eventlog.Row) string {
 	kind := r.Kind()
 	switch {
-	case slices.Contains(p.alerts, kind):
+	case slices.Contains(ds.alerts, kind):
 		return DeviceAlert
 	case slices.Contains(Events(), kind):
 		return kind
@@ -35,16 +35,16 @@ func (p *Dispatcher) eventOf(r eventlog.Row) string {
 // in the transaction that made it true, and the log is read up to a stored
 // position which moves in the transaction that stores the deliveries: so no
 // booking waits for its webhooks, and each of them gets it once.
-func (p *Dispatcher) followLoop(ctx context.Context) error {
+func (ds *Dispatcher) followLoop(ctx context.Context) error {
 	for {
-		grown := p.events.Changed()
-		err := p.turn.Lock(ctx)
+		grown := ds.events.Changed()
+		err := ds.turn.Lock(ctx)
 		if err == nil {
-			err = p.fanOutAll(ctx)
-			p.turn.Unlock()
+			err = ds.fanOutAll(ctx)
+			ds.turn.Unlock()
 		}
 		if err != nil && ctx.Err() == nil {
-			p.log.Error("cannot store deliveries to webhooks, trying again: see roomgate doctor", "error", err)
+			ds.log.Error("cannot store deliveries to webhooks, trying again: see roomgate doctor", "error", err)
 			loop.Sleep(ctx, 10*time.Second)
 			continue
 		}
@@ -52,36 +52,36 @@ func (p *Dispatcher) followLoop(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-grown:
-			p.due.Wake() // it may have been the clock that was moved
+			ds.due.Wake() // it may have been the clock that was moved
 		}
 	}
 }
 
 // fanOutAll goes to the end of the log. The caller has the turn.
-func (p *Dispatcher) fanOutAll(ctx context.Context) error {
+func (ds *Dispatcher) fanOutAll(ctx context.Context) error {
 	for {
-		page, err := p.events.Page(p.cursor, logPage)
+		page, err := ds.events.Page(ds.cursor, logPage)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		if err := p.fanOut(ctx, page); err != nil {
+		if err := ds.fanOut(ctx, page); err != nil {
 			return err
 		}
 	}
 }
 
 // fanOut makes the deliveries of some rows.
-func (p *Dispatcher) fanOut(ctx context.Context, page []store.Item[eventlog.Row]) error {
+func (ds *Dispatcher) fanOut(ctx context.Context, page []store.Item[eventlog.Row]) error {
 	last := page[len(page)-1].Seq
 	var made []Delivery
 	for _, item := range page {
-		made = append(made, p.deliveriesOf(item.Value)...)
+		made = append(made, ds.deliveriesOf(item.Value)...)
 	}
-	if len(made) == 0 && (last < p.saved+logPage || p.none()) {
-		p.cursor = last
+	if len(made) == 0 && (last < ds.saved+logPage || ds.none()) {
+		ds.cursor = last
 		return nil
 	}
-	err := p.db.Update(ctx, func(tx *store.Tx) error {
+	err := ds.db.Update(ctx, func(tx *store.Tx) error {
 		for _, d := range made {
 			if err := deliveries.Put(tx, deliveryKey(d.WebhookID, d.ID), d); err != nil {
 				return err
@@ -92,14 +92,14 @@ func (p *Dispatcher) fanOut(ctx context.Context, page []store.Item[eventlog.Row]
 	if err != nil {
 		return err
 	}
-	p.cursor, p.saved = last, last
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	ds.cursor, ds.saved = last, last
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
 	for _, d := range made {
-		p.byID[d.WebhookID].put(d)
+		ds.byID[d.WebhookID].put(d)
 	}
-	p.boundDeliveries()
-	p.due.Wake()
+	ds.boundDeliveries()
+	ds.due.Wake()
 	return nil
 }
 
@@ -124,21 +124,21 @@ type loggedEvent struct {
 }
 
 // deliveriesOf makes one delivery for each webhook that wants a row.
-func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
-	event := p.eventOf(r)
+func (ds *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
+	event := ds.eventOf(r)
 	if event == "" {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
 	var e *loggedEvent // read for the first who wants it
-	for _, id := range slices.Sorted(maps.Keys(p.byID)) {
-		w := p.byID[id].Webhook
+	for _, id := range slices.Sorted(maps.Keys(ds.byID)) {
+		w := ds.byID[id].Webhook
 		if !slices.ContainsFunc(names(event), func(name string) bool { return slices.Contains(w.Events, name) }) {
 			continue
 		}
 		if e == nil {
-			if e = p.read(event, r); e == nil {
+			if e = ds.read(event, r); e == nil {
 				return nil
 			}
 		}
@@ -148,25 +148,25 @@ func (p *Dispatcher) deliveriesOf(r eventlog.Row) (made []Delivery) {
 		}
 		body, err := Encode(name, r.Time(), id, e.data(event, w.OrganizationID, r))
 		if err != nil {
-			p.log.Error("cannot write an event for a webhook", "webhook", id, "event", r.Type, "error", err)
+			ds.log.Error("cannot write an event for a webhook", "webhook", id, "event", r.Type, "error", err)
 			continue
 		}
-		made = append(made, NewDelivery(p.nextID(), id, name, body, p.clock.Now()))
+		made = append(made, NewDelivery(ds.nextID(), id, name, body, ds.clock.Now()))
 	}
 	return made
 }
 
 // read reads an event of the log with the organization that it is of; nil: it
 // cannot be read, or nobody can say any more whose it was.
-func (p *Dispatcher) read(event string, r eventlog.Row) *loggedEvent {
+func (ds *Dispatcher) read(event string, r eventlog.Row) *loggedEvent {
 	var e loggedEvent
 	if err := json.Unmarshal(r.Data, &e); err != nil {
-		p.log.Error("cannot read an event of the log, no webhook gets it", "event", r.Type, "error", err)
+		ds.log.Error("cannot read an event of the log, no webhook gets it", "event", r.Type, "error", err)
 		return nil
 	}
 	e.Details.SpaceID = r.Space
 	if event == DeviceAlert {
-		owner, err := p.owner(r.Space)
+		owner, err := ds.owner(r.Space)
 		if err != nil {
 			return nil
 		}
@@ -217,25 +217,25 @@ func (b *book) nextID() string {
 // boundDeliveries keeps the budget: of each webhook the newest that wait and
 // the newest that are finished, and of the building so many; then the webhook
 // with the most gives up its oldest. The caller holds mu.
-func (p *Dispatcher) boundDeliveries() {
+func (ds *Dispatcher) boundDeliveries() {
 	all := 0
-	for _, w := range p.byID {
-		p.forgetDone(w, keepDelivered)
+	for _, w := range ds.byID {
+		ds.forgetDone(w, keepDelivered)
 		if over := len(w.waiting) - maxWaiting; over > 0 {
-			p.giveUp(w, over)
+			ds.giveUp(w, over)
 		}
 		all += len(w.waiting) + len(w.done)
 	}
-	for all > p.limit {
-		largest := slices.MaxFunc(slices.Collect(maps.Values(p.byID)), func(x, y *hook) int {
+	for all > ds.limit {
+		largest := slices.MaxFunc(slices.Collect(maps.Values(ds.byID)), func(x, y *hook) int {
 			return len(x.waiting) + len(x.done) - len(y.waiting) - len(y.done)
 		})
-		share := min(all-p.limit, len(largest.waiting)/10+len(largest.done)/10+1)
+		share := min(all-ds.limit, len(largest.waiting)/10+len(largest.done)/10+1)
 		if over := len(largest.done); over > 0 {
 			share = min(share, over)
-			p.forgetDone(largest, over-share)
+			ds.forgetDone(largest, over-share)
 		} else {
-			p.giveUp(largest, share)
+			ds.giveUp(largest, share)
 		}
 		all -= share
 	}
@@ -252,30 +252,30 @@ func (b *book) forgetDone(w *hook, keep int) {
 
 // giveUp drops the oldest deliveries that wait for a webhook. One that is under way
 // may arrive yet, and stays.
-func (p *Dispatcher) giveUp(w *hook, n int) {
+func (ds *Dispatcher) giveUp(w *hook, n int) {
 	gone := 0
 	w.waiting = slices.DeleteFunc(w.waiting, func(d waitingDelivery) bool {
 		if gone == n || d.id == w.under {
 			return false
 		}
 		gone++
-		p.forget(w.ID, d.id)
+		ds.forget(w.ID, d.id)
 		return true
 	})
-	p.dropped(w, gone)
+	ds.dropped(w, gone)
 }
 
 // dropped counts deliveries that nobody gets.
-func (p *Dispatcher) dropped(w *hook, n int) {
+func (ds *Dispatcher) dropped(w *hook, n int) {
 	if n == 0 {
 		return
 	}
 	if w.Dropped == 0 {
-		p.log.Warn("too many deliveries wait for a webhook, dropping the oldest: see why its receiver does not take them", "webhook", w.ID)
+		ds.log.Warn("too many deliveries wait for a webhook, dropping the oldest: see why its receiver does not take them", "webhook", w.ID)
 	}
 	w.Dropped += n
-	p.dirty[w.ID] = true
-	p.save.Wake()
+	ds.dirty[w.ID] = true
+	ds.save.Wake()
 }
 
 func (b *book) forget(webhookID, id string) {

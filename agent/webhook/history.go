@@ -17,17 +17,17 @@ const (
 // Deliveries returns what a webhook was or will be sent, the newest first, at
 // most limit (0: 50, at most 200). The cursor that comes back leads to the
 // next page; it is empty on the last.
-func (p *Dispatcher) Deliveries(id string, limit int, cursor string) (page []Delivery, next string, err error) {
+func (ds *Dispatcher) Deliveries(id string, limit int, cursor string) (page []Delivery, next string, err error) {
 	if limit <= 0 {
 		limit = deliveryPage
 	}
-	ids, more, err := p.page(id, min(limit, maxDeliveryPage), cursor)
+	ids, more, err := ds.page(id, min(limit, maxDeliveryPage), cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	page = make([]Delivery, 0, len(ids))
 	for _, one := range ids {
-		d, err := p.delivery(id, one)
+		d, err := ds.delivery(id, one)
 		switch {
 		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
 			continue // forgotten meanwhile, or lost
@@ -77,22 +77,22 @@ func (b *book) page(id string, limit int, cursor string) (ids []string, more boo
 // Redeliver sends a delivery again, at once and with all its retries ahead,
 // whatever came of it. It keeps its id, by which a receiver can tell that it
 // knows the notification.
-func (p *Dispatcher) Redeliver(ctx context.Context, id, deliveryID string) (Delivery, error) {
-	if !p.has(id, deliveryID) {
-		if _, err := p.Get(id); err != nil {
+func (ds *Dispatcher) Redeliver(ctx context.Context, id, deliveryID string) (Delivery, error) {
+	if !ds.has(id, deliveryID) {
+		if _, err := ds.Get(id); err != nil {
 			return Delivery{}, err
 		}
 		return Delivery{}, noDelivery()
 	}
-	d, err := p.delivery(id, deliveryID)
+	d, err := ds.delivery(id, deliveryID)
 	if err != nil {
 		return d, err
 	}
-	d = d.Again(p.clock.Now())
-	if err := p.requeue(d); err != nil {
+	d = d.Again(ds.clock.Now())
+	if err := ds.requeue(d); err != nil {
 		return d, err
 	}
-	return d, p.saveAll(ctx)
+	return d, ds.saveAll(ctx)
 }
 
 func noDelivery() error {
@@ -106,17 +106,17 @@ func (b *book) has(id, deliveryID string) bool {
 	return w != nil && w.has(deliveryID)
 }
 
-func (w *hook) has(deliveryID string) bool {
-	_, done := slices.BinarySearch(w.done, deliveryID)
-	return done || slices.ContainsFunc(w.waiting, func(d waitingDelivery) bool { return d.id == deliveryID })
+func (h *hook) has(deliveryID string) bool {
+	_, done := slices.BinarySearch(h.done, deliveryID)
+	return done || slices.ContainsFunc(h.waiting, func(d waitingDelivery) bool { return d.id == deliveryID })
 }
 
 // requeue lets a delivery wait again. One that the log forgot since it was read
 // is refused: its row goes with the next write.
-func (p *Dispatcher) requeue(d Delivery) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := p.byID[d.WebhookID]
+func (ds *Dispatcher) requeue(d Delivery) error {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	w := ds.byID[d.WebhookID]
 	switch {
 	case w == nil:
 		return noWebhook()
@@ -131,8 +131,8 @@ func (p *Dispatcher) requeue(d Delivery) error {
 	}
 	w.put(d)
 	w.rest = d.NextAt
-	p.unsaved[deliveryKey(d.WebhookID, d.ID)] = d
-	p.due.Wake()
-	p.save.Wake()
+	ds.unsaved[deliveryKey(d.WebhookID, d.ID)] = d
+	ds.due.Wake()
+	ds.save.Wake()
 	return nil
 }

@@ -22,18 +22,18 @@ const unreadPause = time.Minute
 
 // sendLoop sends what is due. While the clock is not trusted it waits: the time in
 // a signature would be wrong, and receivers refuse that.
-func (p *Dispatcher) sendLoop(ctx context.Context) error {
+func (ds *Dispatcher) sendLoop(ctx context.Context) error {
 	var attempts errgroup.Group
 	defer func() { _ = attempts.Wait() }()
 	for {
 		wait := longestStep
-		if p.clock.Trust() == clock.Trusted {
-			wait = p.sendDue(ctx, &attempts)
+		if ds.clock.Trust() == clock.Trusted {
+			wait = ds.sendDue(ctx, &attempts)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-p.due:
+		case <-ds.due:
 		case <-time.After(wait):
 		}
 	}
@@ -42,12 +42,12 @@ func (p *Dispatcher) sendLoop(ctx context.Context) error {
 // sendDue begins what can be sent now, and says when to look again. A webhook
 // gets one delivery after the other and waits for no other webhook, so at most
 // maxWebhooks attempts are under way.
-func (p *Dispatcher) sendDue(ctx context.Context, attempts *errgroup.Group) time.Duration {
+func (ds *Dispatcher) sendDue(ctx context.Context, attempts *errgroup.Group) time.Duration {
 	wait := longestStep
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.clock.Now()
-	for _, w := range p.byID {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	now := ds.clock.Now()
+	for _, w := range ds.byID {
 		id, at := w.first(now)
 		if id == "" {
 			continue
@@ -57,15 +57,15 @@ func (p *Dispatcher) sendDue(ctx context.Context, attempts *errgroup.Group) time
 			continue
 		}
 		w.busy, w.under = true, id
-		attempts.Go(func() error { p.attempt(ctx, w, id); return nil })
+		attempts.Go(func() error { ds.attempt(ctx, w, id); return nil })
 	}
 	return max(wait, time.Millisecond)
 }
 
 // first is what is sent next and when: of what is due the oldest. A time that
 // is farther ahead than any can be says that the clock was set back.
-func (w *hook) first(now time.Time) (id string, at time.Time) {
-	if w.busy || w.State == Disabled {
+func (h *hook) first(now time.Time) (id string, at time.Time) {
+	if h.busy || h.State == Disabled {
 		return "", at
 	}
 	sane := func(t time.Time) time.Time {
@@ -74,8 +74,8 @@ func (w *hook) first(now time.Time) (id string, at time.Time) {
 		}
 		return t
 	}
-	rest := sane(w.rest)
-	for _, d := range w.waiting {
+	rest := sane(h.rest)
+	for _, d := range h.waiting {
 		due := sane(d.due)
 		if rest.After(due) {
 			due = rest
@@ -91,56 +91,56 @@ func (w *hook) first(now time.Time) (id string, at time.Time) {
 }
 
 // attempt sends one delivery of a webhook and notes the result.
-func (p *Dispatcher) attempt(ctx context.Context, w *hook, id string) {
-	p.mu.Lock()
-	hookID, address, secrets := w.ID, w.URL, w.Secrets.At(p.clock.Now())
-	p.mu.Unlock()
-	d, err := p.delivery(hookID, id)
+func (ds *Dispatcher) attempt(ctx context.Context, w *hook, id string) {
+	ds.mu.Lock()
+	hookID, address, secrets := w.ID, w.URL, w.Secrets.At(ds.clock.Now())
+	ds.mu.Unlock()
+	d, err := ds.delivery(hookID, id)
 	var answer Answer
 	if err == nil {
-		answer = p.sender.Send(ctx, address, d.ID, d.Payload, secrets)
-		answer.Waited = min(p.clock.Now().Sub(d.QueuedAt), time.Since(p.started))
+		answer = ds.sender.Send(ctx, address, d.ID, d.Payload, secrets)
+		answer.Waited = min(ds.clock.Now().Sub(d.QueuedAt), time.Since(ds.started))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.due.Wake()
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	defer ds.due.Wake()
 	w.busy, w.under = false, ""
 	switch {
-	case p.byID[hookID] != w || ctx.Err() != nil && !answer.Success():
+	case ds.byID[hookID] != w || ctx.Err() != nil && !answer.Success():
 		return // it was deleted, or we are about to stop and it comes again
 	case errors.Is(err, store.ErrNotFound): // a repair of the database has lost it
-		p.log.Error("a delivery is not in the database any more, giving it up", "webhook", hookID, "delivery", id)
+		ds.log.Error("a delivery is not in the database any more, giving it up", "webhook", hookID, "delivery", id)
 		if w.drop(id) {
-			p.forget(hookID, id)
-			p.dropped(w, 1)
+			ds.forget(hookID, id)
+			ds.dropped(w, 1)
 		}
 		return
 	case err != nil:
-		p.log.Error("cannot read a delivery now, trying again in a minute: see roomgate doctor", "webhook", hookID, "delivery", id, "error", err)
-		w.postpone(id, p.clock.Now().Add(unreadPause))
+		ds.log.Error("cannot read a delivery now, trying again in a minute: see roomgate doctor", "webhook", hookID, "delivery", id, "error", err)
+		w.postpone(id, ds.clock.Now().Add(unreadPause))
 		return
 	}
-	p.logHidden(w, answer)
-	p.note(w, d.After(answer, p.clock.Now()), answer)
+	ds.logHidden(w, answer)
+	ds.note(w, d.After(answer, ds.clock.Now()), answer)
 }
 
 // logHidden says what of an answer is for whoever runs the gateway only.
-func (p *Dispatcher) logHidden(w *hook, answer Answer) {
+func (ds *Dispatcher) logHidden(w *hook, answer Answer) {
 	if answer.Detail != "" {
-		p.log.Info("a receiver took no notification, and who registered the webhook does not learn why", "webhook", w.ID, "host", hostOf(w.URL), "reason", answer.Detail)
+		ds.log.Info("a receiver took no notification, and who registered the webhook does not learn why", "webhook", w.ID, "host", hostOf(w.URL), "reason", answer.Detail)
 	}
 }
 
 // delivery reads a delivery as it is now.
-func (p *Dispatcher) delivery(webhookID, id string) (d Delivery, err error) {
+func (ds *Dispatcher) delivery(webhookID, id string) (d Delivery, err error) {
 	key := deliveryKey(webhookID, id)
-	p.mu.Lock()
-	d, ok := p.unsaved[key]
-	p.mu.Unlock()
+	ds.mu.Lock()
+	d, ok := ds.unsaved[key]
+	ds.mu.Unlock()
 	if ok {
 		return d, nil
 	}
-	err = p.db.View(func(tx *store.Tx) error {
+	err = ds.db.View(func(tx *store.Tx) error {
 		d, err = deliveries.Get(tx, key)
 		return err
 	})
@@ -149,21 +149,21 @@ func (p *Dispatcher) delivery(webhookID, id string) (d Delivery, err error) {
 
 // note shows a delivery after an attempt, and what it says of its webhook. The
 // caller holds mu.
-func (p *Dispatcher) note(w *hook, d Delivery, answer Answer) {
-	now := p.clock.Now()
+func (ds *Dispatcher) note(w *hook, d Delivery, answer Answer) {
+	now := ds.clock.Now()
 	if answer.Offline && d.State == Pending {
-		p.noteOffline(w, d, answer)
+		ds.noteOffline(w, d, answer)
 		return
 	}
 	if w.drop(d.ID) { // or too many came meanwhile and it was given up
 		w.put(d)
-		p.unsaved[deliveryKey(w.ID, d.ID)] = d
+		ds.unsaved[deliveryKey(w.ID, d.ID)] = d
 	}
 	if answer.Success() {
 		w.failures, w.rest, w.LastSuccessAt = 0, time.Time{}, stamp(now)
 		if w.State == Failing {
 			w.State, w.Reason = Active, ""
-			p.announce(w, eventRecovered, d)
+			ds.announce(w, eventRecovered, d)
 		}
 	} else {
 		w.failures++
@@ -172,22 +172,22 @@ func (p *Dispatcher) note(w *hook, d Delivery, answer Answer) {
 		switch {
 		case answer.Gone() && w.State != Disabled:
 			w.State, w.Reason = Disabled, answer.Error
-			p.announce(w, eventDisabled, d)
+			ds.announce(w, eventDisabled, d)
 		case d.State == Failed && d.Event != EventTest && w.State == Active:
 			w.State, w.Reason = Failing, "a delivery was given up after its last retry: "+answer.Error
-			p.announce(w, eventFailing, d)
+			ds.announce(w, eventFailing, d)
 		}
 	}
-	p.dirty[w.ID] = true
-	p.forgetDone(w, keepDelivered)
-	p.save.Wake()
+	ds.dirty[w.ID] = true
+	ds.forgetDone(w, keepDelivered)
+	ds.save.Wake()
 }
 
 // noteOffline shows that the gateway has no network. That is stored nowhere, or
 // a building without internet would wear its card out by saying so every
 // minute. The caller holds mu.
-func (p *Dispatcher) noteOffline(w *hook, d Delivery, answer Answer) {
-	now := p.clock.Now()
+func (ds *Dispatcher) noteOffline(w *hook, d Delivery, answer Answer) {
+	now := ds.clock.Now()
 	if w.drop(d.ID) {
 		w.put(d)
 	}
@@ -201,21 +201,21 @@ const webhookDevice = "webhook"
 
 // announce makes the event that webhook changed its state, and of trouble
 // the notice to the administrators. The caller holds mu.
-func (p *Dispatcher) announce(w *hook, kind string, d Delivery) {
+func (ds *Dispatcher) announce(w *hook, kind string, d Delivery) {
 	details := map[string]any{"webhook_id": w.ID, "organization_id": w.OrganizationID, "host": hostOf(w.URL), "delivery_id": d.ID,
 		"pending_deliveries": len(w.waiting)}
 	if w.Reason != "" {
 		details["reason"] = w.Reason
 	}
-	row, err := p.events.Event(eventlog.Record{Type: kind, Time: p.clock.Now(), Device: webhookDevice, Details: details})
+	row, err := ds.events.Event(eventlog.Record{Type: kind, Time: ds.clock.Now(), Device: webhookDevice, Details: details})
 	if err != nil { // not for text and numbers
 		return
 	}
-	p.rows = append(p.rows, row)
+	ds.rows = append(ds.rows, row)
 	if kind != eventRecovered {
-		p.notices = append(p.notices, noticeOf(w.Webhook, len(w.waiting)))
+		ds.notices = append(ds.notices, noticeOf(w.Webhook, len(w.waiting)))
 	}
-	p.log.Warn("a webhook has changed its state", "webhook", w.ID, "host", hostOf(w.URL), "state", w.State, "reason", w.Reason)
+	ds.log.Warn("a webhook has changed its state", "webhook", w.ID, "host", hostOf(w.URL), "state", w.State, "reason", w.Reason)
 }
 
 // hostOf is what of a webhook's address may be shown: the rest may be a secret.

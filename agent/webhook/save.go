@@ -18,22 +18,22 @@ const maxRows = 1000
 // saveLoop stores the results of deliveries: at once when it was quiet, else once
 // per interval, so that a thousand of them do not wear the card out. What a power
 // cut takes is sent again, with the same webhook-id.
-func (p *Dispatcher) saveLoop(ctx context.Context) error {
-	pause := p.flush
+func (ds *Dispatcher) saveLoop(ctx context.Context) error {
+	pause := ds.flush
 	for {
 		select {
 		case <-ctx.Done():
 			return nil // Run writes the last
-		case <-p.save:
+		case <-ds.save:
 		}
-		err := p.saveAll(ctx)
+		err := ds.saveAll(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			p.log.Error("cannot store the results of deliveries to webhooks, keeping them in memory: see roomgate doctor", "error", err)
+			ds.log.Error("cannot store the results of deliveries to webhooks, keeping them in memory: see roomgate doctor", "error", err)
 			pause = min(2*max(pause, time.Second), time.Minute)
-			p.save.Wake()
+			ds.save.Wake()
 		default:
-			pause = p.flush
+			pause = ds.flush
 		}
 		loop.Sleep(ctx, pause)
 	}
@@ -54,27 +54,27 @@ func (u unsaved) empty() bool {
 
 // saveAll writes all that the store does not have yet in one transaction, with
 // the notices to the administrators.
-func (p *Dispatcher) saveAll(ctx context.Context) error {
-	if err := p.turn.Lock(ctx); err != nil {
+func (ds *Dispatcher) saveAll(ctx context.Context) error {
+	if err := ds.turn.Lock(ctx); err != nil {
 		return err
 	}
-	defer p.turn.Unlock()
-	u := p.takeUnsaved()
+	defer ds.turn.Unlock()
+	u := ds.takeUnsaved()
 	if u.empty() {
 		return nil
 	}
-	write := func(tx *store.Tx) error { return u.write(tx, p.events) }
+	write := func(tx *store.Tx) error { return u.write(tx, ds.events) }
 	var err error
 	if len(u.rows) == 0 {
-		err = p.db.Update(ctx, write) // the log does not grow, so nobody need look at it
+		err = ds.db.Update(ctx, write) // the log does not grow, so nobody need look at it
 	} else {
-		err = p.events.Commit(ctx, eventlog.Stage{Write: write}, p.notify(u.notices))
+		err = ds.events.Commit(ctx, eventlog.Stage{Write: write}, ds.notify(u.notices))
 	}
 	if err != nil {
-		p.giveBack(u)
+		ds.giveBack(u)
 		return err
 	}
-	p.forgetStored(u)
+	ds.forgetStored(u)
 	return nil
 }
 

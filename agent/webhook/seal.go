@@ -94,49 +94,49 @@ func (s storedWebhook) readable(field string) error {
 
 // admit takes a stored webhook in. One whose secrets cannot be read would
 // sign so that no receiver takes it, and is disabled.
-func (p *Dispatcher) admit(s storedWebhook) {
-	err := s.open(p.keys)
+func (ds *Dispatcher) admit(s storedWebhook) {
+	err := s.open(ds.keys)
 	w := &hook{storedWebhook: s}
-	p.byID[s.ID] = w
+	ds.byID[s.ID] = w
 	if err == nil {
 		return
 	}
-	p.log.Error("cannot read the address or the secret of a webhook, disabling it", "webhook", s.ID, "reason", s.lost(), "error", err)
+	ds.log.Error("cannot read the address or the secret of a webhook, disabling it", "webhook", s.ID, "reason", s.lost(), "error", err)
 	if s.State == Disabled {
 		return
 	}
 	w.State, w.Reason = Disabled, s.lost()
-	p.dirty[s.ID] = true
-	p.announce(w, eventDisabled, Delivery{})
-	p.save.Wake()
+	ds.dirty[s.ID] = true
+	ds.announce(w, eventDisabled, Delivery{})
+	ds.save.Wake()
 }
 
 // sealPlain seals the secrets and the addresses that an earlier version has
 // stored as they are. On a full disk the next start does it. Older snapshots have
 // them, and pages of the file that are not used again yet: who may have read
 // those is kept out by rotating the secrets, and by another address.
-func (p *Dispatcher) sealPlain(ctx context.Context) error {
+func (ds *Dispatcher) sealPlain(ctx context.Context) error {
 	var plain []*hook
-	for _, w := range p.byID {
+	for _, w := range ds.byID {
 		if w.Plain == nil && len(w.SealedURL) > 0 {
 			continue
 		}
 		if w.Plain != nil {
-			sealed, err := w.sealSecrets(p.keys)
+			sealed, err := w.sealSecrets(ds.keys)
 			if err != nil {
 				return err
 			}
 			w.storedWebhook = sealed
 		}
 		if len(w.SealedURL) == 0 {
-			w.storedWebhook = w.sealAddress(p.keys)
+			w.storedWebhook = w.sealAddress(ds.keys)
 		}
 		plain = append(plain, w)
 	}
 	if len(plain) == 0 {
 		return nil
 	}
-	err := p.db.Update(ctx, func(tx *store.Tx) error {
+	err := ds.db.Update(ctx, func(tx *store.Tx) error {
 		for _, w := range plain {
 			if err := w.keep(tx); err != nil {
 				return err
@@ -145,7 +145,7 @@ func (p *Dispatcher) sealPlain(ctx context.Context) error {
 		return nil
 	})
 	if store.Unstored(err) {
-		p.log.Error("cannot seal the addresses and secrets of webhooks, the next start tries again: see roomgate doctor", "error", err)
+		ds.log.Error("cannot seal the addresses and secrets of webhooks, the next start tries again: see roomgate doctor", "error", err)
 		return nil
 	}
 	return err

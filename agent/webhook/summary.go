@@ -24,11 +24,11 @@ type Troubled struct {
 const maxTroubled = 10
 
 // Summary returns how the webhooks stand.
-func (p *Dispatcher) Summary() Summary {
-	s, oldest := p.count()
+func (ds *Dispatcher) Summary() Summary {
+	s, oldest := ds.count()
 	for webhookID, id := range oldest {
-		if d, err := p.delivery(webhookID, id); err == nil {
-			s.OldestS = max(s.OldestS, seconds(p.clock.Now().Sub(d.CreatedAt)))
+		if d, err := ds.delivery(webhookID, id); err == nil {
+			s.OldestS = max(s.OldestS, seconds(ds.clock.Now().Sub(d.CreatedAt)))
 		}
 	}
 	return s
@@ -36,9 +36,9 @@ func (p *Dispatcher) Summary() Summary {
 
 // count is the summary without the oldest delivery, and of each webhook for
 // which some wait the one that has waited longest.
-func (p *Dispatcher) count() (s Summary, oldest map[string]string) {
+func (ds *Dispatcher) count() (s Summary, oldest map[string]string) {
 	s.Troubled, oldest = []Troubled{}, map[string]string{}
-	for _, w := range p.List("") {
+	for _, w := range ds.List("") {
 		switch w.State {
 		case Active:
 			s.Active++
@@ -51,7 +51,7 @@ func (p *Dispatcher) count() (s Summary, oldest map[string]string) {
 			s.Disabled++
 		}
 		s.Waiting += w.Pending
-		if id := p.oldest(w.ID); id != "" {
+		if id := ds.oldest(w.ID); id != "" {
 			oldest[w.ID] = id
 		}
 	}

@@ -14,49 +14,49 @@ const maxTests = 4
 // answer, which takes at most 10 s, and returns the result. It is in the
 // log like every other. A success ends failing; a failure changes nothing, but
 // a 410 disables.
-func (p *Dispatcher) Test(ctx context.Context, id string) (d Delivery, err error) {
-	if p.clock.Trust() != clock.Trusted {
+func (ds *Dispatcher) Test(ctx context.Context, id string) (d Delivery, err error) {
+	if ds.clock.Trust() != clock.Trusted {
 		return d, problem.New(problem.NotNow, "", "the clock is not trusted yet, so nothing can be signed that a receiver takes: wait until it is")
 	}
-	w, d, secrets, err := p.newTest(id)
+	w, d, secrets, err := ds.newTest(id)
 	if err != nil {
 		return d, err
 	}
-	answer := p.sender.Send(ctx, w.URL, d.ID, d.Payload, secrets)
-	p.mu.Lock()
-	p.tests--
+	answer := ds.sender.Send(ctx, w.URL, d.ID, d.Payload, secrets)
+	ds.mu.Lock()
+	ds.tests--
 	if ctx.Err() != nil && !answer.Success() {
-		p.mu.Unlock()
+		ds.mu.Unlock()
 		return d, problem.New(problem.Unavailable, "", "the request ended before the receiver answered: try again")
 	}
-	if d = d.After(answer, p.clock.Now()); d.State == Pending {
+	if d = d.After(answer, ds.clock.Now()); d.State == Pending {
 		d = d.GivenUp()
 	}
-	if owner := p.byID[id]; owner != nil {
+	if owner := ds.byID[id]; owner != nil {
 		owner.put(d)
-		p.logHidden(owner, answer)
-		p.note(owner, d, answer)
+		ds.logHidden(owner, answer)
+		ds.note(owner, d, answer)
 	}
-	p.mu.Unlock()
-	return d, p.saveAll(context.WithoutCancel(ctx))
+	ds.mu.Unlock()
+	return d, ds.saveAll(context.WithoutCancel(ctx))
 }
 
-func (p *Dispatcher) newTest(id string) (w Webhook, d Delivery, secrets []Secret, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	owner := p.byID[id]
+func (ds *Dispatcher) newTest(id string) (w Webhook, d Delivery, secrets []Secret, err error) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	owner := ds.byID[id]
 	switch {
 	case owner == nil:
 		return w, d, nil, noWebhook()
 	case owner.lost() != "":
 		return w, d, nil, problem.New(problem.NotNow, "state", "is disabled: %s", owner.lost())
-	case p.tests >= maxTests:
+	case ds.tests >= maxTests:
 		return w, d, nil, problem.New(problem.Unavailable, "", "%d tests of webhooks are under way: try again in ten seconds", maxTests)
 	}
-	body, err := TestPayload(owner.Webhook, p.clock.Now())
+	body, err := TestPayload(owner.Webhook, ds.clock.Now())
 	if err != nil {
 		return w, d, nil, err
 	}
-	p.tests++
-	return owner.Webhook, NewDelivery(p.nextID(), id, EventTest, body, p.clock.Now()), owner.Secrets.At(p.clock.Now()), nil
+	ds.tests++
+	return owner.Webhook, NewDelivery(ds.nextID(), id, EventTest, body, ds.clock.Now()), owner.Secrets.At(ds.clock.Now()), nil
 }

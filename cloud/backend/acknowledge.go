@@ -54,9 +54,9 @@ func (b *Backend) errands(now time.Time) (due []errand) {
 
 func (b *Backend) tell(ctx context.Context, link *cloud.Link, e errand) {
 	if e.gap.to > 0 {
-		b.send(ctx, link, e.gateway, "replay", replay{e.gap.from, e.gap.to})
+		b.send(ctx, link, e.gateway, cloud.LevelReplay, replay{e.gap.from, e.gap.to})
 	}
-	if e.ack > 0 && b.send(ctx, link, e.gateway, "ack", ack{e.ack}) {
+	if e.ack > 0 && b.send(ctx, link, e.gateway, cloud.LevelAck, ack{e.ack}) {
 		b.mu.Lock()
 		b.progress[e.gateway].acknowledged(e.ack)
 		b.mu.Unlock()

@@ -174,7 +174,7 @@ func (b *Backend) deliver(ctx context.Context, gateway, level string, m cloud.Me
 
 // Replay asks a gateway to send its rows from and to again; to is 0 for all.
 func (b *Backend) Replay(ctx context.Context, gateway string, from, to uint64) error {
-	_, err := b.Push(ctx, gateway, "replay", replay{from, to})
+	_, err := b.Push(ctx, gateway, cloud.LevelReplay, replay{from, to})
 	return err
 }
 
@@ -210,7 +210,7 @@ func (b *Backend) envelope(level string, part Part) (m cloud.Message, err error)
 		ID: part.ID, Source: "backend/" + b.o.ClientID, Type: cloud.TypeOf(level),
 		Time: time.Now().UTC(), Data: part.Data,
 	})
-	return cloud.Message{Topic: part.Topic, Payload: payload, QoS: 1, Retained: level == "config"}, err
+	return cloud.Message{Topic: part.Topic, Payload: payload, QoS: 1, Retained: level == cloud.LevelConfig}, err
 }
 
 // await waits until the link is up.

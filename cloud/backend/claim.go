@@ -35,7 +35,7 @@ func (b *Backend) Claim(ctx context.Context, gateway, code string, c Claim) (id 
 	if err != nil {
 		return "", err
 	}
-	return b.Push(ctx, gateway, "claim", sealed)
+	return b.Push(ctx, gateway, cloud.LevelClaim, sealed)
 }
 
 // SealClaim makes the data of down/claim.
@@ -47,6 +47,6 @@ func SealClaim(gateway, code string, c Claim) (SealedClaim, error) {
 	if err != nil {
 		return SealedClaim{}, err
 	}
-	sealed, err := cloud.Seal(code, cloud.Topics{Gateway: gateway}.Down("claim"), raw)
+	sealed, err := cloud.Seal(code, cloud.Topics{Gateway: gateway}.Down(cloud.LevelClaim), raw)
 	return SealedClaim{sealed}, err
 }

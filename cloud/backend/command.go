@@ -104,7 +104,7 @@ func (b *Backend) Command(ctx context.Context, gateway string, c Command) (Recei
 	defer b.forget(id)
 	ctx, cancel := context.WithDeadline(ctx, c.until(time.Now()).Add(lateReceipt))
 	defer cancel()
-	if err := b.deliver(ctx, gateway, "command", m); err != nil {
+	if err := b.deliver(ctx, gateway, cloud.LevelCommand, m); err != nil {
 		return Receipt{CommandID: id}, err
 	}
 	select {
@@ -120,7 +120,7 @@ func (b *Backend) Command(ctx context.Context, gateway string, c Command) (Recei
 func (b *Backend) Send(ctx context.Context, gateway string, c Command) (id string, err error) {
 	m, id, err := b.commandMessage(gateway, c)
 	if err == nil {
-		err = b.deliver(ctx, gateway, "command", m)
+		err = b.deliver(ctx, gateway, cloud.LevelCommand, m)
 	}
 	return id, err
 }
@@ -130,7 +130,7 @@ func (b *Backend) commandMessage(gateway string, c Command) (m cloud.Message, id
 	if b.o.Signer != nil {
 		c = c.dated(time.Now())
 	}
-	return b.message(gateway, "command", cloud.Topics{Gateway: gateway}.Down("command"), c)
+	return b.message(gateway, cloud.LevelCommand, cloud.Topics{Gateway: gateway}.Down(cloud.LevelCommand), c)
 }
 
 // wait enters a command among those that wait.

@@ -3,6 +3,8 @@ package backend
 import (
 	"context"
 	"encoding/json"
+
+	"roomgate/cloud"
 )
 
 // Configuration is what the cloud manages of a gateway. A member that is nil stays
@@ -37,12 +39,12 @@ type Update struct {
 // returns the message's id, which the receipt names. A gateway applies it whole
 // or not at all. It waits as Push does.
 func (b *Backend) Configure(ctx context.Context, gateway string, c Configuration) (id string, err error) {
-	return b.pushParts(ctx, gateway, "config", "", c)
+	return b.pushParts(ctx, gateway, cloud.LevelConfig, "", c)
 }
 
 // ConfigureAs is Configure under an id: who does not know whether it went sends it again
 // under the same one, and the gateway takes it once.
 func (b *Backend) ConfigureAs(ctx context.Context, gateway, id string, c Configuration) error {
-	_, err := b.pushParts(ctx, gateway, "config", id, c)
+	_, err := b.pushParts(ctx, gateway, cloud.LevelConfig, id, c)
 	return err
 }

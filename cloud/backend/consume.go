@@ -102,7 +102,7 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 		return j, false // it would be no better the next time
 	}
 	e.Retained = m.Retained
-	row := e.Sequence > 0 && (level == "event" || level == "receipt" || level == "booking" || level == "message")
+	row := e.Sequence > 0 && (level == cloud.LevelEvent || level == cloud.LevelReceipt || level == cloud.LevelBooking || level == cloud.LevelMessage)
 	if rest != "" {
 		level += "/" + rest
 	}
@@ -112,7 +112,7 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 		return j, false
 	}
 	j = job{Received: Received{gateway, strings.Clone(level), e}, topic: m.Topic, row: row}
-	if l := b.progress[gateway]; level == "heartbeat" && (l == nil || l.first == 0) {
+	if l := b.progress[gateway]; level == cloud.LevelHeartbeat && (l == nil || l.first == 0) {
 		j.first = firstKept(e.Data)
 	}
 	return j, true

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"roomgate/cloud"
 )
 
 // Gateway is what a gateway has said of itself, as far as Consume has handed it on.
@@ -50,10 +52,10 @@ type Device struct {
 func (b *Backend) hear(j job) {
 	level, _, _ := strings.Cut(j.Level, "/")
 	switch level {
-	case "receipt":
+	case cloud.LevelReceipt:
 		b.settle(j.Gateway, j.Data)
 		return
-	case "presence", "heartbeat", "state":
+	case cloud.LevelPresence, cloud.LevelHeartbeat, cloud.LevelState:
 	default:
 		return
 	}
@@ -84,16 +86,16 @@ func (g *Gateway) Hear(m Received) {
 		Report
 	}
 	switch level {
-	case "presence":
+	case cloud.LevelPresence:
 		if json.Unmarshal(m.Data, &said) != nil || said.State == "offline" && g.Session != "" && said.Session != g.Session {
 			return // a will that comes late
 		}
 		g.Online, g.Since, g.Version, g.Session = said.State == "online", m.Time, said.Version, said.Session
-	case "heartbeat":
+	case cloud.LevelHeartbeat:
 		if json.Unmarshal(m.Data, &said) == nil {
 			g.Beat, g.Version, g.Report = m.Time, said.Version, said.Report
 		}
-	case "state":
+	case cloud.LevelState:
 		var s Space
 		if json.Unmarshal(m.Data, &s) == nil && s.ID != "" {
 			if g.Spaces == nil {

@@ -22,7 +22,7 @@ type Part struct {
 // have it with their number. The same id makes the same parts of the same data.
 func Parts(gateway, level, id string, data json.RawMessage, signed bool) ([]Part, error) {
 	limit := cloud.MaxPart
-	if signed && level == "config" {
+	if signed && level == cloud.LevelConfig {
 		limit = cloud.MaxSignedPart
 	}
 	cut, err := cloud.Split(data, id, limit)
@@ -36,7 +36,7 @@ func Parts(gateway, level, id string, data json.RawMessage, signed bool) ([]Part
 		if i > 0 {
 			parts[i].ID = fmt.Sprint(id, "-", i+1)
 		}
-		if level == "config" {
+		if level == cloud.LevelConfig {
 			parts[i].Topic = topics.PartTopic(i + 1)
 		}
 	}

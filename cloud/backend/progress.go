@@ -39,123 +39,123 @@ type progress struct {
 	above time.Time // a row from above it came
 }
 
-func (l *progress) has(seq uint64) bool {
-	i, ok := l.find(seq)
-	return ok && l.ranges[i].from <= seq
+func (p *progress) has(seq uint64) bool {
+	i, ok := p.find(seq)
+	return ok && p.ranges[i].from <= seq
 }
 
 // find returns the first range that does not end before seq.
-func (l *progress) find(seq uint64) (i int, ok bool) {
-	i, _ = slices.BinarySearchFunc(l.ranges, seq, func(r span, seq uint64) int {
+func (p *progress) find(seq uint64) (i int, ok bool) {
+	i, _ = slices.BinarySearchFunc(p.ranges, seq, func(r span, seq uint64) int {
 		if r.to < seq {
 			return -1
 		}
 		return 1
 	})
-	return i, i < len(l.ranges)
+	return i, i < len(p.ranges)
 }
 
 // add notes a row. With too many gaps the oldest is closed.
-func (l *progress) add(boot string, seq uint64) {
-	if !slices.Contains(l.boots, boot) {
-		l.boots = append(l.boots, boot)
-		l.boots = l.boots[max(0, len(l.boots)-maxBoots):]
+func (p *progress) add(boot string, seq uint64) {
+	if !slices.Contains(p.boots, boot) {
+		p.boots = append(p.boots, boot)
+		p.boots = p.boots[max(0, len(p.boots)-maxBoots):]
 	}
-	i, ok := l.find(seq)
-	if ok && l.ranges[i].from <= seq {
+	i, ok := p.find(seq)
+	if ok && p.ranges[i].from <= seq {
 		return
 	}
-	l.ranges = slices.Insert(l.ranges, i, span{seq, seq})
-	l.join(i)
+	p.ranges = slices.Insert(p.ranges, i, span{seq, seq})
+	p.join(i)
 	if i > 0 {
-		l.join(i - 1)
+		p.join(i - 1)
 	}
-	if len(l.ranges) > maxRanges {
-		l.closeFirst()
+	if len(p.ranges) > maxRanges {
+		p.closeFirst()
 	}
 }
 
 // join unites range i with the next if they touch.
-func (l *progress) join(i int) {
-	if i+1 < len(l.ranges) && l.ranges[i].to+1 == l.ranges[i+1].from {
-		l.ranges[i].to = l.ranges[i+1].to
-		l.ranges = slices.Delete(l.ranges, i+1, i+2)
+func (p *progress) join(i int) {
+	if i+1 < len(p.ranges) && p.ranges[i].to+1 == p.ranges[i+1].from {
+		p.ranges[i].to = p.ranges[i+1].to
+		p.ranges = slices.Delete(p.ranges, i+1, i+2)
 	}
 }
 
 // restarted says that a gateway counts from the beginning again: its store
 // was lost. Sequences rise over its starts, so a start that we do not know
 // cannot bring one that we have.
-func (l *progress) restarted(boot string, seq uint64) bool {
-	return boot != "" && !slices.Contains(l.boots, boot) && l.has(seq)
+func (p *progress) restarted(boot string, seq uint64) bool {
+	return boot != "" && !slices.Contains(p.boots, boot) && p.has(seq)
 }
 
 // due is the sequence to acknowledge, 0 for none.
-func (l *progress) due() uint64 {
-	end, _ := l.end()
-	if len(l.ranges) == 0 || end <= l.acked && !l.again {
+func (p *progress) due() uint64 {
+	end, _ := p.end()
+	if len(p.ranges) == 0 || end <= p.acked && !p.again {
 		return 0
 	}
 	return end
 }
 
-func (l *progress) acknowledged(seq uint64) {
-	l.acked, l.again = seq, false
+func (p *progress) acknowledged(seq uint64) {
+	p.acked, p.again = seq, false
 }
 
 // firstGap returns the gap that holds up the acknowledgement, and notes since when it is
 // known.
-func (l *progress) firstGap(now time.Time) span {
-	gap := l.missing()
+func (p *progress) firstGap(now time.Time) span {
+	gap := p.missing()
 	if gap.to == 0 {
-		l.gap = gap
-	} else if gap != l.gap {
-		l.gap, l.since, l.asked, l.above = gap, now, time.Time{}, time.Time{}
+		p.gap = gap
+	} else if gap != p.gap {
+		p.gap, p.since, p.asked, p.above = gap, now, time.Time{}, time.Time{}
 	}
 	return gap
 }
 
 // end is the row up to which we need no other, and the place of the first range beyond it.
-func (l *progress) end() (end uint64, beyond int) {
-	end = max(l.first, 1) - 1
-	for beyond < len(l.ranges) && l.ranges[beyond].from <= end+1 {
-		end = max(end, l.ranges[beyond].to)
+func (p *progress) end() (end uint64, beyond int) {
+	end = max(p.first, 1) - 1
+	for beyond < len(p.ranges) && p.ranges[beyond].from <= end+1 {
+		end = max(end, p.ranges[beyond].to)
 		beyond++
 	}
 	return end, beyond
 }
 
 // missing is the first gap, which may be before all that we have; the zero span is none.
-func (l *progress) missing() span {
-	end, beyond := l.end()
-	if beyond == len(l.ranges) {
+func (p *progress) missing() span {
+	end, beyond := p.end()
+	if beyond == len(p.ranges) {
 		return span{}
 	}
-	return span{end + 1, l.ranges[beyond].from - 1}
+	return span{end + 1, p.ranges[beyond].from - 1}
 }
 
 // patience is how long the gap is borne.
-func (l *progress) patience() time.Duration {
-	if l.gap.from == 1 && l.first == 0 {
+func (p *progress) patience() time.Duration {
+	if p.gap.from == 1 && p.first == 0 {
 		return baseAfter
 	}
 	return askAfter
 }
 
 // saw notes that a row came, handed on or not.
-func (l *progress) saw(seq uint64, now time.Time) {
-	if gap := l.firstGap(now); gap.to > 0 && seq > gap.to {
-		l.above = now
+func (p *progress) saw(seq uint64, now time.Time) {
+	if gap := p.firstGap(now); gap.to > 0 && seq > gap.to {
+		p.above = now
 	}
 }
 
 // gapToAsk is the gap to ask for now, if it is time to.
-func (l *progress) gapToAsk(now time.Time) span {
-	gap := l.firstGap(now)
-	if gap.to == 0 || now.Sub(l.since) < l.patience() || now.Sub(l.asked) < askEvery {
+func (p *progress) gapToAsk(now time.Time) span {
+	gap := p.firstGap(now)
+	if gap.to == 0 || now.Sub(p.since) < p.patience() || now.Sub(p.asked) < askEvery {
 		return span{}
 	}
-	l.asked = now
+	p.asked = now
 	return gap
 }
 
@@ -163,32 +163,32 @@ func (l *progress) gapToAsk(now time.Time) span {
 // have been heard since: it sends rows in order, so one that comes from above
 // the gap after it was asked for shows that the gateway has passed it over. A
 // gateway that is away may still have the rows.
-func (l *progress) lost(now time.Time) span {
-	gap := l.firstGap(now)
-	if gap.to == 0 || l.asked.IsZero() || now.Sub(l.since) < giveUpAfter || l.above.Sub(l.asked) < askAfter {
+func (p *progress) lost(now time.Time) span {
+	gap := p.firstGap(now)
+	if gap.to == 0 || p.asked.IsZero() || now.Sub(p.since) < giveUpAfter || p.above.Sub(p.asked) < askAfter {
 		return span{}
 	}
 	return gap
 }
 
 // close closes the first gap, if it is that one still.
-func (l *progress) close(gap span) {
-	if gap == l.missing() {
-		l.closeFirst()
+func (p *progress) close(gap span) {
+	if gap == p.missing() {
+		p.closeFirst()
 	}
 }
 
-func (l *progress) closeFirst() {
-	_, beyond := l.end()
-	if beyond == len(l.ranges) {
+func (p *progress) closeFirst() {
+	_, beyond := p.end()
+	if beyond == len(p.ranges) {
 		beyond = 1 // none is missing: the oldest two ranges become one
 	}
 	if beyond == 0 {
-		l.ranges[0].from = max(l.first, 1)
+		p.ranges[0].from = max(p.first, 1)
 		return
 	}
-	l.ranges[beyond].from = l.ranges[beyond-1].from
-	l.ranges = slices.Delete(l.ranges, beyond-1, beyond)
+	p.ranges[beyond].from = p.ranges[beyond-1].from
+	p.ranges = slices.Delete(p.ranges, beyond-1, beyond)
 }
 
 // kept is what a Ledger keeps of it.
@@ -198,9 +198,9 @@ type kept struct {
 	First  uint64      `json:"first,omitempty"`
 }
 
-func (l *progress) encode() []byte {
-	k := kept{Boots: l.boots, First: l.first}
-	for _, r := range l.ranges {
+func (p *progress) encode() []byte {
+	k := kept{Boots: p.boots, First: p.first}
+	for _, r := range p.ranges {
 		k.Ranges = append(k.Ranges, [2]uint64{r.from, r.to})
 	}
 	text, _ := json.Marshal(k) // texts and numbers always can be encoded

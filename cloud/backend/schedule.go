@@ -3,6 +3,8 @@ package backend
 import (
 	"context"
 	"encoding/json"
+
+	"roomgate/cloud"
 )
 
 // The kinds of a Schedule.
@@ -30,5 +32,5 @@ func (b *Backend) Schedule(ctx context.Context, gateway string, s Schedule) (id 
 	if s.Bookings == nil {
 		s.Bookings = []json.RawMessage{}
 	}
-	return b.pushParts(ctx, gateway, "schedule", "", s)
+	return b.pushParts(ctx, gateway, cloud.LevelSchedule, "", s)
 }

@@ -76,11 +76,11 @@ func (s *Signer) Public() SigningKey {
 func (s *Signer) Encode(topic string, e cloud.Envelope) ([]byte, error) {
 	_, _, level, _, _ := cloud.ParseTopic(topic)
 	level = cloud.PartLevel(level)
-	if s == nil || level != "command" && level != "config" {
+	if s == nil || level != cloud.LevelCommand && level != cloud.LevelConfig {
 		return e.Encode()
 	}
 	e.Subject = topic
-	if level == "command" {
+	if level == cloud.LevelCommand {
 		e.Counter = s.counter.Add(1)
 	}
 	body, err := e.Encode()
@@ -100,6 +100,6 @@ func (s *Signer) Own(topic string, payload []byte) (e cloud.Envelope, ok bool) {
 	if err != nil || !read.Verify(s.Public().Key) {
 		return e, false
 	}
-	e, err = cloud.DecodeSchedule(read.Body)
+	e, err = cloud.DecodeLarge(read.Body)
 	return e, err == nil && e.Subject == topic
 }

@@ -154,7 +154,7 @@ func (g *guard) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 		}
 		return
 	}
-	g.b.makeRoom(connOf(cl))
+	g.b.evict(connOf(cl))
 }
 
 // OnSessionEstablished marks the end of what an old session had waiting.

@@ -110,9 +110,9 @@ func (b *Broker) forget(cl *mqtt.Client, reason string) {
 	b.log.warn("broker forgot the session that was longest without a client", "client", printable(cl.ID), "reason", reason)
 }
 
-// makeRoom forgets the session that has waited longest for its client, if there
+// evict forgets the session that has waited longest for its client, if there
 // are as many waiting as there may be clients.
-func (b *Broker) makeRoom(c *conn) {
+func (b *Broker) evict(c *conn) {
 	if b.server.Clients.Len() <= 2*b.o.MaxClients {
 		return
 	}

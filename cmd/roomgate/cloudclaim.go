@@ -54,7 +54,7 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fail(exitUsage, "%w", err)
 	}
-	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up("receipt"))
+	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up(cloud.LevelReceipt))
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	topics := cloud.Topics{Gateway: gateway}
-	l, err := dialCloud(cmd, topics.Up("receipt"), topics.Up("state", "+"))
+	l, err := dialCloud(cmd, topics.Up(cloud.LevelReceipt), topics.Up(cloud.LevelState, "+"))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func commandByCloud(cmd *cobra.Command, args []string) error {
 	if by != nil { // what counts from its arrival would be fresh whenever it comes
 		c.ExpiresAt, c.TTL = time.Now().UTC().Add(ttl), 0
 	}
-	got, err := l.ask(cmd, gateway, "command", c)
+	got, err := l.ask(cmd, gateway, cloud.LevelCommand, c)
 	if err != nil {
 		return err
 	}
@@ -134,13 +134,13 @@ func configureByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up("receipt"))
+	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up(cloud.LevelReceipt))
 	if err != nil {
 		return err
 	}
 	defer l.close()
 	l.signer = by
-	got, err := l.ask(cmd, gateway, "config", json.RawMessage(data))
+	got, err := l.ask(cmd, gateway, cloud.LevelConfig, json.RawMessage(data))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func listFleet(cmd *cobra.Command, _ []string) error {
 		return listGateways(cmd)
 	}
 	every := cloud.Topics{Gateway: "+"}
-	l, err := dialCloud(cmd, every.Up("presence"), every.Up("state", "+"))
+	l, err := dialCloud(cmd, every.Up(cloud.LevelPresence), every.Up(cloud.LevelState, "+"))
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func (l *cloudLink) fleetUntil(cmd *cobra.Command, enough func(*fleetGateway) bo
 
 func (g *fleetGateway) hear(level string, e cloud.Envelope) {
 	switch level {
-	case "presence":
+	case cloud.LevelPresence:
 		var p struct {
 			State string `json:"state"`
 		}
 		if json.Unmarshal(e.Data, &p) == nil {
 			g.Presence, g.Since = p.State, e.Time
 		}
-	case "state":
+	case cloud.LevelState:
 		var s fleetSpace
 		if json.Unmarshal(e.Data, &s) != nil {
 			return

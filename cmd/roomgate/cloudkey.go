@@ -16,7 +16,6 @@ import (
 
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
-
 	"roomgate/cmd/roomgate/show"
 )
 
@@ -190,7 +189,7 @@ func dialKeys(cmd *cobra.Command, gateway string) (*cloudLink, error) {
 		return nil, fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
 	}
 	topics := cloud.Topics{Gateway: gateway}
-	return dialCloud(cmd, topics.Up("receipt"), topics.Up("heartbeat"), topics.Down("+"))
+	return dialCloud(cmd, topics.Up(cloud.LevelReceipt), topics.Up(cloud.LevelHeartbeat), topics.Down("+"))
 }
 
 // keys waits for a heartbeat. It returns as well what is to be signed again of the
@@ -208,11 +207,11 @@ func (l *cloudLink) keys(cmd *cobra.Command, gateway string) (held heldKeys, con
 		var e cloud.Envelope
 		switch {
 		case !up:
-			if cloud.PartLevel(level) == "config" {
+			if cloud.PartLevel(level) == cloud.LevelConfig {
 				kept.keep(m)
 			}
 		case json.Unmarshal(m.Payload, &e) != nil:
-		case up && level == "heartbeat":
+		case up && level == cloud.LevelHeartbeat:
 			err = json.Unmarshal(e.Data, &held)
 			return held, kept.mayBeSigned(l), err
 		}
@@ -244,7 +243,7 @@ func changeKeys(cmd *cobra.Command, gateway string, by *backend.Signer, change f
 	if config["signing_keys"], err = json.Marshal(all); err != nil {
 		return err
 	}
-	got, err := l.ask(cmd, gateway, "config", config)
+	got, err := l.ask(cmd, gateway, cloud.LevelConfig, config)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (l *cloudLink) send(ctx context.Context, gateway, level string, data any) (
 		e := cloud.Envelope{ID: p.ID, Source: l.source, Type: cloud.TypeOf(level), Time: time.Now().UTC(), Data: p.Data}
 		payload, err := l.signer.Encode(p.Topic, e)
 		if err == nil {
-			err = l.Publish(ctx, cloud.Message{Topic: p.Topic, Payload: payload, QoS: 1, Retained: level == "config"})
+			err = l.Publish(ctx, cloud.Message{Topic: p.Topic, Payload: payload, QoS: 1, Retained: level == cloud.LevelConfig})
 		}
 		if err != nil {
 			return "", err

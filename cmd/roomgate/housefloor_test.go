@@ -18,10 +18,10 @@ import (
 var floors = [][]string{
 	{"problem", "outgoing", "clock", "auth", "qr", "patch", "printable", "atomicfile", "support", "certificate", "spelling",
 		"device/devicetest", "goldentest", "journal/journaltest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
-	{"loop", "journal", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
+	{"loop", "journal", "strict", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
 	{"eventlog", "config", "calendarlink", "standin", "mail", "web"},
 	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper", "eventlog/eventlogtest"},
-	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "doorsign"},
+	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "cloudkey"},
 	{"seed", "claim", "cloudcommand", "acceptance"},
 	{"cloudconfig", "cloudpart", "errand"},
 	{""}, // package agent itself

@@ -170,7 +170,7 @@ func (r *restoring) configure() (err error) {
 // replace puts the backup in the place of what is there.
 func (r *restoring) replace() error {
 	return replaceWith(r.config.Data, func(p *backup.Plan, dir string) error {
-		if err := roomFor(dir, r.opened.Size()); err != nil {
+		if err := checkFree(dir, r.opened.Size()); err != nil {
 			return err
 		}
 		o, err := r.read(dir)
@@ -284,8 +284,8 @@ func missingFiles(folder string, text []byte) (missing []string) {
 // diskReserve is left for the gateway itself.
 const diskReserve = 16 << 20
 
-// roomFor refuses early what would fill the disk.
-func roomFor(dir string, size int64) error {
+// checkFree refuses early what would fill the disk.
+func checkFree(dir string, size int64) error {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(dir, &disk); err != nil {
 		return err

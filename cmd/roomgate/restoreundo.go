@@ -72,7 +72,7 @@ func copyInto(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := roomFor(dir, info.Size()); err != nil {
+	if err := checkFree(dir, info.Size()); err != nil {
 		return err
 	}
 	to, err := os.OpenFile(filepath.Join(dir, filepath.Base(path)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

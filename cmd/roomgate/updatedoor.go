@@ -135,8 +135,8 @@ type head struct {
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	if room := h.most - h.text.Len(); room > 0 {
-		h.text.Write(p[:min(room, len(p))])
+	if free := h.most - h.text.Len(); free > 0 {
+		h.text.Write(p[:min(free, len(p))])
 	}
 	return len(p), nil
 }

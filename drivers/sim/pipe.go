@@ -96,14 +96,14 @@ func (f *flow) read(b []byte) (n int, err error) {
 func (f *flow) write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		late := f.try(&f.writeBy, func() bool {
-			room := pipeSize - len(f.buf)
+			free := pipeSize - len(f.buf)
 			switch {
 			case f.ended:
 				err = net.ErrClosed
 			case f.cut:
 				err = io.ErrClosedPipe
-			case room > 0:
-				part := b[n:min(len(b), n+room)]
+			case free > 0:
+				part := b[n:min(len(b), n+free)]
 				f.buf = append(f.buf, part...)
 				n += len(part)
 			default:

@@ -14,9 +14,6 @@ import (
 	"roomgate/store"
 )
 
-// levelMessage is the topic level on which messages go up.
-const levelMessage = "message"
-
 // Draft is a message that will be taken, and is not stored yet.
 type Draft struct{ stored storedMessage }
 
@@ -36,7 +33,7 @@ func (m *Messages) Draft(r message.Request) (*Draft, error) {
 func (m *Messages) draft(r message.Request, owner string) (*Draft, error) {
 	s, err := m.compose(r, owner)
 	if err == nil {
-		err = m.index.room(s.OrganizationID, s.Push.Open())
+		err = m.index.admit(s.OrganizationID, s.Push.Open())
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +108,7 @@ func (m *Messages) put(tx *store.Tx, s *storedMessage) error {
 	if err != nil {
 		return err
 	}
-	row := m.o.Events.Row(levelMessage, s.CreatedAt, s.SpaceID, "", "", data)
+	row := m.o.Events.Row(eventlog.LevelMessage, s.CreatedAt, s.SpaceID, "", "", data)
 	if s.Sequence, err = m.o.Events.PushAt(tx, row); err != nil {
 		return err
 	}
@@ -156,7 +153,7 @@ func (m *Messages) notice(n Notice) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Push.Open() && m.index.room(s.OrganizationID, true) != nil {
+	if s.Push.Open() && m.index.admit(s.OrganizationID, true) != nil {
 		s.Push = message.Channel{State: message.Failed, Reason: "too many messages wait for the push gateway"}
 		s.Push.At = s.CreatedAt
 	}

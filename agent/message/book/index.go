@@ -95,9 +95,9 @@ func (x *index) find(id string) entry {
 	return entry{}
 }
 
-// room refuses a message that the push gateway's queue has no room for, and
+// admit refuses a message that the push gateway's queue has no room for, and
 // any while old ones cannot be forgotten fast enough.
-func (x *index) room(organization string, pushed bool) error {
+func (x *index) admit(organization string, pushed bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.list) >= 2*Keep {

@@ -240,7 +240,7 @@ func (r *rig) rows() (found []eventlog.Row) {
 		r.t.Fatal(err)
 	}
 	for _, item := range page {
-		if item.Value.Level() == levelMessage {
+		if item.Value.Level() == eventlog.LevelMessage {
 			found = append(found, item.Value)
 		}
 	}

@@ -161,11 +161,11 @@ func (g *Gateway) receive(_ context.Context, m cloud.Message) error {
 	var d struct{ Sequence, From, To uint64 }
 	_ = json.Unmarshal(e.Data, &d)
 	switch e.Type {
-	case cloud.TypeOf("ack"):
+	case cloud.TypeOf(cloud.LevelAck):
 		g.uplink.Acked(d.Sequence)
-	case cloud.TypeOf("replay"):
+	case cloud.TypeOf(cloud.LevelReplay):
 		g.uplink.Replay(d.From, d.To)
-	case cloud.TypeOf("config"):
+	case cloud.TypeOf(cloud.LevelConfig):
 		g.answer(e)
 	}
 	return nil
@@ -188,7 +188,7 @@ func (g *Gateway) answer(e cloud.Envelope) {
 // Add puts events into the log.
 func (g *Gateway) Add(n int) {
 	for range n {
-		g.put("event", cloud.TypeOf("event")+".doorForced", json.RawMessage(`{"eventType":"doorForced"}`))
+		g.put(cloud.LevelEvent, cloud.TypeOf(cloud.LevelEvent)+".doorForced", json.RawMessage(`{"eventType":"doorForced"}`))
 	}
 	g.uplink.Wake()
 }
@@ -198,14 +198,14 @@ func (g *Gateway) Online() {
 	g.mu.Lock()
 	data, _ := json.Marshal(map[string]string{"state": "online", "session": fmt.Sprint("session-", g.boot), "version": g.beats.Version})
 	g.mu.Unlock()
-	payload, _ := cloud.Envelope{ID: fmt.Sprint("presence-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf("presence"), Time: time.Now().UTC(), Data: data}.Encode()
-	_ = g.link.Publish(context.Background(), cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up("presence"), Payload: payload, QoS: 1, Retained: true})
+	payload, _ := cloud.Envelope{ID: fmt.Sprint("presence-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf(cloud.LevelPresence), Time: time.Now().UTC(), Data: data}.Encode()
+	_ = g.link.Publish(context.Background(), cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up(cloud.LevelPresence), Payload: payload, QoS: 1, Retained: true})
 }
 
 // Event puts an event with a reason into the log.
 func (g *Gateway) Event(kind, reason string) {
 	data, _ := json.Marshal(map[string]any{"eventType": kind, "details": map[string]string{"reason": reason}})
-	g.put("event", cloud.TypeOf("event")+"."+kind, data)
+	g.put(cloud.LevelEvent, cloud.TypeOf(cloud.LevelEvent)+"."+kind, data)
 	g.uplink.Wake()
 }
 
@@ -219,7 +219,7 @@ func (g *Gateway) Expire(commands ...string) {
 
 func (g *Gateway) receipt(id, state string) {
 	data, _ := json.Marshal(map[string]any{"command_id": id, "state": state, "received_at": time.Now().UTC()})
-	g.put("receipt", cloud.TypeOf("receipt"), data)
+	g.put(cloud.LevelReceipt, cloud.TypeOf(cloud.LevelReceipt), data)
 }
 
 func (g *Gateway) put(level, kind string, data json.RawMessage) {
@@ -340,7 +340,7 @@ func (g *Gateway) beat(ctx context.Context, link *cloud.Link) {
 		}{g.beats, uint64(len(g.log)), uint64(len(g.log)) - g.gone}
 		g.mu.Unlock()
 		data, _ := json.Marshal(said)
-		payload, _ := cloud.Envelope{ID: fmt.Sprint("beat-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf("heartbeat"), Time: time.Now().UTC(), Data: data}.Encode()
-		_ = link.Publish(ctx, cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up("heartbeat"), Payload: payload, QoS: 1})
+		payload, _ := cloud.Envelope{ID: fmt.Sprint("beat-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf(cloud.LevelHeartbeat), Time: time.Now().UTC(), Data: data}.Encode()
+		_ = link.Publish(ctx, cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up(cloud.LevelHeartbeat), Payload: payload, QoS: 1})
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"roomgate/cloud"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/backend/rollout"
 )
@@ -122,7 +123,7 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 	if err := f.Take(tx, m); err != nil {
 		return err
 	}
-	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{"presence", "heartbeat", "state"}, level) {
+	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{cloud.LevelPresence, cloud.LevelHeartbeat, cloud.LevelState}, level) {
 		return f.keep(file.Bucket(rows), m)
 	}
 	g := backend.Gateway{ID: m.Gateway}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
 
@@ -40,9 +41,9 @@ func (s Step) told(release string, m backend.Received) (state, why string) {
 		return s.State, ""
 	}
 	switch m.Level {
-	case "receipt":
+	case cloud.LevelReceipt:
 		return s.receipt(release, m.Data)
-	case "heartbeat", "presence":
+	case cloud.LevelHeartbeat, cloud.LevelPresence:
 		var said struct{ Version, State string }
 		switch err := json.Unmarshal(m.Data, &said); {
 		case err == nil && release != "" && said.Version == release:
@@ -50,7 +51,7 @@ func (s Step) told(release string, m backend.Received) (state, why string) {
 		case err == nil && said.State == "online" && s.State == stepSent: // the broker may have lost what it kept
 			return stepSending, ""
 		}
-	case "event":
+	case cloud.LevelEvent:
 		if release != "" && m.Time.After(s.At) {
 			return s.event(m)
 		}

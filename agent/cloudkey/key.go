@@ -1,4 +1,4 @@
-package doorsign
+package cloudkey
 
 import (
 	"crypto/ed25519"
@@ -18,12 +18,12 @@ type Key struct {
 	Public    []byte    `json:"key"`                 // Ed25519, 32 bytes; without it, that of the key held by this id
 	NotBefore time.Time `json:"not_before,omitzero"` // zero: valid at once
 	NotAfter  time.Time `json:"not_after,omitzero"`  // zero: valid until it is revoked
-	May       []string  `json:"may,omitempty"`       // Commands, Configuration; empty: both
+	May       []string  `json:"may,omitempty"`       // cloud.LevelCommand, cloud.LevelConfig; empty: both
 }
 
 func (k Key) may(level string) bool {
 	if len(k.May) == 0 {
-		return level == Commands || level == Configuration
+		return level == cloud.LevelCommand || level == cloud.LevelConfig
 	}
 	return slices.Contains(k.May, level)
 }
@@ -58,8 +58,8 @@ func (k *Key) complete(held []Key) error {
 		return problem.New(problem.Invalid, "not_after", "is not after not_before")
 	}
 	for i, level := range k.May {
-		if level != Commands && level != Configuration {
-			return problem.New(problem.Invalid, "may", "has %.20q: want %s or %s", level, Commands, Configuration)
+		if level != cloud.LevelCommand && level != cloud.LevelConfig {
+			return problem.New(problem.Invalid, "may", "has %.20q: want %s or %s", level, cloud.LevelCommand, cloud.LevelConfig)
 		}
 		if slices.Contains(k.May[:i], level) {
 			return problem.New(problem.Invalid, "may", "names %s twice", level)
@@ -113,7 +113,7 @@ func (si *Signers) check(want []Key) ([]Key, error) {
 			return nil, problem.New(problem.Invalid, fmt.Sprintf("[%d].keyid", i), "is there twice")
 		}
 	}
-	if !slices.ContainsFunc(next, func(k Key) bool { return k.may(Configuration) && k.NotAfter.IsZero() }) {
+	if !slices.ContainsFunc(next, func(k Key) bool { return k.may(cloud.LevelConfig) && k.NotAfter.IsZero() }) {
 		return nil, problem.New(problem.Invalid, "", "need one config key without not_after, to sign the next keys")
 	}
 	return next, nil

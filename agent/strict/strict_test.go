@@ -1,4 +1,4 @@
-package api
+package strict
 
 import (
 	"bytes"
@@ -20,11 +20,11 @@ type order struct {
 }
 
 func (o *order) decode(data []byte) error {
-	return decodeObject(data, []member{{"device_type", true, &o.deviceType}, {"sub_device", false, &o.sub},
-		{"id", false, &o.id}, {"value", false, &o.value}})
+	return Object(data, []Member{Required("device_type", &o.deviceType), Optional("sub_device", &o.sub),
+		Optional("id", &o.id), Optional("value", &o.value)})
 }
 
-func TestDecode(t *testing.T) {
+func TestObject(t *testing.T) {
 	for _, c := range []struct{ name, body, field, says string }{
 		{"whole", `{"device_type":"lock","id":-3,"value":{"a":[1,{"b":"}"}]},"sub_device":"x"}`, "", ""},
 		{"text with escapes", `{"device_type":"a\"\\\u00e9"}`, "", ""},
@@ -54,9 +54,9 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what is taken is what encoding/json understands too, and
+// FuzzObject: what is taken is what encoding/json understands too, and
 // nothing makes the reader fail otherwise than with an *problem.Error.
-func FuzzDecode(f *testing.F) {
+func FuzzObject(f *testing.F) {
 	for _, seed := range []string{`{"device_type":"lock"}`, `{"device_type":"o3-sensor","sub_device":"temprature"}`,
 		`{"device_type":"\ud83d\ude00","value":[1,{"a":"]"}],"id":7}`, `{"value":{}}`, `[]`, `{"a":{"a":1}}`, ` {} `, "{\"\":0}"} {
 		f.Add([]byte(seed))
@@ -111,8 +111,8 @@ func TestEachYieldsWhatWasEncoded(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := 0
-		for key, value := range each(encoded.Bytes()) {
-			name, err := text(key)
+		for key, value := range Each(encoded.Bytes()) {
+			name, err := Unquote(key)
 			if err != nil || !bytes.Equal(value, want[name]) {
 				t.Fatalf("%q is %s, want %s (%v)", name, value, want[name], err)
 			}

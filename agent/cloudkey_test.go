@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/health"
 	"roomgate/cloud"
 )
@@ -48,7 +47,7 @@ func TestForgedDoorCommandsOpenNothing(t *testing.T) {
 		later, over := publicKey("later"), publicKey("over")
 		later.NotBefore, over.NotAfter = time.Now().Add(time.Hour), time.Now()
 		r.hold(publicKey("revoked"))
-		r.hold(publicKey("cloud"), publicKey("configures", doorsign.Configuration), later, over)
+		r.hold(publicKey("cloud"), publicKey("configures", cloud.LevelConfig), later, over)
 		soon := func(d time.Duration) string {
 			return commandTo("lock", "open", `"expires_at":"`+time.Now().Add(d).UTC().Format(time.RFC3339)+`"`)
 		}

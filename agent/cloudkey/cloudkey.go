@@ -1,5 +1,5 @@
-// Package doorsign is whose signature opens a door: the keys that the cloud signs
-// its door commands with, and the counters of what they have signed.
+// Package cloudkey has the keys that the cloud signs its door commands and configurations
+// with, and the counters of what they have signed.
 //
 // # Why
 //
@@ -7,7 +7,7 @@
 // keep a message, send it twice, or say something itself. So what lets somebody in
 // is signed, and the signature covers the gateway (the topic), until when it is
 // wanted, and a counter: then a broker can delay, and never open.
-package doorsign
+package cloudkey
 
 import (
 	"context"
@@ -31,12 +31,6 @@ const (
 	Auto   = ""       // Refuse while the gateway holds a key, else Allow
 	Refuse = "refuse" // nothing that is not signed lets somebody in
 	Allow  = "allow"
-)
-
-// The levels below down/ that a key may sign.
-const (
-	Commands      = "command"
-	Configuration = "config"
 )
 
 // MostKeys is how many keys a gateway holds.

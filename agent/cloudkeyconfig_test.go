@@ -10,8 +10,8 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/clock"
+	"roomgate/agent/cloudkey"
 	"roomgate/agent/device"
-	"roomgate/agent/doorsign"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/health"
 	"roomgate/cloud"
@@ -174,7 +174,7 @@ func TestFirstKeyComesWithTheClaim(t *testing.T) {
 			c.start(t)
 		}
 		// A repair that loses the keys opens nothing.
-		if err := c.db.Update(t.Context(), func(tx *store.Tx) error { return doorsign.Forget(tx) }); err != nil {
+		if err := c.db.Update(t.Context(), func(tx *store.Tx) error { return cloudkey.Forget(tx) }); err != nil {
 			t.Fatal(err)
 		}
 		c.stop()

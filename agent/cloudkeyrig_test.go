@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/doorsign"
+	"roomgate/agent/cloudkey"
 	"roomgate/cloud"
 )
 
@@ -19,12 +19,12 @@ func signingKey(name string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-func publicKey(name string, may ...string) doorsign.Key {
-	return doorsign.Key{Public: signingKey(name).Public().(ed25519.PublicKey), May: may}
+func publicKey(name string, may ...string) cloudkey.Key {
+	return cloudkey.Key{Public: signingKey(name).Public().(ed25519.PublicKey), May: may}
 }
 
 // hold makes those the keys of the building.
-func (r *rig) hold(all ...doorsign.Key) {
+func (r *rig) hold(all ...cloudkey.Key) {
 	r.t.Helper()
 	s, err := r.signers.Stage(all)
 	if err != nil {

@@ -1,4 +1,4 @@
-package doorsign
+package cloudkey
 
 import (
 	"errors"

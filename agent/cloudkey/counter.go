@@ -1,4 +1,4 @@
-package doorsign
+package cloudkey
 
 import (
 	"errors"
@@ -64,7 +64,7 @@ func (si *Signers) count(tx *store.Tx, key string, n uint64) error {
 // put stores what was counted for a key.
 func (si *Signers) put(tx *store.Tx, key string, c counted) error {
 	if _, err := counters.Get(tx, key); errors.Is(err, store.ErrNotFound) {
-		if err := si.makeRoom(tx); err != nil {
+		if err := si.forgetIdle(tx); err != nil {
 			return err
 		}
 	}
@@ -72,9 +72,9 @@ func (si *Signers) put(tx *store.Tx, key string, c counted) error {
 	return counters.Put(tx, key, c)
 }
 
-// makeRoom forgets the counters of the key that was not used for longest and is
+// forgetIdle forgets the counters of the key that was not used for longest and is
 // not held any more.
-func (si *Signers) makeRoom(tx *store.Tx) error {
+func (si *Signers) forgetIdle(tx *store.Tx) error {
 	if counters.Len(tx) < mostCounters {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package doorsign
+package cloudkey
 
 import (
 	"bytes"
@@ -103,9 +103,9 @@ func wantCode(t *testing.T, what string, err error, code problem.Code, field str
 
 func TestOnlyAHeldKeyCounts(t *testing.T) {
 	r := openRig(t, clock.Always, Auto)
-	_, err := r.verify(Commands, "a")
+	_, err := r.verify(cloud.LevelCommand, "a")
 	wantCode(t, "no key is held", err, problem.Forbidden, "keyid")
-	if err := r.hold(key("a"), key("b", Commands), key("c", Configuration)); err != nil {
+	if err := r.hold(key("a"), key("b", cloud.LevelCommand), key("c", cloud.LevelConfig)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -116,9 +116,9 @@ func TestOnlyAHeldKeyCounts(t *testing.T) {
 			level, by string
 			field     string
 		}{
-			{Commands, "a", ""}, {Configuration, "a", ""}, {"schedule", "a", "keyid"}, {"claim", "a", "keyid"},
-			{Commands, "b", ""}, {Configuration, "b", "keyid"}, {Commands, "c", "keyid"}, {Configuration, "c", ""},
-			{Commands, "d", "keyid"},
+			{cloud.LevelCommand, "a", ""}, {cloud.LevelConfig, "a", ""}, {"schedule", "a", "keyid"}, {"claim", "a", "keyid"},
+			{cloud.LevelCommand, "b", ""}, {cloud.LevelConfig, "b", "keyid"}, {cloud.LevelCommand, "c", "keyid"}, {cloud.LevelConfig, "c", ""},
+			{cloud.LevelCommand, "d", "keyid"},
 		} {
 			by, err := r.verify(c.level, c.by)
 			if c.field != "" {
@@ -131,10 +131,10 @@ func TestOnlyAHeldKeyCounts(t *testing.T) {
 	}
 	s, _ := cloud.ReadSigned(cloud.Sign(signer("a"), []byte(`{}`)))
 	s.Type = "application/vnd.in-toto+json"
-	_, err = r.Verify(Commands, s)
+	_, err = r.Verify(cloud.LevelCommand, s)
 	wantCode(t, "another type", err, problem.Invalid, "payloadType")
 	s.Type, s.KeyID = cloud.SignedType, idOf("b")
-	_, err = r.Verify(Commands, s)
+	_, err = r.Verify(cloud.LevelCommand, s)
 	wantCode(t, "another's key", err, problem.Forbidden, "sig")
 }
 
@@ -147,7 +147,7 @@ func TestKeysFollowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"old", "new"} {
-		if _, err := r.verify(Commands, name); err != nil {
+		if _, err := r.verify(cloud.LevelCommand, name); err != nil {
 			t.Errorf("by %s while both are held: %v", name, err)
 		}
 	}
@@ -155,10 +155,10 @@ func TestKeysFollowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.open(Auto)
-	if _, err := r.verify(Commands, "new"); err != nil {
+	if _, err := r.verify(cloud.LevelCommand, "new"); err != nil {
 		t.Errorf("by the new one: %v", err)
 	}
-	_, err := r.verify(Commands, "old")
+	_, err := r.verify(cloud.LevelCommand, "old")
 	wantCode(t, "by the revoked one", err, problem.Forbidden, "keyid")
 }
 
@@ -183,9 +183,9 @@ func TestKeysThatAreRefused(t *testing.T) {
 		"unknown":                 {[]Key{{ID: idOf("b")}}, problem.NotFound, "[0].keyid"},
 		"another name":            {[]Key{wrongName}, problem.Invalid, "[0].keyid"},
 		"may do what":             {[]Key{key("a"), key("b", "schedule")}, problem.Invalid, "[1].may"},
-		"may do it twice":         {[]Key{key("a", Configuration, Configuration)}, problem.Invalid, "[0].may"},
+		"may do it twice":         {[]Key{key("a", cloud.LevelConfig, cloud.LevelConfig)}, problem.Invalid, "[0].may"},
 		"ends first":              {[]Key{key("a"), backwards}, problem.Invalid, "[1].not_after"},
-		"none for configurations": {[]Key{key("a", Commands)}, problem.Invalid, ""},
+		"none for configurations": {[]Key{key("a", cloud.LevelCommand)}, problem.Invalid, ""},
 		"none for good":           {[]Key{limited}, problem.Invalid, ""},
 	} {
 		wantCode(t, what, r.hold(c.keys...), c.code, c.field)
@@ -205,7 +205,7 @@ func TestKeyHasItsTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, valid := range []bool{false, true, false} {
-				_, err := r.verify(Commands, "k")
+				_, err := r.verify(cloud.LevelCommand, "k")
 				switch {
 				case trust == clock.Never:
 					wantCode(t, "without trust", err, problem.NotNow, "")
@@ -214,7 +214,7 @@ func TestKeyHasItsTime(t *testing.T) {
 				case !valid:
 					wantCode(t, "out of its time", err, problem.Forbidden, "keyid")
 				}
-				if _, err := r.verify(Commands, "a"); err != nil {
+				if _, err := r.verify(cloud.LevelCommand, "a"); err != nil {
 					t.Errorf("by one without a time: %v", err)
 				}
 				time.Sleep(time.Hour)
