@@ -41,7 +41,7 @@ func TestBytesToTheCard(t *testing.T) {
 				_, err := r.Commands.Do(t.Context(), device.Command{Space: room, DeviceType: drivers.TypeLight, Action: action(i), Via: device.ViaHTTP})
 				return err
 			}},
-			{"a command of the cloud", 2, 34_000, func(i int) error {
+			{"a command of the cloud", 2, 34_600, func(i int) error {
 				id := fmt.Sprintf("%08x", uint32(i)*2654435761) // in no order
 				return r.Commands.Take(t.Context(), device.Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Action: action(i), Via: device.ViaMQTT})
 			}},

@@ -218,6 +218,9 @@ func (b *Commands) storeKept(tx *store.Tx, k *keptCommand, r Receipt) error {
 	if err := b.remember(tx, k.From, k.Command, r); err != nil && AsError(err).Code != problem.Busy {
 		return err
 	}
+	if err := b.told(tx, k.Command, true); err != nil {
+		return err
+	}
 	return b.PushReceipt(tx, k.Command, r)
 }
 
@@ -242,6 +245,7 @@ func (b *Commands) settled(id string) {
 func (b *Commands) recallReserve() {
 	latest, order := map[string]*keptCommand{}, []string{}
 	for _, raw := range b.o.DB.Reserve().Kept() {
+		b.unsure = true
 		if d, ok := doubtOf(raw); ok {
 			b.doubt = d
 			continue
@@ -258,6 +262,7 @@ func (b *Commands) recallReserve() {
 	}
 	for _, id := range order {
 		k := latest[id]
+		k.Command.Count = k.Count
 		if k.Receipt.Durable = nil; !k.Receipt.State.Final() {
 			k.Receipt = interrupted(k.Receipt)
 		}

@@ -123,5 +123,16 @@ func (b *Commands) storeAccepted(tx *store.Tx, p *Pending) error {
 	if err := b.remember(tx, p.from, p.command, p.receipt); err != nil {
 		return err
 	}
+	if err := b.told(tx, p.command, false); err != nil {
+		return err
+	}
 	return b.PushReceipt(tx, p.command, p.receipt)
+}
+
+// told lets others store with a command what they have to.
+func (b *Commands) told(tx *store.Tx, c Command, over bool) error {
+	if b.o.Stored == nil {
+		return nil
+	}
+	return b.o.Stored(tx, c, over)
 }
