@@ -167,7 +167,7 @@ func TestARestartPutsNothingInDoubt(t *testing.T) {
 func TestMarksThatNobodyKnows(t *testing.T) {
 	for what, change := range map[string]func(tx *store.Tx) error{
 		"a version that stored none": func(tx *store.Tx) error {
-			return store.NewTable[bool]("doubted-devices").Delete(tx, "kept")
+			return store.NewTable[string]("doubted-devices").Delete(tx, "kept")
 		},
 		"a backup": engine.DoubtAll,
 	} {

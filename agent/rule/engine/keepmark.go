@@ -15,8 +15,26 @@ import (
 // restart. It is deleted once it is over, and no command that could make it again is under way. A start finds those that
 // are not over; where it cannot know them, see unknown, it marks all devices that the cloud could have moved.
 
-// marksKept is the key beside the marks of a row that says whether all of them are stored.
+// marksKept is the key beside the marks of a row that says whether all of them are stored, with one of the values below.
 const marksKept = "kept"
+
+// The values of rows: of a part alone, and of one that puts all of its device in doubt.
+const (
+	partMarked  = "part"
+	wholeMarked = "whole"
+	marksLost   = "lost"
+)
+
+// allKept is so long that bbolt gives the table a page of its own. A smaller one would be in the page of all tables, and
+// that, which each change of the building writes, has no room for it.
+var allKept = strings.Repeat(".", 1100)
+
+func markRow(whole bool) string {
+	if whole {
+		return wholeMarked
+	}
+	return partMarked
+}
 
 func markKey(c device.Command) string { return c.Space + "/" + c.DeviceType + "/" + c.SubDevice }
 
@@ -45,11 +63,11 @@ func NoteStored(e *Engine, tx *store.Tx, c device.Command, over bool) error {
 	}
 	whole := c.Via != device.ViaSchedule
 	switch {
-	case doubted && known && (was || over || !whole):
+	case doubted && known && (was == wholeMarked || over || !whole):
 	case doubted && !known && markRows.Len(tx) > maxMarks:
-		return markRows.Put(tx, marksKept, false)
+		return markRows.Put(tx, marksKept, marksLost)
 	case doubted:
-		return markRows.Put(tx, key, whole)
+		return markRows.Put(tx, key, markRow(whole))
 	case over && known && !device.UnderWay(tx, c):
 		return markRows.Delete(tx, key)
 	}
@@ -59,9 +77,9 @@ func NoteStored(e *Engine, tx *store.Tx, c device.Command, over bool) error {
 // loadMarks reads the marks of the run before this one.
 func loadMarks(e *Engine, tx *store.Tx) {
 	now := time.Now()
-	for key, whole := range markRows.All(tx) {
+	for key, row := range markRows.All(tx) {
 		if c, ok := markedBy(key); ok {
-			e.marks.put(c, whole, now)
+			e.marks.put(c, row == wholeMarked, now)
 		}
 	}
 	if unknown(e, tx) || tx.Err() != nil {
@@ -78,12 +96,12 @@ func unknown(e *Engine, tx *store.Tx) bool {
 		e.marks.stale.Store(true)
 		return device.Any(tx)
 	}
-	return !kept || e.o.Commands.Unsure()
+	return kept != allKept || e.o.Commands.Unsure()
 }
 
 // DoubtAll lets the next start mark all devices, for a database that comes from a backup: what the cloud has moved since then
 // is not in it.
-func DoubtAll(tx *store.Tx) error { return markRows.Put(tx, marksKept, false) }
+func DoubtAll(tx *store.Tx) error { return markRows.Put(tx, marksKept, marksLost) }
 
 // markAll marks what the cloud could have moved, where that is not known.
 func markAll(e *Engine) {
@@ -122,16 +140,16 @@ func storeMarks(ctx context.Context, e *Engine) error {
 			}
 		}
 		for key, told := range all {
-			if was, err := markRows.Get(tx, key); err != nil || told && !was {
-				if err := markRows.Put(tx, key, told); err != nil {
+			if was, err := markRows.Get(tx, key); err != nil || told && was != wholeMarked {
+				if err := markRows.Put(tx, key, markRow(told)); err != nil {
 					return err
 				}
 			}
 		}
-		if kept, err := markRows.Get(tx, marksKept); err == nil && kept == whole {
-			return nil
+		if whole {
+			return markRows.Put(tx, marksKept, allKept)
 		}
-		return markRows.Put(tx, marksKept, whole)
+		return markRows.Put(tx, marksKept, marksLost)
 	})
 	if err != nil {
 		e.marks.stale.Store(true)

@@ -18,9 +18,8 @@ var (
 	ruleRuns = store.NewTable[rule.Run]("rule-runs")
 	// openRuns holds the keys of runs whose commands may be under way.
 	openRuns = store.NewTable[bool]("open-rule-runs")
-	// markRows holds which parts of devices are marked by their space, type and name, and whether all of the device was put in
-	// doubt; and marksKept.
-	markRows = store.NewTable[bool]("doubted-devices")
+	// markRows holds which parts of devices are marked, by their space, type and name; and marksKept.
+	markRows = store.NewTable[string]("doubted-devices")
 )
 
 // The named positions of the rules.
