@@ -232,5 +232,6 @@ func (b *Commands) check(p *Pending) (*Device, error) {
 	if p.deadline, err = j.deadline(*c); err != nil {
 		return nil, err
 	}
+	c.Doubted = c.Doubted || c.Via == ViaMQTT && !j.timely(*c, p.deadline)
 	return d, nil
 }

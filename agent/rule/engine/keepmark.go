@@ -60,6 +60,8 @@ func NoteStored(e *Engine, tx *store.Tx, c device.Command, over bool) error {
 	known := !errors.Is(err, store.ErrNotFound)
 	if over {
 		doubted = e.marks.live(c)
+	} else if doubted { // also one that comes too late for its device
+		e.marks.put(c, c.Via != device.ViaSchedule, time.Now())
 	}
 	whole := c.Via != device.ViaSchedule
 	switch {
