@@ -8,8 +8,10 @@ import (
 
 	"roomgate/agent/booking"
 	"roomgate/agent/device"
+	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
+	"roomgate/store"
 )
 
 // TestBytesToTheCard bounds what each kind of change writes, with a log of the
@@ -35,13 +37,23 @@ func TestBytesToTheCard(t *testing.T) {
 			most    int64 // bytes
 			do      func(i int) error
 		}{
+			{"the least that a transaction writes", 1, 8_192, func(i int) error {
+				return r.db.Update(t.Context(), func(tx *store.Tx) error { return store.NewTable[int]("clock").Put(tx, "least", i) })
+			}},
+			{"a receipt of the cloud, without its id", 1, 11_400, func(i int) error {
+				id := fmt.Sprintf("re%08x", uint32(i)*2654435761)
+				return r.Events.Update(t.Context(), func(tx *store.Tx) error {
+					return r.Commands.PushReceipt(tx, device.Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Via: device.ViaMQTT},
+						device.RefusedReceipt(id, problem.New(problem.Invalid, "action", "is not known: want one of on, off, intensity")))
+				})
+			}},
 			{"nothing new", 0, 0, func(int) error { return nil }},
 			{"a change of a device", 1, 12_000, func(i int) error { r.bench["light-1"].show("", action(i)); return nil }},
 			{"a command", 2, 30_800, func(i int) error {
 				_, err := r.Commands.Do(t.Context(), device.Command{Space: room, DeviceType: drivers.TypeLight, Action: action(i), Via: device.ViaHTTP})
 				return err
 			}},
-			{"a command of the cloud", 2, 34_000, func(i int) error {
+			{"a command of the cloud", 2, 34_600, func(i int) error {
 				id := fmt.Sprintf("%08x", uint32(i)*2654435761) // in no order
 				return r.Commands.Take(t.Context(), device.Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Action: action(i), Via: device.ViaMQTT})
 			}},

@@ -168,6 +168,12 @@ func TestAMarkEndsByTheBuilding(t *testing.T) {
 		"signed": {func(r *rig) {
 			r.bring(signed{level: "command", id: "s1", counter: 1, data: strings.Replace(litUnsigned, `"on"`, `"off"`, 1)})
 		}, byLight("off"), 1},
+		"signed, and held back": {func(r *rig) {
+			r.bring(signed{level: "command", id: "s1", counter: 1, at: time.Now().Add(-30 * time.Minute), data: strings.Replace(litUnsigned, `"on"`, `"off","ttl_s":3600`, 1)})
+			if got := r.outcome("s1"); got != "done" {
+				r.t.Error(got)
+			}
+		}, byLight("off"), 0},
 		"by its own rule": {func(r *rig) { r.wait(time.Hour) }, byLight("off"), 1},
 		"at the device": {func(r *rig) {
 			r.bench["light-1"].show("", "off")

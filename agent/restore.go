@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/access"
+	"roomgate/agent/rule/engine"
 	"roomgate/store"
 )
 
@@ -40,6 +41,9 @@ func Rekey(ctx context.Context, dir string, life NewLife) (key string, err error
 		return "", err
 	}
 	err = db.SkipSequences(ctx, uint64(max(time.Now().Unix(), 0))*sequencesPerSecond)
+	if err == nil {
+		err = db.Update(ctx, engine.DoubtAll)
+	}
 	if err == nil {
 		err = db.Update(ctx, access.EndTokens)
 	}

@@ -54,6 +54,7 @@ const Schema = 1
 //	"keypads"        unlock   the wrong codes that were spent at a lock, by its id
 //	"rules", "rule-runs" engine the rules by id; the last runs of each, by its id and a slot that is used again
 //	"open-rule-runs" engine   the keys of runs whose commands may be under way
+//	"doubted-devices" engine which parts of devices an unsigned word of the cloud has moved, by space, type and name
 //	"webhooks"       webhook  by id, with their addresses and secrets, sealed
 //	"deliveries"     webhook  what webhooks were and will be notified of, by webhook and delivery id
 //	"clock"          timekeeper what the clock has to know after a restart, in one row

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"roomgate/agent/config"
@@ -51,19 +52,23 @@ func WriteStopped(ctx context.Context, w io.Writer, g config.Gateway, dir string
 	return WriteBuilding(ctx, w, Manifest{Version: version, Schema: stored, GatewayID: g.ID, GatewayName: g.Name}, dir, database, c, told)
 }
 
-// WriteBuilding writes a backup of a building: its configuration with the files that it names, its secret from the data
-// folder dir, and a database that nobody changes meanwhile. m needs no Created and no Named. told is told how far the
+// WriteBuilding writes a backup of a building: its configuration with the files that it names, its secret and its
+// authority from the data folder dir, and a database that nobody changes meanwhile. m needs no Created and no Named. told is told how far the
 // checksums are. It is not sealed yet.
 func WriteBuilding(ctx context.Context, w io.Writer, m Manifest, dir string, database io.ReadSeeker, c Config, told Progress) error {
 	secret, err := os.ReadFile(filepath.Join(dir, devicesecret.File))
 	if err != nil {
 		return fmt.Errorf("read the device secret: %w", err)
 	}
+	authority, err := collectAuthority(dir)
+	if err != nil {
+		return err
+	}
 	named := CollectNamed(config.NamedFiles(c.Text), c.Folder, dir)
 	m.Created, m.Named = time.Now().UTC().Truncate(time.Second), named.Left
-	return Write(ctx, w, m, append([]Source{
+	return Write(ctx, w, m, slices.Concat([]Source{
 		{Name: ConfigName, ReadSeeker: bytes.NewReader(c.Text)},
 		{Name: SecretName, ReadSeeker: bytes.NewReader(secret)},
 		{Name: DatabaseName, ReadSeeker: database},
-	}, named.Files...), told)
+	}, authority, named.Files), told)
 }

@@ -18,7 +18,7 @@ import (
 
 // The folder of a restore in a data folder:
 //
-//	restore/new/        what is to come: database, device secret
+//	restore/new/        what is to come: database, device secret, authority
 //	restore/old/        what was there, moved aside
 //	restore/plan.json   the restore is prepared: from now on Recover decides
 //	restore/committed   the restore is to be finished
@@ -126,15 +126,13 @@ func (p *Plan) syncNew() error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{p.path(restoreDir), dir} {
-		err = errors.Join(err, GiveTo(path, p.Data))
-	}
 	for _, e := range entries {
 		p.New = append(p.New, e.Name())
-		path := filepath.Join(dir, e.Name())
-		err = errors.Join(err, GiveTo(path, p.Data), atomicfile.Sync(path))
 	}
-	return errors.Join(err, atomicfile.Sync(dir), atomicfile.Sync(p.path(restoreDir)))
+	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, GiveTo(path, p.Data), atomicfile.Sync(path))
+	})
+	return errors.Join(err, GiveTo(p.path(restoreDir), p.Data), atomicfile.Sync(p.path(restoreDir)))
 }
 
 // keepConfiguration copies the old configuration to what is kept.
@@ -230,7 +228,7 @@ func (p *Plan) aside() error {
 	if err != nil {
 		return err
 	}
-	for _, path := range old {
+	for _, path := range p.withAuthority(old) {
 		name := filepath.Base(path)
 		if _, err := os.Lstat(p.path(restoreDir, newDir, name)); errors.Is(err, fs.ErrNotExist) && slices.Contains(p.New, name) {
 			continue // it is the new one already

@@ -21,7 +21,7 @@ func newHouse(t *testing.T) house {
 	dir := t.TempDir()
 	h := house{t, filepath.Join(dir, "data"), filepath.Join(dir, "etc", "gateway.yaml")}
 	h.write(h.config, "old")
-	for _, name := range []string{DatabaseName, DatabaseName + ".snapshot-000001", SecretName, NoteName} {
+	for _, name := range []string{DatabaseName, DatabaseName + ".snapshot-000001", SecretName, NoteName, "tls/authority.pem"} {
 		h.write(filepath.Join(h.data, name), "old")
 	}
 	return h
@@ -43,12 +43,14 @@ func (h house) state() string {
 		text, _ := os.ReadFile(path)
 		said = append(said, filepath.Base(path)+"="+string(text))
 	}
+	text, _ = os.ReadFile(filepath.Join(h.data, "tls/authority.pem"))
+	said = append(said, "tls="+string(text))
 	return strings.Join(said, " ")
 }
 
 const (
-	oldState = "old roomgate.db=old roomgate.db.snapshot-000001=old device.secret=old last-backup.json=old"
-	newState = "new roomgate.db=new device.secret=new"
+	oldState = "old roomgate.db=old roomgate.db.snapshot-000001=old device.secret=old last-backup.json=old tls=old"
+	newState = "new roomgate.db=new device.secret=new tls=new"
 )
 
 // prepare makes a plan whose step number cut fails; 0: none.
@@ -60,6 +62,7 @@ func (h house) prepare(config string, cut int) *Plan {
 	}
 	h.write(filepath.Join(dir, DatabaseName), "new")
 	h.write(filepath.Join(dir, SecretName), "new")
+	h.write(filepath.Join(dir, "tls/authority.pem"), "new")
 	p.Configuration(h.config, []byte(config))
 	p.step = cutAt(cut)
 	return p

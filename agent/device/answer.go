@@ -146,7 +146,10 @@ func (cs *Commands) storeFinal(tx *store.Tx, c Command, r Receipt) error {
 	case errors.Is(err, store.ErrNotFound): // an earlier version accepted it, and it has its age
 		err = commands.Put(tx, c.ID, is)
 	}
-	if err = errors.Join(err, forgetOpen(tx, c.ID)); err != nil {
+	if err = errors.Join(err, forgetOpen(tx, c.ID)); err == nil {
+		err = cs.told(tx, c, true)
+	}
+	if err != nil {
 		return err
 	}
 	return cs.PushReceipt(tx, c, r)

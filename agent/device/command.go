@@ -33,7 +33,8 @@ type Command struct {
 	By string `json:"by,omitempty"`
 	// Count is used with the id; nil: the command is not signed.
 	Count *Count `json:"-"`
-	// Doubted says of a command of a rule that an unsigned word of the cloud has led to it.
+	// Doubted says of a command of a rule that an unsigned word of the cloud has led to it, and of one of the cloud, signed or
+	// not, that a broker may have held it back.
 	Doubted bool `json:"-"`
 }
 

@@ -37,6 +37,8 @@ type CommandsOptions struct {
 	// Carried hears of one that a device has carried out, as its read-back proves, and when that began, before the log does;
 	// nil: nobody does. It must not wait.
 	Carried func(c Command, began time.Time)
+	// Stored hears of a command in the transaction that stores that it was accepted, or how it ended; nil: nobody does.
+	Stored func(tx *store.Tx, c Command, over bool) error
 	// Counters are those of signed commands. It is asked at run time only.
 	Counters func() Counters
 }
@@ -59,6 +61,7 @@ type Commands struct {
 	doubt     doubt     // of a process before this one
 	began     time.Time // with a monotonic reading
 	kept      *kept     // what the disk does not take
+	unsure    bool      // the disk did not take all of the process before this one
 }
 
 // NewCommands prepares the commands; CloseInterrupted ends those of the process
@@ -229,5 +232,6 @@ func (cs *Commands) check(p *Pending) (*Device, error) {
 	if p.deadline, err = j.deadline(*c); err != nil {
 		return nil, err
 	}
+	c.Doubted = c.Doubted || c.Via == ViaMQTT && !j.timely(*c, p.deadline)
 	return d, nil
 }

@@ -83,6 +83,13 @@ func (j judge) mayUnlock(c Command) error {
 	return nil
 }
 
+// timely says whether a broker can hold a command of the cloud back for no longer than one that unlocks, so that it tells what its
+// sender wants now.
+func (j judge) timely(c Command, end time.Time) bool {
+	j.usual = min(j.usual, usualDoorLife)
+	return j.mayUnlock(c) == nil && (c.SentAt.IsZero() || end.Sub(c.SentAt) <= longestDoorLife)
+}
+
 // within refuses times that contradict each other, and those that are further
 // ahead than they may be: an expiry, a message's time, and the end of a ttl that
 // counts from it.

@@ -218,6 +218,9 @@ func (cs *Commands) storeKept(tx *store.Tx, k *keptCommand, r Receipt) error {
 	if err := cs.remember(tx, k.From, k.Command, r); err != nil && AsError(err).Code != problem.Busy {
 		return err
 	}
+	if err := cs.told(tx, k.Command, true); err != nil {
+		return err
+	}
 	return cs.PushReceipt(tx, k.Command, r)
 }
 
@@ -242,6 +245,7 @@ func (cs *Commands) settled(id string) {
 func (cs *Commands) recallReserve() {
 	latest, order := map[string]*keptCommand{}, []string{}
 	for _, raw := range cs.o.DB.Reserve().Kept() {
+		cs.unsure = true
 		if d, ok := doubtOf(raw); ok {
 			cs.doubt = d
 			continue
@@ -258,6 +262,7 @@ func (cs *Commands) recallReserve() {
 	}
 	for _, id := range order {
 		k := latest[id]
+		k.Command.Count = k.Count
 		if k.Receipt.Durable = nil; !k.Receipt.State.Final() {
 			k.Receipt = interrupted(k.Receipt)
 		}

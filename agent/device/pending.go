@@ -123,5 +123,16 @@ func (cs *Commands) storeAccepted(tx *store.Tx, p *Pending) error {
 	if err := cs.remember(tx, p.from, p.command, p.receipt); err != nil {
 		return err
 	}
+	if err := cs.told(tx, p.command, false); err != nil {
+		return err
+	}
 	return cs.PushReceipt(tx, p.command, p.receipt)
+}
+
+// told lets others store with a command what they have to.
+func (cs *Commands) told(tx *store.Tx, c Command, over bool) error {
+	if cs.o.Stored == nil {
+		return nil
+	}
+	return cs.o.Stored(tx, c, over)
 }

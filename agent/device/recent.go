@@ -149,3 +149,24 @@ func (cs *Commands) Settle(ctx context.Context) error {
 		return nil
 	})
 }
+
+// UnderWay says whether a command that was accepted, for that part of a device, has no outcome yet.
+func UnderWay(tx *store.Tx, c Command) bool {
+	for _, r := range underWay.All(tx) {
+		if r.Command.Space == c.Space && r.Command.DeviceType == c.DeviceType && r.Command.SubDevice == c.SubDevice {
+			return true
+		}
+	}
+	return tx.Err() != nil
+}
+
+// Any says whether any command is remembered.
+func Any(tx *store.Tx) bool {
+	for range commands.All(tx) {
+		return true
+	}
+	return underWay.Len(tx)+recents.Len(tx) > 0 || tx.Err() != nil
+}
+
+// Unsure says whether the process before this one had commands that its disk did not take.
+func (b *Commands) Unsure() bool { return b.unsure }

@@ -57,11 +57,12 @@ func (bk *Book) Take(ctx context.Context, e cloud.Envelope, done func(spaceID st
 	if err := d.complete(e.Time, r.bookings.Get); err != nil {
 		return asProblem(err), nil
 	}
-	have := r.terms.Load().Revision
+	kept := r.terms.Load().storedPlan
+	have := kept.Revision
 	switch {
-	case d.Kind == kindDelta && d.Revision <= have: // it came twice
+	case d.Kind == kindDelta && d.Revision <= have && have-d.Revision < maxTwice: // it came twice
 		return nil, unlessFull(bk.o.Events.Commit(ctx, done(r.ID)))
-	case d.Kind == kindDelta && d.Revision > have+1, d.Revision > furthest(have):
+	case d.Kind == kindDelta && d.Revision != have+1, d.Revision > kept.furthest(bk.o.Clock.Lived()):
 		return bk.wantSnapshot(ctx, r, d.Revision)
 	case d.Revision < have:
 		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a later one", d.Revision, have), nil
@@ -242,7 +243,7 @@ func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlo
 		edits = append(edits, r.unheard(said, edits)...)
 	}
 	kept := r.terms.Load().storedPlan
-	kept.Revision = d.Revision
+	kept.reach(d.Revision, bk.o.Clock.Lived())
 	if err := r.commit(ctx, edits, r.stageTerms(ctx, kept), done); err != nil {
 		return err
 	}

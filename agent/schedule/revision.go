@@ -3,8 +3,10 @@ package schedule
 import (
 	"context"
 	"slices"
+	"time"
 
 	"roomgate/agent/booking"
+	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/store"
@@ -14,28 +16,60 @@ import (
 // the cloud. So the first is in the lower half of all, and one that follows is at most
 // maxJump ahead, or a sixteenth of the last where that is more. That is far enough for a
 // cloud that counted from 1 and goes over to milliseconds since 1970, and years for one
-// whose revisions are the time, in milliseconds or nanoseconds.
+// whose revisions are the time, in milliseconds or nanoseconds. All messages of revisionTime,
+// as the gateway has lived through it, come no further together, so that no number of them reaches the
+// highest: the cloud goes on from the one that the space has.
 const (
-	maxFirst = booking.MaxRevision / 2
-	maxJump  = 1 << 42
+	maxFirst     = booking.MaxRevision / 2
+	maxJump      = 1 << 42
+	revisionTime = 30 * 24 * time.Hour
+	// maxStep is how far ahead a message may be at any time.
+	maxStep = 1 << 20
+	// maxTwice is how far behind a delta may be that comes twice. One from further behind was never applied.
+	maxTwice = 1000
 )
 
-// furthest is the highest revision that may follow another; 0: the space has none yet.
-func furthest(have uint64) uint64 {
-	if have == 0 {
+// base is the revision from which the next may jump: that of the space when revisionTime began.
+func (p storedPlan) base(now clock.Lived) uint64 {
+	if p.Base == 0 || now.Since(p.BaseAt) >= revisionTime {
+		return p.Revision
+	}
+	return p.Base
+}
+
+// reach notes the next revision.
+func (p *storedPlan) reach(revision uint64, now clock.Lived) {
+	if base := p.base(now); base != p.Base {
+		p.Base, p.BaseAt = base, now
+	}
+	p.Revision = revision
+}
+
+// furthest is the highest revision that may follow now.
+func (p storedPlan) furthest(now clock.Lived) uint64 {
+	return max(furthest(p.base(now)), p.Revision+maxStep)
+}
+
+// furthest is the highest that may follow such a base; 0: the space has none yet.
+func furthest(base uint64) uint64 {
+	if base == 0 {
 		return maxFirst
 	}
-	return have + max(maxJump, have/16)
+	return base + max(maxJump, base/16)
 }
 
 // wantSnapshot asks for what a lost message has said.
 func (bk *Book) wantSnapshot(ctx context.Context, r *Room, revision uint64) (refusal *problem.Error, err error) {
-	have := r.terms.Load().Revision
+	kept := r.terms.Load().storedPlan
+	have, most := kept.Revision, kept.furthest(bk.o.Clock.Lived())
 	err = bk.o.Events.Update(ctx, func(tx *store.Tx) error { return bk.tellSnapshotWanted(tx, r, have, revision) })
 	if err != nil {
 		return nil, err
 	}
-	if most := furthest(have); revision > most {
+	switch {
+	case revision < have:
+		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a snapshot of a later one", revision, have), nil
+	case revision > most:
 		return problem.New(problem.Conflict, "revision", "is %d and the space has %d: send a snapshot of %d at most", revision, have, most), nil
 	}
 	return problem.New(problem.Conflict, "revision", "%d leaves a gap after %d: send a snapshot", revision, have), nil

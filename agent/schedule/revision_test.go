@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -50,6 +51,46 @@ func TestNoRevisionShutsTheCloudOut(t *testing.T) {
 				}
 				if got := r.take(said("genuine", kindSnapshot, last+1, mine)); got != "done" {
 					t.Errorf("the cloud's own next: %s, want done", got)
+				}
+			})
+		})
+	}
+}
+
+// TestNoNumberOfMessagesReachesTheHighestRevision: who forges one message after the other, each as far ahead as it is taken, comes
+// no further in a month than with one, and the cloud goes on from there. It is told so where it counts on by itself.
+func TestNoNumberOfMessagesReachesTheHighestRevision(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for what, start := range map[string]uint64{"counted": 6, "milliseconds": uint64(now.UnixMilli()), "nanoseconds": uint64(now.UnixNano())} {
+		t.Run(what, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := startRig(t, rigOptions{yaml: planned})
+				mine := slot("mine", on(9, 0), on(10, 0))
+				r.take(said("before", kindSnapshot, int64(start), mine))
+				have := start
+				for month := range 2 {
+					if month > 0 {
+						r.wait(revisionTime)
+					}
+					base := have
+					for i := range 40 {
+						if next := have + max(maxJump, have/16) - uint64(i); r.take(said(fmt.Sprint("forged", month, i), kindSnapshot, int64(next), mine)) == "done" {
+							have = next
+						}
+					}
+					if have > max(furthest(base), base+40*maxStep) || have == base {
+						t.Fatalf("month %d: from %d it came to %d", month, base, have)
+					}
+					if got := r.take(said(fmt.Sprint("own", month), kindDelta, int64(start+1), mine)); !strings.HasPrefix(got, "rejected revision is ") {
+						t.Errorf("the cloud's own next: %s", got)
+					}
+					if told := r.told(); told[len(told)-1] != eventSnapshotWanted {
+						t.Errorf("told %q, want that it asks for a snapshot", told)
+					}
+					have++
+					if got := r.take(said(fmt.Sprint("genuine", month), kindSnapshot, int64(have), mine)); got != "done" {
+						t.Errorf("the cloud's next after %d: %s, want done", have-1, got)
+					}
 				}
 			})
 		})

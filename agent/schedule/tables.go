@@ -35,7 +35,10 @@ type storedBooking struct {
 // storedPlan is what is set for a space over its configuration.
 type storedPlan struct {
 	// Revision is the last of the cloud's schedule that was applied.
-	Revision     uint64         `json:"revision,omitempty"`
+	Revision uint64 `json:"revision,omitempty"`
+	// Base is that of BaseAt, see revisionTime; 0: an earlier version has stored it.
+	Base         uint64         `json:"revision_base,omitempty"`
+	BaseAt       clock.Lived    `json:"revision_base_lived_s,omitempty"`
 	Holds        []booking.Hold `json:"holds,omitempty"`
 	Availability Availability   `json:"availability"`
 	// Calendar is empty for none; nil: as configured, or else Sealed has the URL.

@@ -60,20 +60,32 @@ type peer struct {
 	place *guest.Place
 	there context.Context
 	gone  context.CancelFunc
+	// connectBy is when its CONNECT has to be there.
+	connectBy time.Time
+	ahead     []byte // what it sent before the router has asked for it
 }
 
 func newConn(c net.Conn, maxPacket int, s *share) *conn {
 	w := &conn{Conn: c, raw: c, share: s, unsent: unsent{limit: max(maxPending, 2*maxPacket), share: s}}
 	w.there, w.gone = context.WithCancel(context.Background())
 	w.frames = frame.NewReader(socket{w}, frame.FromClient(maxConnect, maxPacket, maxTopic))
-	_ = c.SetDeadline(time.Now().Add(connectTime))
+	w.connectBy = time.Now().Add(connectTime)
+	_ = c.SetDeadline(w.connectBy)
 	return w
 }
 
 // socket reads what has not been checked yet.
 type socket struct{ c *conn }
 
-func (s socket) Read(p []byte) (int, error) { return s.c.Conn.Read(p) }
+func (s socket) Read(p []byte) (int, error) {
+	if n := copy(p, s.c.ahead); n > 0 {
+		if s.c.ahead = s.c.ahead[n:]; len(s.c.ahead) == 0 {
+			s.c.ahead = nil
+		}
+		return n, nil
+	}
+	return s.c.Conn.Read(p)
+}
 
 func (c *conn) Read(p []byte) (int, error) { return c.frames.Read(p) }
 

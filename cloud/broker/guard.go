@@ -129,6 +129,7 @@ func (b *Broker) identify(c *conn, pk packets.Packet) (string, error) {
 	if c.local && b.o.AllowAnonymousLoopback && (len(b.o.Users) == 0 || name == "") {
 		return "", nil
 	}
+	defer c.listen()()
 	right := func() bool { return b.users.verify(name, string(pk.Connect.Password)) }
 	if err := b.guesses.try(c.there, userAt{name, c.from}, c.local, right); err != nil {
 		return "", err

@@ -27,9 +27,10 @@ import (
 
 const backupHelp = `Writes a backup to FILE: one consistent state of the database, the device
 secret, without which letters, webhooks and codes in it could not be read, the
-configuration file, and the files that it names in its own folder or among the
-credentials, such as those of passwords and certificates. The gateway may run meanwhile; one that does not run is
-backed up from its data directory.
+building's own authority that roomgate tls init has made, the configuration file,
+and the files that it names in its own folder or among the credentials, such as
+those of passwords and certificates. The gateway may run meanwhile; one that does
+not run is backed up from its data directory.
 
 The file is sealed with a passphrase, at least 12 characters, which is asked
 for, or read from --passphrase-file or the variable ROOMGATE_PASSPHRASE. Without

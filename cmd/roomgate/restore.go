@@ -21,9 +21,9 @@ import (
 )
 
 const restoreHelp = `Brings a gateway back from a backup, on this machine or on other hardware:
-database, device secret, configuration file and what it names in its folder, if
-that is not here already. Nothing is touched before the
-whole backup has been read and found good. Then everything changes at once: cut
+database, device secret, the building's own authority, configuration file and what
+it names in its folder, if that is not here already. Nothing is touched before
+the whole backup has been read and found good. Then everything changes at once: cut
 off at any moment, the machine has either the old or the new. It is refused
 while a gateway runs with the directory.
 
@@ -180,6 +180,11 @@ func (r *restoring) replace() error {
 		if err := os.WriteFile(filepath.Join(dir, backup.SecretName), o.Small[backup.SecretName], 0o600); err != nil {
 			return err
 		}
+		if text(r.cmd, "as") == "" { // it certifies the names of the gateway that it comes from
+			if err := o.PutAuthority(dir); err != nil {
+				return err
+			}
+		}
 		if r.text != nil {
 			p.Configuration(r.path, r.text)
 		}
@@ -260,6 +265,9 @@ func (r *restoring) show() error {
 	}
 	if len(missing) > 0 {
 		fmt.Fprintf(out, "bring these along, the configuration names them: %s\n", show.Plain(strings.Join(missing, ", ")))
+	}
+	if text(r.cmd, "as") != "" && r.opened.HasAuthority() {
+		fmt.Fprintln(out, "the authority of the building stays with the gateway that it comes from: make one for this one with roomgate tls init")
 	}
 	if text(r.cmd, "as") == "" {
 		fmt.Fprintf(out, "if the machine it comes from can still run, switch it off for good: two must not be %s\n", show.Plain(r.config.Gateway.ID))

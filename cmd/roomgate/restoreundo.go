@@ -11,6 +11,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/backup"
+	"roomgate/agent/tlsauthority"
 )
 
 // undo brings back what was there before the last restore.
@@ -28,6 +29,9 @@ func (r *restoring) undo() error {
 			if err := copyInto(dir, filepath.Join(before, name)); err != nil && (name == backup.DatabaseName || !errors.Is(err, fs.ErrNotExist)) {
 				return err
 			}
+		}
+		if err := copyAuthority(dir, before); err != nil {
+			return err
 		}
 		if err := oldConfiguration(p, before); err != nil {
 			return err
@@ -60,6 +64,23 @@ func oldConfiguration(p *backup.Plan, before string) error {
 	}
 	p.Configuration(place.Config, text)
 	return nil
+}
+
+// copyAuthority brings the authority of the building back, if the restore has brought another.
+func copyAuthority(dir, before string) error {
+	old := filepath.Join(before, tlsauthority.Dir)
+	if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	files, err := os.ReadDir(old)
+	dir = filepath.Join(dir, tlsauthority.Dir)
+	err = errors.Join(err, os.Mkdir(dir, 0o700))
+	for _, f := range files {
+		if err == nil {
+			err = copyInto(dir, filepath.Join(old, f.Name()))
+		}
+	}
+	return errors.Join(err, os.Chmod(filepath.Join(dir, tlsauthority.RootFile), 0o644))
 }
 
 func copyInto(dir, path string) error {

@@ -57,6 +57,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for end := time.Now().Add(startLimit); e.o.Ready() != nil && time.Now().Before(end) && ctx.Err() == nil; {
 		loop.Sleep(ctx, 100*time.Millisecond)
 	}
+	markAll(e)
 	e.resumeRuns(ctx)
 	flushed := time.Now()
 	for ctx.Err() == nil {
@@ -91,6 +92,9 @@ func (e *Engine) turnOnce(ctx context.Context, flushed *time.Time) error {
 	defer e.turn.Unlock()
 	defer e.giveAll(ctx)
 	if err := e.askLog(ctx); err != nil {
+		return err
+	}
+	if err := storeMarks(ctx, e); err != nil {
 		return err
 	}
 	if err := e.askTime(ctx); err != nil {

@@ -127,6 +127,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		plain, err = e.load(tx)
 		return err
 	})
+	if err == nil {
+		err = o.DB.View(func(tx *store.Tx) error { loadMarks(e, tx); return nil })
+	}
 	if err != nil {
 		return e, err
 	}

@@ -3,13 +3,14 @@ package engine
 import (
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"roomgate/agent/device"
 )
 
 const (
-	// maxMarks is how many devices can be marked. Beyond that everything counts as doubted, until a restart.
+	// maxMarks is how many devices can be marked. Beyond that everything counts as doubted, and a restart marks what there is.
 	maxMarks = 5000
 	// settleTime is how long after a command or a change what a device does next may be of the same cause.
 	settleTime = 30 * time.Second
@@ -25,9 +26,11 @@ const (
 // command that is signed or of the building, that no doubt has led to, and that the device has carried out; or by
 // somebody at the device. Until then what the device does and is may be the doing of that word.
 type marks struct {
+	stale atomic.Bool // what is stored of them
+
 	mu   sync.Mutex
 	all  map[deviceKey]*marked
-	lost bool // there were more than maxMarks
+	lost bool // there were more than maxMarks, or nobody knows yet which there were
 }
 
 // deviceKey is a device with all that it has.
@@ -60,6 +63,7 @@ func (l *marks) put(c device.Command, whole bool, now time.Time) {
 	switch {
 	case d == nil && len(l.all) >= maxMarks:
 		l.lost = true
+		l.stale.Store(true)
 		return
 	case d == nil:
 		d = &marked{subs: map[string]mark{}}
@@ -117,6 +121,9 @@ func (l *marks) change(c device.Command, edit func(*mark)) {
 	}
 	if m, ok := d.subs[c.SubDevice]; ok && m.over.IsZero() {
 		edit(&m)
+		if !m.over.IsZero() {
+			l.stale.Store(true)
+		}
 		d.subs[c.SubDevice] = m
 	}
 }
@@ -158,6 +165,40 @@ func (l *marks) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
+}
+
+// live says whether what a part of a device does next may be the doing of an unsigned word.
+func (l *marks) live(c device.Command) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d := l.all[deviceKey{c.Space, c.DeviceType}]; d != nil && !l.lost {
+		m, ok := d.subs[c.SubDevice]
+		return ok && m.over.IsZero()
+	}
+	return l.lost
+}
+
+// rows are the marks that are not over, by their keys, and whether they put all of the device in doubt. whole says that these are all.
+func (l *marks) rows() (rows map[string]bool, whole bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rows = map[string]bool{}
+	for key, d := range l.all {
+		for sub, m := range d.subs {
+			if m.over.IsZero() {
+				rows[markKey(device.Command{Space: key.space, DeviceType: key.device, SubDevice: sub})] = !d.told.IsZero()
+			}
+		}
+	}
+	return rows, !l.lost
+}
+
+// found ends that nobody knows which marks there were, and says whether that was so.
+func (l *marks) found() (lost bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost, l.lost = l.lost, false
+	return lost
 }
 
 // asLogged is a time as the log has it, which cuts it.

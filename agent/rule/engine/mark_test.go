@@ -134,9 +134,12 @@ func TestWithoutRoomForMarksNoRuleIsBeyondDoubt(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := openRig(t, rigOptions{})
 			r.Engine.o.Unsigned = func() bool { return false }
-			r.marks.lost = full
 			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Time: "* * * * *"}, Actions: []rule.Action{{Event: "a"}}})
 			r.run()
+			r.wait(time.Second)
+			r.marks.mu.Lock()
+			r.marks.lost = full
+			r.marks.mu.Unlock()
 			r.wait(time.Minute)
 			if runs := r.runs(u.ID); len(runs) == 0 || slices.Contains(runs[0].Chain, byCloud) != full {
 				t.Errorf("full %v: %+v", full, runs)

@@ -18,6 +18,8 @@ var (
 	ruleRuns = store.NewTable[rule.Run]("rule-runs")
 	// openRuns holds the keys of runs whose commands may be under way.
 	openRuns = store.NewTable[bool]("open-rule-runs")
+	// markRows holds which parts of devices are marked, by their space, type and name; and marksKept.
+	markRows = store.NewTable[string]("doubted-devices")
 )
 
 // The named positions of the rules.
@@ -27,7 +29,9 @@ const (
 )
 
 // Buckets names what the engine has in the store.
-func Buckets() []string { return []string{RuleBucket(), ruleRuns.Bucket(), openRuns.Bucket()} }
+func Buckets() []string {
+	return []string{RuleBucket(), ruleRuns.Bucket(), openRuns.Bucket(), markRows.Bucket()}
+}
 
 // RuleBucket names where the rules are.
 func RuleBucket() string { return ruleRows.Bucket() }
@@ -47,8 +51,13 @@ func Words(tx *store.Tx, keys *auth.Keys) (words []string) {
 func Forget(tx *store.Tx) error { return logCursor.ToEnd(tx) }
 
 // Mend does the same after a repair that may have lost how far the rules were
-// asked: what they did about earlier events is done.
+// asked: what they did about earlier events is done. Which devices are marked is not known then either.
 func Mend(tx *store.Tx, r store.Repair) error {
+	if r.Doubtful(markRows.Bucket()) {
+		if err := DoubtAll(tx); err != nil {
+			return err
+		}
+	}
 	if !r.Doubtful(eventlog.Cursors()) {
 		return nil
 	}

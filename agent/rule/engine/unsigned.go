@@ -36,7 +36,7 @@ func (e *Engine) NoteDone(c device.Command, began time.Time) {
 func inDoubt(e *Engine, c device.Command) bool {
 	switch c.Via {
 	case device.ViaMQTT:
-		return c.Count == nil
+		return c.Count == nil || c.Doubted
 	case device.ViaSchedule:
 		s := e.o.Site().byID[c.Space]
 		return s != nil && s.Bookings().Vouched() != s.Bookings()
