@@ -37,10 +37,10 @@ type Room struct {
 	Marks    map[string]booking.Marks // by id
 }
 
-// Page is what a calendar says of the time until To.
+// Page is what a calendar says of the time from From to To.
 type Page struct {
 	calendar.Result
-	To time.Time
+	From, To time.Time
 }
 
 // Outcome is what a page makes of the bookings of a room.
@@ -65,7 +65,7 @@ func (r Room) Lay(p Page, now time.Time) Outcome {
 			l.place(o)
 		}
 	}
-	l.miss(p.To)
+	l.miss(p)
 	return l.Outcome
 }
 
@@ -181,11 +181,12 @@ func (l *layout) adopt(b booking.Booking, o calendar.Occurrence, said booking.In
 }
 
 // miss cancels what the page does not name, and counts the events that are
-// gone as a whole.
-func (l *layout) miss(to time.Time) {
+// gone as a whole. What was over when the calendar was read is not in it, though
+// it may be ahead by now: a clock that was set back.
+func (l *layout) miss(p Page) {
 	held := map[string]bool{} // by UID: the page names one of its occurrences
 	l.Bookings.Walk(func(b *booking.Booking) bool {
-		if b.Source != booking.Calendar || b.State != booking.Booked || !b.End.After(l.now) || !b.Start.Before(to) {
+		if b.Source != booking.Calendar || b.State != booking.Booked || !b.End.After(l.now) || !b.End.After(p.From) || !b.Start.Before(p.To) {
 			return true
 		}
 		uid := calendar.UIDOf(b.ExternalID)
