@@ -10,7 +10,8 @@
 // What the building has settled stays: a meeting that people or the cloud
 // cancelled, that was ended, or released because nobody came. A later time in
 // the calendar makes another meeting of it. A meeting that people moved here, and
-// that is over, has settled the time that it had and not the calendar's. A meeting
+// that is over, has settled the time that it had and not the calendar's. Nor has
+// time alone settled one by a clock that was ahead. A meeting
 // that is checked in to keeps its start, and what people prolonged keeps its end.
 //
 // An event that cannot be read is no event that is missing: its bookings stay
@@ -139,6 +140,9 @@ func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
 	if !settled(b) {
 		return false
 	}
+	if l.ahead(b) {
+		return true
+	}
 	if b.State != booking.Cancelled && !planned(b).Overlaps(said.Start, said.End) {
 		return true
 	}
@@ -146,6 +150,22 @@ func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
 		return !was.Start.Equal(said.Start) || !was.End.Equal(said.End)
 	}
 	return !b.Start.Equal(said.Start) || !b.End.Equal(said.End) && !b.PlannedEnd.Equal(said.End)
+}
+
+// backBy is by how much a clock was set back at least, for what it settled before to be undone.
+const backBy = 5 * time.Minute
+
+// ahead says that time alone has settled a meeting, by a clock that was ahead and has been set back since: its time is
+// to come.
+func (l *layout) ahead(b booking.Booking) bool {
+	later := l.now.Add(backBy)
+	switch b.State {
+	case booking.Released:
+		return b.ReleasedAt.After(later)
+	case booking.Ended:
+		return b.PlannedEnd.IsZero() && !b.EndedAt.Before(b.End) && b.End.After(later)
+	}
+	return false
 }
 
 // planned is the booking with all of the time that it was to have.
