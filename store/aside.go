@@ -22,7 +22,7 @@ type StoredRow struct {
 // and changes nothing. The tables say how much there is, and how much cannot be read: their Kept, Lost and Holes.
 // ErrLocked says that the file is in use.
 func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Repair, error) {
-	file, err := openShared(path)
+	file, err := disk.OpenShared(path)
 	if err != nil {
 		return Repair{}, err
 	}

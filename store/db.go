@@ -88,6 +88,9 @@ func (db *DB) Close() error {
 		return nil
 	}
 	err := errors.Join(db.bolt.Close(), db.reserve.Close())
+	if db.Suspect().Proved { // the next Open judges the disk
+		disk.Forget(db.path)
+	}
 	if db.lock != nil { // the files in the making are nobody else's
 		err = errors.Join(err, disk.Unlock(db.lock))
 	}
@@ -108,8 +111,8 @@ func (db *DB) Reserve() *disk.Reserve { return db.reserve }
 func (db *DB) Path() string { return db.path }
 
 // Run takes a snapshot every Options.SnapshotEvery until ctx ends, then returns nil. Snapshots that fail are logged and
-// tried again the next time; an unchanged database is not written again. It reads the whole file every ten minutes, on a slow
-// disk less often. It ends with ErrDamaged once the file has turned out to be damaged, and with ErrFailed if a new Open helps
+// tried again the next time; an unchanged database is not written again. It reads the whole file from the disk every ten minutes,
+// on a slow one less often. It ends with ErrDamaged once the file has turned out to be damaged, and with ErrFailed if a new Open helps
 // where nothing is written: after a failure in memory at once, after one of the disk when that takes writes again.
 func (db *DB) Run(ctx context.Context) error {
 	next := time.NewTimer(db.o.SnapshotEvery / 60) // the first one soon: a gateway that restarts every half hour needs one too

@@ -79,7 +79,7 @@ func (op *opening) repair() error {
 	}
 	op.report.Repair = note
 	if note.SetAside != "" {
-		if err := keepAs(op.path, aside.name); err != nil {
+		if err := disk.KeepAs(op.path, aside.name); err != nil {
 			return err
 		}
 		op.report.Quarantined = aside.name
@@ -93,15 +93,6 @@ func (op *opening) nextAside() (numbered, []numbered, error) {
 	aside := numbered{number: nextNumber(older)}
 	aside.name = sibling(op.path, kindDamaged, aside.number)
 	return aside, older, err
-}
-
-// keepAs gives a file a second name, which stays when another file takes the first one. Where the file system has no
-// links, the first name goes at once; a cut then leaves the snapshots.
-func keepAs(path, name string) error {
-	if err := os.Link(path, name); err == nil {
-		return disk.SyncDir(path)
-	}
-	return disk.Install(path, name)
 }
 
 // build writes the repaired database and checks it.

@@ -71,14 +71,14 @@ const (
 	scrubEvery = 10 * time.Minute
 )
 
-// investigate reads the file as it is on the disk. It returns ErrDamaged if it is damaged, or the failure after which
-// nothing can be written. A sound file ends the suspicion: then it was the memory or a function of the caller.
+// investigate reads the file. It returns ErrDamaged if it is damaged, on the disk or in the memory that stands for it, or the
+// failure after which nothing can be written. A sound file ends the suspicion: then it was a function of the caller.
 func (db *DB) investigate(ctx context.Context) error {
 	cause := db.Suspect().Cause
 	if cause == nil {
 		return nil
 	}
-	err := db.proof(ctx)
+	err := db.judge(ctx)
 	switch {
 	case errors.Is(err, ErrDamaged):
 		db.doubt.settle(true)
@@ -98,10 +98,33 @@ func (db *DB) investigate(ctx context.Context) error {
 	return db.writes.failure()
 }
 
-// proof checks one state of the file, whatever is written meanwhile: bbolt does not use the pages of a state again while
-// somebody reads it. It does not read the headers, of which one may just be written.
-func (db *DB) proof(ctx context.Context) error {
-	file, err := os.Open(db.path)
+// judge reads the file from the disk, and from memory, where its rows come from as long as they are there. What the disk
+// has lost and memory still has is kept in a snapshot, which the repair fills the gap from.
+func (db *DB) judge(ctx context.Context) error {
+	onDisk, inMemory := db.proof(ctx), proofFrom(ctx, db, os.Open)
+	switch {
+	case errors.Is(onDisk, ErrDamaged) && inMemory == nil:
+		if err := db.Snapshot(ctx); err != nil {
+			db.log.Error("what memory has of a damaged database could not be kept", "error", err)
+		}
+	case onDisk == nil && errors.Is(inMemory, ErrDamaged):
+		return fmt.Errorf("the disk has it well, memory does not: %w", inMemory)
+	}
+	return onDisk
+}
+
+// proof checks one state of the file as the disk has it, whatever is written meanwhile: bbolt does not use the pages of a
+// state again while somebody reads it. It does not read the headers, of which one may just be written.
+func (db *DB) proof(ctx context.Context) error { return proofFrom(ctx, db, disk.OpenUncached) }
+
+// source is a file that is open for reading.
+type source interface {
+	io.ReaderAt
+	io.Closer
+}
+
+func proofFrom[File source](ctx context.Context, db *DB, open func(path string) (File, error)) error {
+	file, err := open(db.path)
 	if err != nil {
 		return err
 	}
@@ -119,8 +142,8 @@ func (db *DB) proofOf(file io.ReaderAt) error {
 	return state.CheckTree(uint64(bt.Cursor().Bucket().Root()), layout.Rows)
 }
 
-// scrub reads the whole file, so that a row that has gone bad is found though nobody asks for it. It returns the time until the
-// next: a slow disk is left alone for longer.
+// scrub reads the whole file from the disk, so that a row that has gone bad there is found though nobody asks for it and though
+// it is in memory. It returns the time until the next: a slow disk is left alone for longer.
 func (db *DB) scrub(ctx context.Context) time.Duration {
 	if db.stopped() {
 		return scrubEvery

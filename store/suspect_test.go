@@ -122,7 +122,7 @@ func TestDamageMetWhileRunningEndsRunAndTheNextOpenRepairs(t *testing.T) {
 	}
 }
 
-// A function of the caller that panics, and a row that is damaged in memory only, end nothing.
+// A function of the caller that panics ends nothing.
 func TestSoundFileGoesOnAfterASuspicion(t *testing.T) {
 	db := start(t, tempPath(t), Options{})
 	push(t, db, log, 3)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"roomgate/store/disk"
 	"roomgate/store/layout"
@@ -30,7 +29,7 @@ func Verify(path string) error { return Check(context.Background(), path, nil) }
 // Pages are read one by one and never mapped, so that damage is an error here. bbolt may panic, fault or loop on it:
 // no damaged file must come so far.
 func Check(ctx context.Context, path string, progress Progress) error {
-	file, err := openShared(path)
+	file, err := disk.OpenShared(path)
 	if err == nil {
 		defer disk.Unlock(file)
 		err = checkFile(ctx, file, progress)
@@ -39,18 +38,6 @@ func Check(ctx context.Context, path string, progress Progress) error {
 		return fmt.Errorf("verify %s: %w", path, err)
 	}
 	return nil
-}
-
-// openShared opens a database for reading that nobody writes.
-func openShared(path string) (*os.File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(ErrLocked, file.Close())
-	}
-	return file, nil
 }
 
 // checkFile is Check of a file that is already open.

@@ -10,7 +10,8 @@
 // What the building has settled stays: a meeting that people or the cloud
 // cancelled, that was ended, or released because nobody came. A later time in
 // the calendar makes another meeting of it. A meeting that people moved here, and
-// that is over, has settled the time that it had and not the calendar's. A meeting
+// that is over, has settled the time that it had and not the calendar's. Nor has
+// time alone settled one by a clock that was ahead. A meeting
 // that is checked in to keeps its start, and what people prolonged keeps its end.
 //
 // An event that cannot be read is no event that is missing: its bookings stay
@@ -37,10 +38,10 @@ type Room struct {
 	Marks    map[string]booking.Marks // by id
 }
 
-// Page is what a calendar says of the time until To.
+// Page is what a calendar says of the time from From to To.
 type Page struct {
 	calendar.Result
-	To time.Time
+	From, To time.Time
 }
 
 // Outcome is what a page makes of the bookings of a room.
@@ -65,7 +66,7 @@ func (r Room) Lay(p Page, now time.Time) Outcome {
 			l.place(o)
 		}
 	}
-	l.miss(p.To)
+	l.miss(p)
 	return l.Outcome
 }
 
@@ -139,6 +140,9 @@ func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
 	if !settled(b) {
 		return false
 	}
+	if l.ahead(b) {
+		return true
+	}
 	if b.State != booking.Cancelled && !planned(b).Overlaps(said.Start, said.End) {
 		return true
 	}
@@ -146,6 +150,22 @@ func (l *layout) parted(b booking.Booking, said booking.Interval) bool {
 		return !was.Start.Equal(said.Start) || !was.End.Equal(said.End)
 	}
 	return !b.Start.Equal(said.Start) || !b.End.Equal(said.End) && !b.PlannedEnd.Equal(said.End)
+}
+
+// backBy is by how much a clock was set back at least, for what it settled before to be undone.
+const backBy = 5 * time.Minute
+
+// ahead says that time alone has settled a meeting, by a clock that was ahead and has been set back since: its time is
+// to come.
+func (l *layout) ahead(b booking.Booking) bool {
+	later := l.now.Add(backBy)
+	switch b.State {
+	case booking.Released:
+		return b.ReleasedAt.After(later)
+	case booking.Ended:
+		return b.PlannedEnd.IsZero() && !b.EndedAt.Before(b.End) && b.End.After(later)
+	}
+	return false
 }
 
 // planned is the booking with all of the time that it was to have.
@@ -181,11 +201,12 @@ func (l *layout) adopt(b booking.Booking, o calendar.Occurrence, said booking.In
 }
 
 // miss cancels what the page does not name, and counts the events that are
-// gone as a whole.
-func (l *layout) miss(to time.Time) {
+// gone as a whole. What was over when the calendar was read is not in it, though
+// it may be ahead by now: a clock that was set back.
+func (l *layout) miss(p Page) {
 	held := map[string]bool{} // by UID: the page names one of its occurrences
 	l.Bookings.Walk(func(b *booking.Booking) bool {
-		if b.Source != booking.Calendar || b.State != booking.Booked || !b.End.After(l.now) || !b.Start.Before(to) {
+		if b.Source != booking.Calendar || b.State != booking.Booked || !b.End.After(l.now) || !b.End.After(p.From) || !b.Start.Before(p.To) {
 			return true
 		}
 		uid := calendar.UIDOf(b.ExternalID)

@@ -75,7 +75,7 @@ func (f *follower) await(ctx context.Context, wait time.Duration) bool {
 		}
 		to := now.Add(f.Rules().Horizon)
 		if read, err := f.feed.Expand(now, to); err == nil {
-			_, err = f.take(ctx, calendarlink.Page{Result: read, To: to}, false)
+			_, err = f.take(ctx, calendarlink.Page{Result: read, From: now, To: to}, false)
 			if err != nil && !errors.Is(err, errRelinked) && ctx.Err() == nil {
 				f.book.o.Log.Error("cannot store a meeting of the external calendar", "meeting_space", f.Name(), "error", err)
 			}
@@ -109,7 +109,7 @@ func (f *follower) read(ctx context.Context) error {
 	if !good {
 		read, _ = f.feed.Expand(now, to) // empty if there is none
 	}
-	doubts, failed := f.take(ctx, calendarlink.Page{Result: read, To: to}, good)
+	doubts, failed := f.take(ctx, calendarlink.Page{Result: read, From: now, To: to}, good)
 	if errors.Is(failed, errRelinked) {
 		return nil
 	}

@@ -19,12 +19,16 @@ type website struct {
 	mu     sync.Mutex
 	status int
 	body   string
+	during func() // happens while it answers; nil: nothing does
 }
 
 // RoundTrip makes the website the whole internet of a building.
 func (w *website) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.during != nil {
+		w.during()
+	}
 	return &http.Response{StatusCode: w.status, Request: r, Header: http.Header{"Content-Type": {"text/calendar"}},
 		Body: io.NopCloser(strings.NewReader(w.body))}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"roomgate/agent/booking"
@@ -157,5 +158,19 @@ func TestALinkEndsAtOnce(t *testing.T) {
 			t.Errorf("it was unlinked in half: %+v, %v", link, err)
 		}
 		live(room)
+	})
+}
+
+// TestClockSetBackWhileACalendarIsRead: what was over by the clock that was wrong is ahead again, and the page does not name it.
+func TestClockSetBackWhileACalendarIsRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := startGuided(t, ics("a 9 60", "b 11 60", "c 13 60"))
+		f.wait(time.Minute)
+		f.wait(time.Until(on(24+8, 0)))
+		f.site.during = func() { f.clock.Jump(0) }
+		f.clock.Jump(4 * time.Hour)
+		f.Room(room).link.relinked.Wake()
+		synctest.Wait()
+		f.wantPlan("read while the clock was set back", "a 9 booked", "b 11 booked", "c 13 booked")
 	})
 }

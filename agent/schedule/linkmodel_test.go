@@ -30,6 +30,7 @@ type model struct {
 	t        *rapid.T
 	day      time.Time
 	events   map[string]booking.Interval // of the calendar, by UID
+	off      map[string]bool             // called off, by UID: the calendar names them, and they do not count
 	shown    map[string]booking.Interval // as the answer has them; nil: it cannot be read
 	said     map[string]booking.Interval // as the space heard each last
 	settled  map[string]bool             // "uid start end"
@@ -46,9 +47,12 @@ func (m *model) body() string {
 	var b strings.Builder
 	b.WriteString("BEGIN:VCALENDAR\r\n")
 	for _, uid := range slices.Sorted(maps.Keys(m.events)) {
-		at := m.events[uid]
-		fmt.Fprintf(&b, "BEGIN:VEVENT\r\nUID:%s\r\nDTSTART:%s\r\nDTEND:%s\r\nSUMMARY:%s\r\nEND:VEVENT\r\n", uid,
-			at.Start.Format("20060102T150405Z"), at.End.Format("20060102T150405Z"), uid)
+		at, status := m.events[uid], "CONFIRMED"
+		if m.off[uid] {
+			status = "CANCELLED"
+		}
+		fmt.Fprintf(&b, "BEGIN:VEVENT\r\nUID:%s\r\nDTSTART:%s\r\nDTEND:%s\r\nSUMMARY:%[1]s\r\nSTATUS:%[4]s\r\nEND:VEVENT\r\n", uid,
+			at.Start.Format("20060102T150405Z"), at.End.Format("20060102T150405Z"), status)
 	}
 	return b.String() + "END:VCALENDAR\r\n"
 }
@@ -56,20 +60,41 @@ func (m *model) body() string {
 // drawEvent puts an event of the calendar somewhere, or nowhere.
 func (m *model) drawEvent() {
 	uid := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(m.t, "uid")
-	if rapid.IntRange(0, 2).Draw(m.t, "gone") == 0 {
+	switch rapid.IntRange(0, 5).Draw(m.t, "gone") {
+	case 0, 1:
 		delete(m.events, uid)
+		return
+	case 2:
+		m.off[uid] = !m.off[uid]
 		return
 	}
 	start := m.day.Add(time.Duration(rapid.IntRange(0, 5).Draw(m.t, "slot")) * 4 * time.Hour)
 	m.events[uid] = booking.Interval{Start: start, End: start.Add(time.Duration(rapid.IntRange(1, 3).Draw(m.t, "hours")) * time.Hour)}
 }
 
+// named are the events that count.
+func (m *model) named() map[string]booking.Interval {
+	all := maps.Clone(m.events)
+	maps.DeleteFunc(all, func(uid string, _ booking.Interval) bool { return m.off[uid] })
+	return all
+}
+
 // read lets the space read the calendar now.
-func (m *model) read() {
+func (m *model) read() { m.readBy(0) }
+
+// readBy lets the space read the calendar by a clock that is so far ahead, and is set right meanwhile.
+func (m *model) readBy(ahead time.Duration) {
+	m.site.during = func() { m.clock.Jump(0) }
+	m.clock.Jump(ahead)
+	from := time.Now().Add(ahead)
 	m.Room(room).link.relinked.Wake()
 	m.wait(time.Second)
-	if m.linked {
-		maps.Copy(m.said, m.shown)
+	m.clock.Jump(0)
+	m.site.during = nil
+	for uid, at := range m.shown {
+		if m.linked && at.End.After(from) {
+			m.said[uid] = at
+		}
 	}
 }
 
@@ -85,10 +110,10 @@ func (m *model) feed() {
 	case 2:
 		m.site.show(http.StatusOK, body[:rapid.IntRange(0, len(body)-20).Draw(m.t, "cut")])
 	default:
-		m.shown = maps.Clone(m.events)
+		m.shown = m.named()
 		m.site.show(http.StatusOK, body)
 	}
-	m.read()
+	m.readBy(time.Duration(rapid.SampledFrom([]int{0, 0, 0, -20, -2, 1, 3, 20}).Draw(m.t, "hours ahead")) * time.Hour)
 }
 
 // person does something to a booking of the room. Refusals are nothing done.
@@ -211,7 +236,7 @@ func (m *model) wantCalendar() {
 	}
 	now := time.Now()
 	in := func(of func(booking.Booking) bool) bool { return slices.ContainsFunc(all, of) }
-	for uid, at := range m.events {
+	for uid, at := range m.named() {
 		if !at.End.After(now) || m.settled[key(uid, at)] {
 			continue
 		}
@@ -228,7 +253,7 @@ func (m *model) wantCalendar() {
 		if b.Source != booking.Calendar || b.State != booking.Booked || !b.End.After(now) {
 			continue
 		}
-		if at, ok := m.events[b.ExternalID]; !ok || !at.Start.Equal(b.Start) || m.settled[key(b.ExternalID, at)] {
+		if at, ok := m.named()[b.ExternalID]; !ok || !at.Start.Equal(b.Start) || m.settled[key(b.ExternalID, at)] {
 			m.fail("the room looks taken by %+v, the calendar says %v, settled %v", b, m.events, m.settled)
 		}
 	}
@@ -264,7 +289,7 @@ type wrong string
 func (m *model) fail(format string, args ...any) { panic(wrong(fmt.Sprintf(format, args...))) }
 
 func runModel(t *testing.T, rt *rapid.T, dir string) {
-	m := &model{t: rt, events: map[string]booking.Interval{}, said: map[string]booking.Interval{}, settled: map[string]bool{}, revision: map[string]uint64{}, linked: true,
+	m := &model{t: rt, events: map[string]booking.Interval{}, said: map[string]booking.Interval{}, settled: map[string]bool{}, off: map[string]bool{}, revision: map[string]uint64{}, linked: true,
 		guided: &guided{site: &website{status: http.StatusOK, body: ics()}, yaml: patient}}
 	m.rig = openRig(t, rigOptions{yaml: patient, dir: dir})
 	m.start()

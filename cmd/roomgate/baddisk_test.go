@@ -39,11 +39,18 @@ type badDisk struct {
 // loopDisk mounts an ext4 file system in a file.
 func loopDisk(t *testing.T, megabytes int64) string {
 	t.Helper()
-	image, dir := filepath.Join(t.TempDir(), "disk"), t.TempDir()
+	_, dir := loopImage(t, megabytes)
+	return dir
+}
+
+// loopImage is loopDisk that also says which file the disk is.
+func loopImage(t *testing.T, megabytes int64) (image, dir string) {
+	t.Helper()
+	image, dir = filepath.Join(t.TempDir(), "disk"), t.TempDir()
 	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, megabytes<<20)); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range [][]string{{"mkfs.ext4", "-q", image}, {"mount", "-o", "loop", image, dir}} {
+	for _, c := range [][]string{{"mkfs.ext4", "-q", "-b", "4096", image}, {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
 			t.Skipf("a disk cannot be mounted here: %v %s", err, out)
 		}
@@ -53,7 +60,7 @@ func loopDisk(t *testing.T, megabytes int64) string {
 			t.Error(err)
 		}
 	})
-	return dir
+	return image, dir
 }
 
 // special says how a gateway differs from the usual one.

@@ -124,16 +124,23 @@ func (d *emulatedDisk) unplug() {
 // lose makes the disk fail where a page of a file is, from the next mount on.
 func (d *emulatedDisk) lose(path string, page int64) {
 	d.t.Helper()
+	block := blockOf(d.t, path, page)
+	d.tell("blockdev-add", map[string]any{"driver": "blkdebug", "node-name": holeDisk, "image": wellDisk,
+		"inject-error": []any{map[string]any{"event": "none", "iotype": "read", "errno": int(unix.EIO), "sector": block * 4096 / 512}}})
+}
+
+// blockOf says at which block of its disk a page of a file is.
+func blockOf(t *testing.T, path string, page int64) int64 {
+	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
-		d.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer file.Close()
-	const fibmap = 1 // linux/fs.h: at which block of the disk a block of the file is
+	const fibmap = 1 // linux/fs.h
 	block := int32(page)
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, file.Fd(), fibmap, uintptr(unsafe.Pointer(&block))); errno != 0 || block == 0 {
-		d.t.Fatalf("page %d of %s: %v", page, path, errno)
+		t.Fatalf("page %d of %s: %v", page, path, errno)
 	}
-	d.tell("blockdev-add", map[string]any{"driver": "blkdebug", "node-name": holeDisk, "image": wellDisk,
-		"inject-error": []any{map[string]any{"event": "none", "iotype": "read", "errno": int(unix.EIO), "sector": int64(block) * 4096 / 512}}})
+	return int64(block)
 }

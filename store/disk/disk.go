@@ -100,3 +100,12 @@ func Remove(path string) error {
 	}
 	return nil
 }
+
+// KeepAs gives a file a second name, which stays when another file takes the first one. Where the file system has no
+// links, the first name goes at once; a cut then leaves the snapshots.
+func KeepAs(path, name string) error {
+	if err := os.Link(path, name); err == nil {
+		return SyncDir(path)
+	}
+	return Install(path, name)
+}

@@ -45,3 +45,15 @@ func Unlock(f *os.File) error {
 	}
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
+
+// OpenShared opens a file for reading that nobody writes.
+func OpenShared(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(ErrLocked, file.Close())
+	}
+	return file, nil
+}
