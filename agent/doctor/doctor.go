@@ -85,8 +85,11 @@ type Options struct {
 	BuildingError error
 	// Service is what the service manager says, empty: nothing.
 	Service Service
-	// Sudo says that who reads the fixes puts sudo before what takes root.
-	Sudo bool
+	// Sudo says that who reads the fixes puts sudo before what takes root, IsRoot that he is root.
+	Sudo, IsRoot bool
+	// ConfigFlag and DataFlag are the flags by which other commands find what is examined, as
+	// " --config FILE"; empty: they find it without.
+	ConfigFlag, DataFlag string
 	// Quiet asks nobody outside this machine: what the running gateway says counts.
 	Quiet bool
 	// Schema is the version of the tables that this program writes.

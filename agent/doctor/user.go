@@ -32,7 +32,7 @@ func (x *examination) findUser() user {
 			return u
 		}
 	}
-	if u, ok := x.lookUp(func(name, _ string) bool { return name == serviceUser }); ok {
+	if u, ok := x.lookUp(func(name, _ string) bool { return name == serviceUser }); ok && x.ConfigFlag == "" { // which has its own file
 		u.why = "the service's user"
 		return u
 	}
@@ -169,4 +169,13 @@ func udevRules(x *examination) string {
 		return "sudo udevadm control --reload && sudo udevadm trigger, which lets /" + file + " take effect"
 	}
 	return "install the package roomgate, which brings udev rules for it"
+}
+
+// owner is the number of who owns a file.
+func owner(info fs.FileInfo) (id int, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
 }

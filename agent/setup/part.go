@@ -175,6 +175,14 @@ func MisnamedChannel(channel string) string {
 	return ""
 }
 
+// ShellWord is a name or a path as somebody types it in a command.
+func ShellWord(name string) string {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:") == "" && name != "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
 // CheckID refuses what cannot be an id or a user's name.
 func CheckID(s string) error {
 	if len(s) > 64 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
