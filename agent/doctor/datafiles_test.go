@@ -94,3 +94,20 @@ func TestPlaceOfTheDataFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnerOfTheData: root asks for the gateway of another user.
+func TestOwnerOfTheData(t *testing.T) {
+	c := config.Default()
+	c.Data = t.TempDir()
+	x := &examination{Options: Options{Root: tree(t, pi), Config: &c, ConfigFlag: " --config a.yaml", IsRoot: true}}
+	if err := os.Chown(c.Data, 998, 997); err != nil {
+		t.Skip("only root gives a folder away")
+	}
+	if u := x.findUser(); u.name != "roomgate" || u.why != "the owner of the data folder" {
+		t.Errorf("%+v", u)
+	}
+	x.IsRoot = false
+	if u := x.findUser(); !u.self {
+		t.Errorf("%+v", u)
+	}
+}
