@@ -28,6 +28,8 @@ type Options struct {
 	Credentials string
 	Reference   func(file string) string
 	Kinds       []drivers.Kind
+	// Folder is where answers are given: a data folder of theirs begins there; empty: it has to be whole.
+	Folder string
 	// Timezone is that of spaces whose answers name none; empty: UTC.
 	Timezone string
 	// Judge finds what of a valid configuration cannot work, by its keys; nil: nobody looks.
@@ -71,6 +73,9 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 		return nil, fmt.Errorf("%s: %w", o.File, err)
 	}
 	complete(over, before, o.Kinds, o.Timezone)
+	if err := wholeData(name, over, before, o.Folder); err != nil {
+		return nil, err
+	}
 	if err := p.hide(name, over, o); err != nil {
 		return nil, err
 	}
@@ -95,6 +100,26 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 		}
 	}
 	return p, p.listed(o)
+}
+
+// wholeData makes the data folder of answers a whole path, for the gateway may be started anywhere. A
+// configuration that names none goes without the usual one.
+func wholeData(name string, over, before *yaml.Node, folder string) error {
+	dir := word(over, "data")
+	if dir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		if folder == "" {
+			return wrong(name, at(over, "data"), fmt.Sprintf("data is %q: want a whole path, as %s", dir, config.Default().Data))
+		}
+		dir = filepath.Join(folder, dir)
+		at(over, "data").Value = dir
+	}
+	if filepath.Clean(dir) == config.Default().Data && word(before, "data") == "" {
+		drop(over, "data")
+	}
+	return nil
 }
 
 // blame gives problems the places of the answers that made them. What stood in

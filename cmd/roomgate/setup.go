@@ -66,6 +66,9 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if options.Folder, err = os.Getwd(); err != nil {
+		return err
+	}
 	if err := mayWrite(options.File); err != nil && !flagged(cmd, "dry-run") {
 		return err
 	}
