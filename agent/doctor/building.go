@@ -145,13 +145,18 @@ func refused(x *examination, d Device) string {
 	if id == "" {
 		return "remove the device from the console, and add it there with the right password"
 	}
+	return rightPassword(x, id) + again
+}
+
+// rightPassword is where the password of a device of the configuration is corrected.
+func rightPassword(x *examination, id string) string {
 	key := x.Config.Naming(id, "\x00") + ".options."
 	for _, f := range x.Config.Files() {
 		if strings.HasPrefix(f.Key, key) && strings.HasSuffix(f.Key, "password_file") {
-			return "write the right password into " + opened(x, cmp.Or(config.CredentialSource(f.Path), f.Path)) + again
+			return "write the right password into " + opened(x, cmp.Or(config.CredentialSource(f.Path), f.Path))
 		}
 	}
-	return "correct username and password of " + id + " in " + opened(x, x.ConfigFile) + again
+	return "correct username and password of " + id + " in " + opened(x, x.ConfigFile)
 }
 
 // unwired is where to correct a line, channel or bus that the board does not have.

@@ -90,6 +90,8 @@ type Options struct {
 	// ConfigFlag and DataFlag are the flags by which other commands find what is examined, as
 	// " --config FILE"; empty: they find it without.
 	ConfigFlag, DataFlag string
+	// LogIns tries the users and passwords of a configuration; nil: nobody does.
+	LogIns func(ctx context.Context, c *config.Config) []LogIn
 	// Quiet asks nobody outside this machine: what the running gateway says counts.
 	Quiet bool
 	// Schema is the version of the tables that this program writes.
@@ -150,6 +152,7 @@ func checks() []check {
 		{"room broker users", roomUsers},
 		{"certificates", certificates},
 		{"passwords", passwords},
+		{"log-ins", logIns},
 		{"devices", devices},
 	}
 }

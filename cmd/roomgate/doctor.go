@@ -60,7 +60,7 @@ type diagnosis struct {
 // diagnose examines everything.
 func diagnose(cmd *cobra.Command) diagnosis {
 	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime, Sudo: typesSudo(), IsRoot: os.Getuid() == 0,
-		ConfigFlag: configFlag(cmd)}
+		ConfigFlag: configFlag(cmd), LogIns: logIns}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.DataFlag = folderFlag(dataNamed(cmd, o.Config))
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)

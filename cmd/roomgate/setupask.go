@@ -12,6 +12,8 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/cloud"
+	"roomgate/drivers"
 	"roomgate/drivers/all"
 )
 
@@ -111,7 +113,7 @@ func (w *wizard) ask(a *setup.Answers) error {
 		return err
 	}
 	change(a, "gateway.name", known.Gateway.Name, name)
-	if err := w.askCloud(a, known.Cloud); err != nil {
+	if err := w.askCloud(a, known.Cloud, id); err != nil {
 		return err
 	}
 	for _, s := range known.Spaces {
@@ -138,7 +140,7 @@ func change(a *setup.Answers, key, before, now string) {
 	}
 }
 
-func (w *wizard) askCloud(a *setup.Answers, known config.Cloud) error {
+func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error {
 	address, err := w.put(question{ask: "cloud broker", usual: string(known.URL), check: brokerAddress,
 		help: "mqtts://HOST[:8883], or mqtt://HOST without encryption; nothing: the building works for itself"})
 	if err != nil {
@@ -169,6 +171,17 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud) error {
 	}
 	password, err := w.put(question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"})
 	a.Set("cloud.password", password)
+	if err == nil && password != "" && w.memory.asks() {
+		known.URL, known.Username, known.Password, known.PasswordFile = config.Brokers(address), user, drivers.Secret(password), ""
+		switch t := w.knows(known, id); t.Cause {
+		case "":
+			w.say("  the broker takes user and password")
+		case cloud.CauseLogin:
+			w.say("  WARNING: the broker refuses user %s with this password: type back to correct it", user)
+		default:
+			w.say("  %s: whether user and password are right doctor says once it is; %s", t.Seen(), t.Fix())
+		}
+	}
 	return err
 }
 
