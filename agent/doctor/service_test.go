@@ -156,6 +156,7 @@ spaces:
       - {id: door, type: lock, driver: lock-relay, options: {relay: 17, sense: pin 11, contact: GPIO5}}
       - {id: fan, type: fan, driver: fan-pwm, options: {channel: pwm0, tach: GPIO5}}
       - {id: lamp, type: light, driver: light-pwm, options: {channel: pwmchip0/0}, enabled: false}
+      - {id: page, type: meeting-room-display, driver: display-page, options: {page: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01}}
 `), all.All())
 	if err != nil {
 		t.Fatal(err)
@@ -165,8 +166,8 @@ spaces:
 		got = append(got, c.Naming(i.Device, i.Name)+" "+i.Why)
 	}
 	for i, want := range []string{"spaces[0].devices[0].options.relay is no name of a line: want GPIO17 ", "spaces[0].devices[0].options.sense is a pin of the header",
-		"spaces[0].devices[1].options.channel is no name of a channel", "spaces[0].devices[1].options.tach is the line of door too"} {
-		if len(got) != 4 || !strings.HasPrefix(got[i], want) {
+		"spaces[0].devices[1].options.channel is no name of a channel", "spaces[0].devices[3].options.page is the id of no meeting space: want 5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1e01, that of Atlas", "spaces[0].devices[1].options.tach is the line of door too"} {
+		if len(got) != 5 || !strings.HasPrefix(got[i], want) {
 			t.Fatalf("want %q in\n%s", want, strings.Join(got, "\n"))
 		}
 	}

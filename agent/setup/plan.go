@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -129,6 +130,7 @@ func blame(name string, over *yaml.Node, p *Plan, base []byte, problems *config.
 	if err != nil {
 		return problems
 	}
+	problems.Problems = slices.DeleteFunc(problems.Problems, func(one config.Problem) bool { return followsDriver(one, problems.Problems) })
 	fresh := !bytes.Equal(base, p.Before)
 	for i := range problems.Problems {
 		problem := &problems.Problems[i]
@@ -138,6 +140,15 @@ func blame(name string, over *yaml.Node, p *Plan, base []byte, problems *config.
 		}
 	}
 	return problems
+}
+
+// followsDriver says whether something of a device is only missing because its driver is wrong:
+// answers leave out what comes of the driver.
+func followsDriver(one config.Problem, all []config.Problem) bool {
+	dot := max(strings.LastIndexByte(one.Key, '.'), 0)
+	device, name := one.Key[:dot], strings.TrimPrefix(one.Key[dot:], ".")
+	return (name == "id" || name == "type") && strings.Contains(one.Message, " is missing") &&
+		slices.ContainsFunc(all, func(p config.Problem) bool { return p.Key == device+".driver" })
 }
 
 // origin follows a key of the whole configuration in the answers, and returns

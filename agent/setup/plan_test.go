@@ -303,3 +303,11 @@ func TestDataFolderIsWhole(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWrongDriverIsOneMistake: what answers leave out, because the driver says it, is not missing.
+func TestWrongDriverIsOneMistake(t *testing.T) {
+	_, err := Prepare("answers", []byte("gateway: {id: a}\nspaces:\n  - name: Atlas\n    timezone: Europe/Berlin\n    devices:\n      - {driver: lock-rely, options: {relay: GPIO17}}\n"), place(t))
+	if want := `answers:6:18: spaces[0].devices[0].driver is "lock-rely": did you mean "lock-relay"?`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
