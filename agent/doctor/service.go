@@ -73,7 +73,10 @@ func service(_ context.Context, x *examination) []Finding {
 		ended += " and said: " + s.Said
 	}
 	todo := "run sudo journalctl -u roomgate -e, correct what it says, then sudo systemctl restart roomgate"
-	if s.Status == invalidStatus {
+	switch {
+	case s.Status == invalidStatus && x.ConfigError == nil && s.Said != "":
+		todo = "do what it said, then sudo systemctl restart roomgate"
+	case s.Status == invalidStatus:
 		todo = "correct what sudo roomgate check-config says, then sudo systemctl restart roomgate"
 	}
 	active, _, _ := strings.Cut(s.State, "/")

@@ -30,11 +30,15 @@ func TestService(t *testing.T) {
 		"crash loop":     {shown("activating", "auto-restart", "17", "1"), Fail, "again and again, 17 times by now: it ended with 1 and said: http cannot listen on :80", "journalctl -u roomgate -e"},
 		"between two":    {shown("activating", "start", "1", "1"), Fail, "again and again, 1 time by now", "systemctl restart roomgate"},
 		"invalid":        {shown("failed", "failed", "0", "3"), Fail, "has failed and does not start again: it ended with 3", "roomgate check-config"},
+		"no right":       {shown("failed", "failed", "0", "3"), Fail, "has failed and does not start again: it ended with 3 and said: ", "do what it said, then"},
 		"stopped":        {shown("inactive", "dead", "0", "0"), Warn, "is stopped", "systemctl enable --now roomgate"},
 		"it runs":        {shown("active", "running", "0", "0"), OK, "active/running", ""},
 		"it still opens": {shown("activating", "start", "0", "0"), OK, "activating/start", ""},
 	} {
 		x := &examination{Options: Options{Service: ParseService(c.shown)}}
+		if name == "invalid" {
+			x.ConfigError = &config.Errors{}
+		}
 		x.Service.Said = "http cannot listen on :80"
 		found := service(t.Context(), x)
 		if len(found) != 1 || !strings.Contains(found[0].Fix, c.todo) {

@@ -47,7 +47,7 @@ func asRoot(sudo bool) string {
 }
 
 // withMend adds to what failed for want of a right on a file, of the folder, what gives this
-// user the right.
+// user the right. No restart gives it.
 func withMend(err error, folder string) error {
 	var at *fs.PathError
 	var told *denied
@@ -55,19 +55,19 @@ func withMend(err error, folder string) error {
 	case !errors.As(err, &at) || errors.As(err, &told):
 		return err
 	case errors.Is(err, unix.EROFS) && os.Getenv("INVOCATION_ID") != "": // of systemd.exec(5)
-		return fmt.Errorf("%w: the service writes nothing outside /var/lib/roomgate: remove data from the configuration, or allow it by ReadWritePaths in systemctl edit roomgate", err)
+		return fail(exitConfig, "%w: the service writes nothing outside /var/lib/roomgate: remove data from the configuration, or allow it by ReadWritePaths in systemctl edit roomgate", err)
 	case !errors.Is(err, fs.ErrPermission):
 		return err
 	}
 	me, group := nameOfUser(os.Geteuid()), nameOfGroup(os.Getegid())
 	if shut := shutAbove(at.Path); shut != "" && shut != filepath.Clean(folder) {
-		return fmt.Errorf("%w: %s may not enter %s: %s, or choose another folder with --data", err, me, shut, enter(group, shut))
+		return fail(exitConfig, "%w: %s may not enter %s: %s, or choose another folder with --data", err, me, shut, enter(group, shut))
 	}
 	folder = setup.ShellWord(folder)
 	if _, missing := os.Stat(at.Path); at.Op == "mkdir" && missing != nil {
-		return fmt.Errorf("%w: make the folder, %s, or choose another with --data", err, sudo("install -d -m 700 -o "+me+" "+folder))
+		return fail(exitConfig, "%w: make the folder, %s, or choose another with --data", err, sudo("install -d -m 700 -o "+me+" "+folder))
 	}
-	return fmt.Errorf("%w: give %s what is in its folder, %s, or choose another folder with --data", err, me, sudo("chown -R "+me+": "+folder, "chmod -R u+rwX "+folder))
+	return fail(exitConfig, "%w: give %s to the user of the gateway, %s, or choose another folder with --data", err, folder, sudo("chown -R "+me+": "+folder, "chmod -R u+rwX "+folder))
 }
 
 // enter lets a group enter a folder.

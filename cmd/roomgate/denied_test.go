@@ -65,12 +65,13 @@ func TestDataFolderOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{
-		top + "/data":      "give nobody what is in its folder, chown -R nobody: " + top + "/data && chmod -R u+rwX " + top + "/data, or choose another folder with --data",
+		top + "/data":      "give " + top + "/data to the user of the gateway, chown -R nobody: " + top + "/data && chmod -R u+rwX " + top + "/data, or choose another folder with --data",
 		top + "/new":       "make the folder, install -d -m 700 -o nobody " + top + "/new, or choose another with --data",
 		top + "/shut/data": "nobody may not enter " + top + "/shut: chgrp root " + top + "/shut && chmod g+x " + top + "/shut, or choose another folder with --data",
 	} {
 		err := asNobody(func() error { _, err := lockDirectory(dir); return err })
-		if err == nil || !errors.Is(err, fs.ErrPermission) || !strings.HasSuffix(strings.ReplaceAll(err.Error(), "sudo ", ""), want) {
+		var coded *fault
+		if !errors.As(err, &coded) || coded.code != exitConfig || !errors.Is(err, fs.ErrPermission) || !strings.HasSuffix(strings.ReplaceAll(err.Error(), "sudo ", ""), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
