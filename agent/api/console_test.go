@@ -231,5 +231,9 @@ func TestWhatFailsIsExaminedAtOnce(t *testing.T) {
 				t.Errorf("%s: the doctor is asked since %s, after %s: %s", what, since, before, page)
 			}
 		}
+		looked = time.Now().Add(-3 * time.Hour) // nobody has looked at the console since
+		if page := look(); !strings.Contains(page, ", 3 h ago; it is being examined again") || strings.Contains(page, "is in order") {
+			t.Errorf("of 3 hours ago: %s", page)
+		}
 	})
 }

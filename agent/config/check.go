@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -124,19 +123,16 @@ func (r *reader) cloudURL(c Cloud, one string) {
 		return
 	}
 	if err != nil || !brokerURL(u) {
-		r.refuse("cloud.url", "is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
+		advice := ""
+		if near := NearBroker(one); near != "" {
+			advice = ", did you mean " + near + "?"
+		}
+		r.refuse("cloud.url", "is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]%s", advice)
 		return
 	}
 	if u.Scheme == "mqtt" && (c.CAFile != "" || c.ClientCertificate != "") {
 		r.refuse("cloud.url", "is mqtt:// and there are certificates: want mqtts://")
 	}
-}
-
-// brokerURL says whether a URL has what leads to a broker, and nothing else.
-func brokerURL(u *url.URL) bool {
-	port, err := strconv.ParseUint(cmp.Or(u.Port(), "1"), 10, 16)
-	return err == nil && port > 0 && u.Hostname() != "" && !strings.Contains(u.Hostname(), ",") && (u.Scheme == "mqtt" || u.Scheme == "mqtts") &&
-		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
 }
 
 func (r *reader) broker(b Broker) {
@@ -223,7 +219,7 @@ func (r *reader) space(key string, s Space) {
 			r.refuse(key+"."+f.name, "is not a URL: want one like https://example.com/")
 		}
 	}
-	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "" || s.Timezone == "Local" {
+	if !IsZone(s.Timezone) {
 		r.refuse(key+".timezone", "is %q: want an IANA name like Europe/Berlin%s", short(s.Timezone), nearZone(s.Timezone))
 	}
 	span(r, key+".capacity", s.Capacity, 0, 10_000)

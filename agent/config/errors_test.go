@@ -81,7 +81,7 @@ func TestValues(t *testing.T) {
 		{"http: {tls: {authority: true, redirect: true}}", "http.tls.redirect is true and there is only one address: set http.tls.listen, as :8443"},
 		{"broker: {tls: {authority: true, key: a.pem}}", "broker.tls.authority is true and there is broker.tls.certificate: keep one of the two"},
 		{"cloud: {tls_min: 1.1}", `cloud.tls_min is "1.1": did you mean "1.2"?`},
-		{"cloud: {url: 'http://x'}", "cloud.url is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"},
+		{"cloud: {url: 'http://x'}", "cloud.url is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT], did you mean mqtts://x:8883?"},
 		{"cloud: {url: 'mqtt://x:99999'}", "cloud.url is not an address of a broker: want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]"},
 		{"cloud: {url: 'mqtt://u:hunter2@x'}", "cloud.url holds credentials: write them as cloud.username and cloud.password_file"},
 		{"cloud: {url: 'mqtt://x', ca_file: a}", "cloud.url is mqtt:// and there are certificates: want mqtts://"},

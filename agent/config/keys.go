@@ -92,15 +92,17 @@ func find(v reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// unknown notes a key that no field has.
-func (r *reader) unknown(at Origin, t reflect.Type, key, name string) {
+// unknown notes a key that no field has; above is what stands before it.
+func (r *reader) unknown(at Origin, t reflect.Type, key, name string, above hollow) {
 	known := known(t)
 	message := fmt.Sprintf("unknown key %q", short(name))
 	if key != "" {
 		message += " in " + key
 	}
 	near := spelling.Nearest(name, known)
-	if home := r.elsewhere(name); near != "" {
+	if home := r.elsewhere(name); above.has(name) {
+		near, message = "", message+above.words()
+	} else if near != "" {
 		message += fmt.Sprintf(", nearest known key is %q", near)
 	} else if home != "" {
 		message += ": " + home

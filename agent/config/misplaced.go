@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // mostHomes is of how many places a key may be until naming them helps nobody.
@@ -68,6 +70,27 @@ func (r *reader) elsewhere(name string) string {
 	}
 	last := len(homes) - 1
 	return "it is a key of " + strings.Join(homes[:last], ", ") + " or " + homes[last] + ": begin it in the column of its neighbours there"
+}
+
+// hollow is a key without a value, below which nothing is indented: what comes next may be meant to be.
+type hollow struct {
+	name string
+	line int
+	of   reflect.Type
+}
+
+func hollowOf(name, item *yaml.Node, t reflect.Type) hollow {
+	if item.Kind != yaml.ScalarNode || item.Tag != "!!null" || t.Kind() != reflect.Struct || isLeaf(t) {
+		return hollow{}
+	}
+	return hollow{name.Value, name.Line, t}
+}
+
+// has says whether a key is one of those that belong below it.
+func (h hollow) has(name string) bool { return h.of != nil && slices.Contains(known(h.of), name) }
+
+func (h hollow) words() string {
+	return fmt.Sprintf(": it belongs below \"%s:\" in line %d: put two blanks before it", h.name, h.line)
 }
 
 // strays remembers that a key of the devices of a space stands beside them, so that it is

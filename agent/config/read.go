@@ -118,6 +118,7 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 	var strange []*yaml.Node
 	device, _ := v.Addr().Interface().(*Device)
 	driver := driverOf(device)
+	var above hollow
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, item := n.Content[i], n.Content[i+1]
 		at := join(key, name.Value)
@@ -136,11 +137,14 @@ func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 		case !ok && device != nil && name.Kind == yaml.ScalarNode:
 			strange = append(strange, name)
 		case !ok || name.Kind != yaml.ScalarNode:
-			r.unknown(r.place(name), v.Type(), key, name.Value)
+			r.unknown(r.place(name), v.Type(), key, name.Value, above)
 		case f.Type() == reflect.TypeFor[drivers.Options]():
 			options = item
 		default:
 			r.value(f, item, at)
+		}
+		if ok {
+			above = hollowOf(name, item, f.Type())
 		}
 	}
 	if device != nil {
@@ -183,7 +187,7 @@ func (r *reader) outside(d *Device, names []*yaml.Node, key string) {
 			r.misplaced[join(key, "options."+meant)] = true
 			continue
 		}
-		r.unknown(r.place(name), reflect.TypeFor[Device](), key, name.Value)
+		r.unknown(r.place(name), reflect.TypeFor[Device](), key, name.Value, hollow{})
 	}
 }
 

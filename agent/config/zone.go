@@ -1,23 +1,50 @@
 package config
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"roomgate/agent/spelling"
 )
 
-// nearZone is the time zone that was probably meant, as advice; empty: none is near.
-func nearZone(name string) string {
-	var all []string
+// IsZone says whether a name is that of a time zone.
+func IsZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil && name != "" && name != "Local"
+}
+
+// longCity is from how many letters on a city may be misspelt: a short name is near to too many.
+const longCity = 6
+
+// NearZone is the time zone that was probably meant, also by its city alone; empty: none is near.
+func NearZone(name string) string {
+	var all, cities []string
 	region := ""
 	for _, word := range strings.Fields(zones) {
 		if r, begins := strings.CutSuffix(word, ":"); begins {
 			region = r + "/"
 			continue
 		}
-		all = append(all, region+word)
+		all, cities = append(all, region+word), append(cities, word)
 	}
 	if near := spelling.Nearest(name, all); near != "" {
+		return near
+	}
+	city := strings.ReplaceAll(name, " ", "_")
+	near := slices.IndexFunc(cities, func(c string) bool { return strings.EqualFold(c, city) })
+	if near < 0 && len(city) >= longCity {
+		near = slices.Index(cities, spelling.Nearest(city, cities))
+	}
+	if near < 0 {
+		return ""
+	}
+	return all[near]
+}
+
+// nearZone is that as advice.
+func nearZone(name string) string {
+	if near := NearZone(name); near != "" {
 		return `, did you mean "` + near + `"?`
 	}
 	return ""

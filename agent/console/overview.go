@@ -23,6 +23,7 @@ func overview() Section {
 type Overview struct {
 	System   bool
 	Examined string // when the gateway was; empty: it goes on, or nobody does
+	Stale    string // how long ago, if nobody has looked since; it is examined again just now
 	Wrong    []Finding
 	Spaces   []SpaceCard
 	Gateway  []Fact
@@ -56,6 +57,10 @@ var stateWords = map[booking.Status][2]string{
 	booking.Occupied: {"busy", "Busy"}, booking.Disabled: {"disabled", "Out of use"},
 }
 
+// staleAfter is from which age on an examination may be of another day's building: while somebody
+// looks there is a new one every two minutes.
+const staleAfter = 5 * time.Minute
+
 func viewOverview(l *Look) (any, time.Time, error) {
 	v, until := Overview{System: l.Role() == System}, nextMinute(l.o.Agent.Now())
 	for _, s := range l.spaces() {
@@ -69,7 +74,10 @@ func viewOverview(l *Look) (any, time.Time, error) {
 			if !f.At.IsZero() {
 				v.Examined = f.At.In(l.zone()).Format("15:04")
 			}
-			if f.At.Before(since) {
+			if age := time.Since(f.At); !f.At.IsZero() && age > staleAfter {
+				v.Stale = web.Age(age)
+			}
+			if f.At.Before(since) || v.Stale != "" {
 				until = time.Now().Add(time.Second) // it is examined just now
 			}
 		}

@@ -59,6 +59,7 @@ func TestOverview(t *testing.T) {
 	golden(t, "overview-spaces", "overview-spaces", v)
 	golden(t, "overview-gateway", "overview-gateway", v)
 	golden(t, "overview-well", "overview-wrong", Overview{System: true, Examined: "14:20"})
+	golden(t, "overview-stale", "overview-wrong", Overview{System: true, Examined: "14:20", Stale: "3 h"})
 	golden(t, "overview-examining", "overview-wrong", Overview{System: true})
 	golden(t, "overview-member", "overview-wrong", Overview{})
 }

@@ -12,6 +12,8 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/device"
+	"roomgate/agent/health"
+	"roomgate/agent/setup"
 	"roomgate/drivers"
 )
 
@@ -21,14 +23,16 @@ func configuration(_ context.Context, x *examination) []Finding {
 	var problems *config.Errors
 	switch err := x.ConfigError; {
 	case errors.As(err, &problems):
-		return one(fail(name, fmt.Sprintf("%s, in all %s", problems.Problems[0], count(len(problems.Problems), "problem")), "run sudo roomgate check-config "+x.ConfigFile))
+		return one(fail(name, fmt.Sprintf("%s, in all %s", problems.Problems[0], count(len(problems.Problems), "problem")), "correct what sudo roomgate check-config says of "+x.ConfigFile))
+	case errors.Is(err, fs.ErrNotExist) && x.ConfigFlag != "": // somebody named it
+		return one(fail(name, "there is no "+x.ConfigFile, "write it with sudo roomgate setup, or name another with --config"))
 	case errors.Is(err, fs.ErrNotExist) && x.simulated():
 		return one(good(name, "the one that is built in"))
 	case errors.Is(err, fs.ErrNotExist):
 		return one(warn(name, "there is no "+x.ConfigFile+": lines, buses and certificates cannot be examined",
 			"write one with sudo roomgate setup, or name it with --config"))
 	case errors.Is(err, fs.ErrPermission):
-		return one(fail(name, err.Error(), "sudo roomgate doctor, for only root and the gateway may read it"))
+		return one(fail(name, err.Error(), asRoot(x)))
 	case err != nil:
 		return one(fail(name, err.Error(), "name a readable file with --config"))
 	}
@@ -91,6 +95,8 @@ func devices(_ context.Context, x *examination) (found []Finding) {
 			f.Fix = refused(x, d)
 		case strings.Contains(f.Seen, drivers.ErrNoLine.Error()):
 			f.Fix = unwired(x, d)
+		case d.Type == drivers.TypeDisplay:
+			f.Fix = unopened(x, d)
 		}
 		found = append(found, f)
 	}
@@ -139,13 +145,18 @@ func refused(x *examination, d Device) string {
 	if id == "" {
 		return "remove the device from the console, and add it there with the right password"
 	}
+	return rightPassword(x, id) + again
+}
+
+// rightPassword is where the password of a device of the configuration is corrected.
+func rightPassword(x *examination, id string) string {
 	key := x.Config.Naming(id, "\x00") + ".options."
 	for _, f := range x.Config.Files() {
 		if strings.HasPrefix(f.Key, key) && strings.HasSuffix(f.Key, "password_file") {
-			return "write the right password into " + opened(x, cmp.Or(config.CredentialSource(f.Path), f.Path)) + again
+			return "write the right password into " + opened(x, cmp.Or(config.CredentialSource(f.Path), f.Path))
 		}
 	}
-	return "correct username and password of " + id + " in " + opened(x, x.ConfigFile) + again
+	return "correct username and password of " + id + " in " + opened(x, x.ConfigFile)
 }
 
 // unwired is where to correct a line, channel or bus that the board does not have.
@@ -163,6 +174,20 @@ func unwired(x *examination, d Device) string {
 		place = fmt.Sprintf(" at line %d", o.Line)
 	}
 	return "name " + d.Space + " in sudo roomgate setup and answer with " + wanted + ", or write it into " + opened(x, x.ConfigFile) + place + "; then " + x.restart()
+}
+
+// unopened is how a display gets the page of its meeting space.
+func unopened(x *examination, d Device) string {
+	page := ""
+	if x.Config != nil {
+		if i := slices.IndexFunc(x.Config.Spaces, func(s config.Space) bool { return s.Name == d.Space }); i >= 0 {
+			page = health.NetworkOf(x.Config).Page("/display/" + x.Config.Spaces[i].ID)
+		}
+	}
+	if page != "" {
+		page = "; one that was paired before opens " + page + " again"
+	}
+	return "open the link that sudo roomgate space pair " + setup.ShellWord(d.Space) + " --qr prints in the browser of the display" + page
 }
 
 // configured is the id of a device in the configuration, empty: it is not from there.
@@ -187,8 +212,6 @@ func fix(deviceType string) string {
 		return "check its power and network, and that url, username and password are the camera's"
 	case drivers.TypeO3:
 		return "check its power and cable, and address and password in the configuration"
-	case drivers.TypeDisplay:
-		return "open /display/ and the meeting space's id in its browser"
 	}
 	return "check the wiring, and that the configuration names the line it is on"
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/backup"
+	"roomgate/agent/config"
 	"roomgate/agent/health"
 )
 
@@ -30,14 +31,27 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 	dir := x.Config.Data
 	info, err := os.Stat(dir)
 	switch {
+	case x.Service.shuts(dir) && x.ConfigFlag == "":
+		return one(fail(name, "the service may not write "+dir+": it is not below its StateDirectory",
+			"remove data from "+opened(x, x.ConfigFile)+", or allow it with sudo systemctl edit roomgate, [Service] and ReadWritePaths="+dir+" as two lines; then "+x.restart()))
 	case errors.Is(err, fs.ErrNotExist):
-		return one(warn(name, dir+" is not there yet", "it is made at the first start; the service makes it as its StateDirectory"))
+		return one(unmade(x, name, dir))
+	case errors.Is(err, fs.ErrPermission): // who asks is not root
+		return one(warn(name, err.Error()+": its files are not examined", asRoot(x)))
 	case err != nil:
 		return one(fail(name, err.Error(), "see ls -ld "+dir))
 	case !info.IsDir():
 		return one(fail(name, dir+" is not a folder", "name another with --data or data"))
-	case !x.user.may(info, mayRead|mayWrite):
-		return one(fail(name, fmt.Sprintf("%s %s may not be written by %s", dir, info.Mode(), x.user.name), "sudo chown -R "+x.user.name+" "+dir))
+	}
+	at, above := notEntered(x, filepath.Dir(dir))
+	closed := closedFiles(x, dir)
+	switch {
+	case !x.user.may(info, mayRead|mayWrite|mayEnter):
+		return one(closedFinding(x, name, dir, []closedFile{{dir, info, mayRead | mayWrite | mayEnter}}))
+	case above != nil:
+		return one(fail(name, shutSeen(x, at, above), shutFix(x, at)+", then "+x.restart()))
+	case len(closed) > 0:
+		return one(closedFinding(x, name, dir, closed))
 	case info.Mode().Perm()&0o007 != 0:
 		return one(warn(name, fmt.Sprintf("%s is open to everybody (%s), and the database has keys in it", dir, info.Mode()), "sudo chmod 700 "+dir))
 	}
@@ -46,6 +60,17 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 		seen = "database of " + size(uint64(db.Size()))
 	}
 	return one(good(name, "%s %s, %s", dir, info.Mode(), seen))
+}
+
+// unmade says whether the gateway can make its data folder.
+func unmade(x *examination, name, dir string) Finding {
+	seen, above := dir+" is not there yet", x.existing()
+	info, err := os.Stat(above)
+	if byService := x.Service.Loaded && dir == config.Default().Data; err == nil && !byService && !x.user.may(info, mayWrite|mayEnter) {
+		return fail(name, fmt.Sprintf("%s, and %s (%s) may not be written by %s, as which the gateway runs", seen, above, info.Mode(), x.user.name),
+			"sudo install -d -m 700 -o "+x.user.name+" "+dir+", or name another folder with --data or data")
+	}
+	return warn(name, seen, "it is made at the first start; the service makes it as its StateDirectory")
 }
 
 // mount is where a folder lies, as /proc/self/mountinfo has it (proc(5)).

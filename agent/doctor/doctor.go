@@ -85,8 +85,13 @@ type Options struct {
 	BuildingError error
 	// Service is what the service manager says, empty: nothing.
 	Service Service
-	// Sudo says that who reads the fixes puts sudo before what takes root.
-	Sudo bool
+	// Sudo says that who reads the fixes puts sudo before what takes root, IsRoot that he is root.
+	Sudo, IsRoot bool
+	// ConfigFlag and DataFlag are the flags by which other commands find what is examined, as
+	// " --config FILE"; empty: they find it without.
+	ConfigFlag, DataFlag string
+	// LogIns tries the users and passwords of a configuration; nil: nobody does.
+	LogIns func(ctx context.Context, c *config.Config) []LogIn
 	// Quiet asks nobody outside this machine: what the running gateway says counts.
 	Quiet bool
 	// Schema is the version of the tables that this program writes.
@@ -147,6 +152,7 @@ func checks() []check {
 		{"room broker users", roomUsers},
 		{"certificates", certificates},
 		{"passwords", passwords},
+		{"log-ins", logIns},
 		{"devices", devices},
 	}
 }

@@ -149,3 +149,50 @@ func TestDemoOwesNothing(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// TestFlagsInFixes: who named a configuration, or a data folder, is given commands that find it too.
+func TestFlagsInFixes(t *testing.T) {
+	x := &examination{Options: Options{Sudo: true, ConfigFlag: " --config /srv/a.yaml", DataFlag: " --data /srv/data"}}
+	for fix, want := range map[string]string{
+		"write one with sudo roomgate setup, or name it with --config": "write one with sudo roomgate setup --config /srv/a.yaml, or name it with --config",
+		"sudo roomgate store confirm; then":                            "sudo roomgate store confirm --config /srv/a.yaml; then",
+		"what sudo roomgate claim shows":                               "what sudo roomgate claim --data /srv/data shows",
+		"sudo roomgate claim --release":                                "sudo roomgate claim --release --data /srv/data",
+		"open the link that sudo roomgate space pair Atlas --qr":       "open the link that sudo roomgate space pair --data /srv/data Atlas --qr",
+		"sudo roomgate check-config /srv/a.yaml":                       "sudo roomgate check-config /srv/a.yaml",
+		"sudo systemctl restart roomgate":                              "sudo systemctl restart roomgate",
+	} {
+		if got := typed(x, []Finding{{Fix: fix}})[0].Fix; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	x.ConfigFlag = ""
+	if got := typed(x, []Finding{{Fix: "sudo roomgate tls init, or sudo roomgate setup"}})[0].Fix; got != "sudo roomgate tls init --data /srv/data, or sudo roomgate setup" {
+		t.Error(got)
+	}
+}
+
+// TestUnreadableConfiguration: the fix is no command that was just given in vain.
+func TestUnreadableConfiguration(t *testing.T) {
+	for want, sudo := range map[string]bool{"run sudo roomgate doctor --config /srv/a.yaml, for ": true, "become root with su - and run roomgate doctor --config /srv/a.yaml there, for ": false} {
+		x := &examination{Options: Options{Sudo: sudo, ConfigFile: "/srv/a.yaml", ConfigFlag: " --config /srv/a.yaml", ConfigError: fs.ErrPermission}}
+		if f := typed(x, configuration(t.Context(), x))[0]; f.State != Fail || !strings.HasPrefix(f.Fix, want) {
+			t.Errorf("%+v, want %q", f, want)
+		}
+	}
+}
+
+// TestDisplayWithoutPage: the command and the page of the display are named.
+func TestDisplayWithoutPage(t *testing.T) {
+	d := Device{"Big Atlas", drivers.TypeDisplay, true, []device.Reading{{Record: device.Record{Device: "meeting-room-display", Status: device.Offline}, Reason: "no page is open"}}}
+	c := config.Default()
+	c.Spaces = []config.Space{{ID: "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01", Name: "Big Atlas"}}
+	x := &examination{Options: Options{Config: &c, Building: &Building{Devices: []Device{d}}}}
+	f := devices(t.Context(), x)[0]
+	if !strings.HasPrefix(f.Fix, "open the link that sudo roomgate space pair 'Big Atlas' --qr prints in the browser of the display") {
+		t.Error(f.Fix)
+	}
+	if page := health.NetworkOf(&c).Page("/display/" + c.Spaces[0].ID); page != "" && !strings.Contains(f.Fix, page) {
+		t.Errorf("%s, want %s", f.Fix, page)
+	}
+}

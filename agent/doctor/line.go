@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"roomgate/agent/setup"
+	"roomgate/agent/spelling"
 )
 
 // consumer is what our gateway calls itself where it holds a line.
@@ -98,6 +99,9 @@ func (x *examination) line(chips []Chip, n need) Finding {
 	switch {
 	case len(on) == 0:
 		todo := "write a name that this board has, which sudo roomgate setup shows"
+		if near := nearLine(chips, n.name); near != "" {
+			todo = "did you mean " + near + "? Write it, or another name that this board has, which sudo roomgate setup shows"
+		}
 		if why := setup.Misnamed(n.name); why != "" {
 			todo = "correct it: it " + why
 		}
@@ -111,6 +115,23 @@ func (x *examination) line(chips []Chip, n need) Finding {
 		return fail(name, where+", which "+x.user.name+" may not open", x.join(info))
 	}
 	return x.held(name, where, at)
+}
+
+// nearLine is the line of the board whose name is nearly that, with the same number; empty:
+// there is none.
+func nearLine(chips []Chip, name string) string {
+	number := func(name string) string {
+		return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ _-./")
+	}
+	var names []string
+	for _, c := range chips {
+		for _, l := range c.Lines {
+			if number(l.Name) == number(name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	return spelling.Nearest(name, names)
 }
 
 // has says whether "label/17" or "gpiochip0/17" is the line at an offset.

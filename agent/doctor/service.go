@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,10 +20,12 @@ type Service struct {
 	User         string // empty or root: it may everything
 	Capabilities string // AmbientCapabilities, as "cap_net_bind_service"
 	Said         string // the last line of its journal
+	Protected    bool   // all is read only to it but Writable and its own directories
+	Writable     []string
 }
 
 // ServiceProperties are what ParseService reads of systemctl show.
-const ServiceProperties = "LoadState,ActiveState,SubState,NRestarts,ExecMainStatus,User,AmbientCapabilities"
+const ServiceProperties = "LoadState,ActiveState,SubState,NRestarts,ExecMainStatus,User,AmbientCapabilities,ProtectSystem,ReadWritePaths,StateDirectory"
 
 // ParseService reads KEY=VALUE lines as systemctl show prints them.
 func ParseService(shown string) Service {
@@ -31,6 +35,13 @@ func ParseService(shown string) Service {
 		has[key] = value
 	}
 	s := Service{Loaded: has["LoadState"] == "loaded", State: has["ActiveState"] + "/" + has["SubState"], User: has["User"], Capabilities: has["AmbientCapabilities"]}
+	s.Protected = has["ProtectSystem"] == "strict"
+	for _, dir := range strings.Fields(has["ReadWritePaths"]) {
+		s.Writable = append(s.Writable, strings.TrimLeft(dir, "-+")) // their signs, as systemd.exec(5) has them
+	}
+	for _, dir := range strings.Fields(has["StateDirectory"]) {
+		s.Writable = append(s.Writable, "/var/lib/"+dir)
+	}
 	s.Restarts, _ = strconv.Atoi(has["NRestarts"]) // 0: it does not say
 	s.Status, _ = strconv.Atoi(has["ExecMainStatus"])
 	return s
@@ -39,6 +50,11 @@ func ParseService(shown string) Service {
 // MayListen says whether the service may take a port that needs a right.
 func (s Service) MayListen() bool {
 	return s.User == "" || s.User == "root" || strings.Contains(s.Capabilities, "cap_net_bind_service")
+}
+
+// shuts says whether the service manager lets the service write nothing below a folder.
+func (s Service) shuts(dir string) bool {
+	return s.Protected && !slices.ContainsFunc(s.Writable, func(w string) bool { return dir == w || strings.HasPrefix(dir, strings.TrimRight(w, "/")+"/") })
 }
 
 // invalidStatus is how a gateway ends whose configuration it cannot use.
@@ -57,7 +73,10 @@ func service(_ context.Context, x *examination) []Finding {
 		ended += " and said: " + s.Said
 	}
 	todo := "run sudo journalctl -u roomgate -e, correct what it says, then sudo systemctl restart roomgate"
-	if s.Status == invalidStatus {
+	switch {
+	case s.Status == invalidStatus && x.ConfigError == nil && s.Said != "":
+		todo = "do what it said, then sudo systemctl restart roomgate"
+	case s.Status == invalidStatus:
 		todo = "correct what sudo roomgate check-config says, then sudo systemctl restart roomgate"
 	}
 	active, _, _ := strings.Cut(s.State, "/")
@@ -118,16 +137,32 @@ func readable(x *examination) (seen, todo string) {
 	if err != nil || !filepath.IsAbs(path) || x.user.self {
 		return "", ""
 	}
-	for at, want := path, mayRead; at != "/"; at, want = filepath.Dir(at), mayEnter {
-		info, ok := x.exists(at)
-		if !ok || x.user.may(info, want) {
-			continue
-		}
-		group := x.groupName(x.user.group)
-		if want == mayRead {
-			return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.name), fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", group, path, path, x.again())
-		}
-		return fmt.Sprintf("%s (%s) may not be entered by %s, as which the gateway runs", at, info.Mode(), x.user.name), fmt.Sprintf("sudo chgrp %s %s && sudo chmod 750 %s, then %s", group, at, at, x.again())
+	if info, ok := x.exists(path); ok && !x.user.may(info, mayRead) {
+		return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.name),
+			fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", x.groupName(x.user.group), path, path, x.again())
+	}
+	if at, info := notEntered(x, filepath.Dir(path)); info != nil {
+		return shutSeen(x, at, info), shutFix(x, at) + ", then " + x.again()
 	}
 	return "", ""
+}
+
+// notEntered is the folder nearest to one, itself included, that the gateway's user may not
+// enter; nil: there is none.
+func notEntered(x *examination, dir string) (at string, info fs.FileInfo) {
+	for ; dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		if info, ok := x.exists(dir); ok && !x.user.may(info, mayEnter) {
+			return dir, info
+		}
+	}
+	return "", nil
+}
+
+func shutSeen(x *examination, at string, info fs.FileInfo) string {
+	return fmt.Sprintf("%s (%s) may not be entered by %s, as which the gateway runs", at, info.Mode(), x.user.name)
+}
+
+// shutFix lets the gateway's group enter a folder, and shows it to nobody else.
+func shutFix(x *examination, at string) string {
+	return fmt.Sprintf("sudo chgrp %s %s && sudo chmod g+x %s", x.groupName(x.user.group), at, at)
 }

@@ -30,11 +30,15 @@ func TestService(t *testing.T) {
 		"crash loop":     {shown("activating", "auto-restart", "17", "1"), Fail, "again and again, 17 times by now: it ended with 1 and said: http cannot listen on :80", "journalctl -u roomgate -e"},
 		"between two":    {shown("activating", "start", "1", "1"), Fail, "again and again, 1 time by now", "systemctl restart roomgate"},
 		"invalid":        {shown("failed", "failed", "0", "3"), Fail, "has failed and does not start again: it ended with 3", "roomgate check-config"},
+		"no right":       {shown("failed", "failed", "0", "3"), Fail, "has failed and does not start again: it ended with 3 and said: ", "do what it said, then"},
 		"stopped":        {shown("inactive", "dead", "0", "0"), Warn, "is stopped", "systemctl enable --now roomgate"},
 		"it runs":        {shown("active", "running", "0", "0"), OK, "active/running", ""},
 		"it still opens": {shown("activating", "start", "0", "0"), OK, "activating/start", ""},
 	} {
 		x := &examination{Options: Options{Service: ParseService(c.shown)}}
+		if name == "invalid" {
+			x.ConfigError = &config.Errors{}
+		}
 		x.Service.Said = "http cannot listen on :80"
 		found := service(t.Context(), x)
 		if len(found) != 1 || !strings.Contains(found[0].Fix, c.todo) {
@@ -156,6 +160,7 @@ spaces:
       - {id: door, type: lock, driver: lock-relay, options: {relay: 17, sense: pin 11, contact: GPIO5}}
       - {id: fan, type: fan, driver: fan-pwm, options: {channel: pwm0, tach: GPIO5}}
       - {id: lamp, type: light, driver: light-pwm, options: {channel: pwmchip0/0}, enabled: false}
+      - {id: page, type: meeting-room-display, driver: display-page, options: {page: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01}}
 `), all.All())
 	if err != nil {
 		t.Fatal(err)
@@ -165,8 +170,8 @@ spaces:
 		got = append(got, c.Naming(i.Device, i.Name)+" "+i.Why)
 	}
 	for i, want := range []string{"spaces[0].devices[0].options.relay is no name of a line: want GPIO17 ", "spaces[0].devices[0].options.sense is a pin of the header",
-		"spaces[0].devices[1].options.channel is no name of a channel", "spaces[0].devices[1].options.tach is the line of door too"} {
-		if len(got) != 4 || !strings.HasPrefix(got[i], want) {
+		"spaces[0].devices[1].options.channel is no name of a channel", "spaces[0].devices[3].options.page is the id of no meeting space: want 5f0c6a0e-1d6c-4b59-8f0e-2d9a3b7c1e01, that of Atlas", "spaces[0].devices[1].options.tach is the line of door too"} {
+		if len(got) != 5 || !strings.HasPrefix(got[i], want) {
 			t.Fatalf("want %q in\n%s", want, strings.Join(got, "\n"))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/drivers"
 )
 
 // clash is a place of the board that more than one device names, or one device
@@ -61,6 +62,7 @@ func WithoutBoard(ctx context.Context, c *config.Config, limit time.Duration) (a
 			all = append(all, Impossible{n.device, n.name, why})
 		}
 	}
+	all = append(all, pagesOfNoSpace(c)...)
 	for _, c := range clashes(needs) {
 		for i, device := range c.devices[1:] {
 			why := fmt.Sprintf("is the %s of %s too: want the one that this is wired to", c.kind, c.devices[0])
@@ -68,6 +70,20 @@ func WithoutBoard(ctx context.Context, c *config.Config, limit time.Duration) (a
 				why = "is named twice by " + device + ": want the one that each wire is on"
 			}
 			all = append(all, Impossible{device, c.name, why})
+		}
+	}
+	return all
+}
+
+// pagesOfNoSpace are the displays whose page no meeting space has: nobody ever opens it.
+func pagesOfNoSpace(c *config.Config) (all []Impossible) {
+	for _, s := range c.Spaces {
+		for _, d := range s.Devices {
+			page, _ := config.At(d.Options, "page")
+			name, ok := page.(string)
+			if d.Type == drivers.TypeDisplay && ok && !slices.ContainsFunc(c.Spaces, func(s config.Space) bool { return s.ID == name }) {
+				all = append(all, Impossible{d.ID, name, "is the id of no meeting space: want " + s.ID + ", that of " + s.Name})
+			}
 		}
 	}
 	return all

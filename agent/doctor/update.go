@@ -39,6 +39,9 @@ func updates(_ context.Context, x *examination) []Finding {
 	return one(good(name, "%s", seen))
 }
 
+// releases is the folder of the releases in the data folder.
+const releases = update.Dir
+
 // updateStatus is how updates stand; false: there is nothing to say of them.
 func (x *examination) updateStatus() (update.Status, bool) {
 	switch {

@@ -32,12 +32,33 @@ func (x *examination) findUser() user {
 			return u
 		}
 	}
-	if u, ok := x.lookUp(func(name, _ string) bool { return name == serviceUser }); ok {
+	if u, ok := x.lookUp(func(name, _ string) bool { return name == serviceUser }); ok && x.ConfigFlag == "" { // which has its own file
 		u.why = "the service's user"
+		return u
+	}
+	if u, ok := ownerOfData(x); ok {
 		return u
 	}
 	groups, _ := os.Getgroups()
 	return user{x.nameOf(os.Getuid()), os.Getuid(), os.Getgid(), append(groups, os.Getgid()), "who runs this command", true}
+}
+
+// ownerOfData is the user whose data folder it is, where root asks for another gateway than the package's.
+func ownerOfData(x *examination) (user, bool) {
+	if x.Config == nil || !x.IsRoot {
+		return user{}, false
+	}
+	info, err := os.Stat(x.Config.Data)
+	if err != nil {
+		return user{}, false
+	}
+	id, ok := owner(info)
+	if !ok || id == 0 {
+		return user{}, false
+	}
+	u, ok := x.lookUp(func(_, n string) bool { return n == strconv.Itoa(id) })
+	u.why = "the owner of the data folder"
+	return u, ok
 }
 
 // owner is the user of a process (proc(5), status).
@@ -169,4 +190,13 @@ func udevRules(x *examination) string {
 		return "sudo udevadm control --reload && sudo udevadm trigger, which lets /" + file + " take effect"
 	}
 	return "install the package roomgate, which brings udev rules for it"
+}
+
+// owner is the number of who owns a file.
+func owner(info fs.FileInfo) (id int, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
 }

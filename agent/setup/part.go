@@ -130,6 +130,7 @@ func (b *Board) lacks(p Part, name string) string {
 var (
 	notLines    = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
 	gpio        = regexp.MustCompile(`^(?i:gpio)(\d{1,3})$`)
+	notLetters  = regexp.MustCompile(`^(?i)[g6]p[il1][o0][ _-]?([\dol]{1,3})$`) // a letter typed for a digit, or the other way round
 	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
 	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
 )
@@ -138,6 +139,9 @@ var (
 // (raspberrypi.com/documentation/computers/raspberry-pi.html, GPIO).
 var header = map[string]int{"3": 2, "5": 3, "7": 4, "8": 14, "10": 15, "11": 17, "12": 18, "13": 27, "15": 22, "16": 23, "18": 24, "19": 10, "21": 9, "22": 25,
 	"23": 11, "24": 8, "26": 7, "27": 0, "28": 1, "29": 5, "31": 6, "32": 12, "33": 13, "35": 19, "36": 16, "37": 26, "38": 20, "40": 21}
+
+// mostOnHeader is the highest of those numbers.
+const mostOnHeader = 27
 
 // onHeader is what to write for a pin.
 func onHeader(pin string) string {
@@ -153,6 +157,9 @@ func Misnamed(line string) string {
 	if m := notLines.FindStringSubmatch(line); m != nil {
 		return fmt.Sprintf("is no name of a line: want GPIO%s if that is the GPIO number on a Raspberry Pi (not the pin of the header); %s", cmp.Or(strings.TrimLeft(m[1], "0"), "0"), how)
 	}
+	if m := notLetters.FindStringSubmatch(line); m != nil && !gpio.MatchString(line) {
+		return "is no name of a line: want GPIO" + strings.NewReplacer("o", "0", "O", "0", "l", "1", "L", "1").Replace(m[1]) + ", with the letters G P I O and digits behind them; " + how
+	}
 	if m := headerPin.FindStringSubmatch(line); m != nil {
 		return "is a pin of the header, which has no name in the kernel: " + onHeader(m[1]) + "; " + how
 	}
@@ -161,8 +168,15 @@ func Misnamed(line string) string {
 
 // Doubtful says why a name is hardly that of a GPIO line, empty: it may be.
 func Doubtful(line string) string {
-	if m := gpio.FindStringSubmatch(line); m != nil && line != "GPIO"+m[1] {
+	m := gpio.FindStringSubmatch(line)
+	if m == nil {
+		return ""
+	}
+	switch number, _ := strconv.Atoi(m[1]); {
+	case line != "GPIO"+m[1]:
 		return "a Raspberry Pi calls it GPIO" + m[1] + ", and capitals count; roomgate setup shows the names that the kernel has for the lines of a board"
+	case number > mostOnHeader:
+		return fmt.Sprintf("the header of a Raspberry Pi has GPIO2 to GPIO%d; roomgate setup shows the names that the kernel has for the lines of a board", mostOnHeader)
 	}
 	return ""
 }
@@ -173,6 +187,14 @@ func MisnamedChannel(channel string) string {
 		return "is no name of a channel: want chip and number, as pwmchip0/0; roomgate setup shows those of this board"
 	}
 	return ""
+}
+
+// ShellWord is a name or a path as somebody types it in a command.
+func ShellWord(name string) string {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:") == "" && name != "" {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 // CheckID refuses what cannot be an id or a user's name.

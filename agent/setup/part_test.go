@@ -70,3 +70,17 @@ func TestPinsOfTheHeader(t *testing.T) {
 		t.Errorf("%d pins for %d lines", len(header), len(seen))
 	}
 }
+
+// TestLettersForDigits: a letter that looks like a digit is told; so is a number that no header has.
+func TestLettersForDigits(t *testing.T) {
+	for line, want := range map[string]string{"GPI017": "GPIO17", "GPlO17": "GPIO17", "gpi0 4": "GPIO4", "GPIOl7": "GPIO17", "GPIO2O": "GPIO20", "6PIO5": "GPIO5"} {
+		if why := Misnamed(line); !strings.HasPrefix(why, "is no name of a line: want "+want+", with the letters G P I O") {
+			t.Errorf("%s: %q", line, why)
+		}
+	}
+	for line, doubtful := range map[string]bool{"GPIO27": false, "GPIO99": true, "gpio17": true, "P9_11": false, "GPIO2": false} {
+		if why := Doubtful(line); Misnamed(line) != "" || (why != "") != doubtful {
+			t.Errorf("%s: %q, %q", line, Misnamed(line), why)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -28,6 +29,8 @@ type Options struct {
 	Credentials string
 	Reference   func(file string) string
 	Kinds       []drivers.Kind
+	// Folder is where answers are given: a data folder of theirs begins there; empty: it has to be whole.
+	Folder string
 	// Timezone is that of spaces whose answers name none; empty: UTC.
 	Timezone string
 	// Judge finds what of a valid configuration cannot work, by its keys; nil: nobody looks.
@@ -71,6 +74,9 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 		return nil, fmt.Errorf("%s: %w", o.File, err)
 	}
 	complete(over, before, o.Kinds, o.Timezone)
+	if err := wholeData(name, over, before, o.Folder); err != nil {
+		return nil, err
+	}
 	if err := p.hide(name, over, o); err != nil {
 		return nil, err
 	}
@@ -97,6 +103,26 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 	return p, p.listed(o)
 }
 
+// wholeData makes the data folder of answers a whole path, for the gateway may be started anywhere. A
+// configuration that names none goes without the usual one.
+func wholeData(name string, over, before *yaml.Node, folder string) error {
+	dir := word(over, "data")
+	if dir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		if folder == "" {
+			return wrong(name, at(over, "data"), fmt.Sprintf("data is %q: want a whole path, as %s", dir, config.Default().Data))
+		}
+		dir = filepath.Join(folder, dir)
+		at(over, "data").Value = dir
+	}
+	if filepath.Clean(dir) == config.Default().Data && word(before, "data") == "" {
+		drop(over, "data")
+	}
+	return nil
+}
+
 // blame gives problems the places of the answers that made them. What stood in
 // the file before keeps its place there.
 func blame(name string, over *yaml.Node, p *Plan, base []byte, problems *config.Errors) error {
@@ -104,6 +130,7 @@ func blame(name string, over *yaml.Node, p *Plan, base []byte, problems *config.
 	if err != nil {
 		return problems
 	}
+	problems.Problems = slices.DeleteFunc(problems.Problems, func(one config.Problem) bool { return followsDriver(one, problems.Problems) })
 	fresh := !bytes.Equal(base, p.Before)
 	for i := range problems.Problems {
 		problem := &problems.Problems[i]
@@ -113,6 +140,15 @@ func blame(name string, over *yaml.Node, p *Plan, base []byte, problems *config.
 		}
 	}
 	return problems
+}
+
+// followsDriver says whether something of a device is only missing because its driver is wrong:
+// answers leave out what comes of the driver.
+func followsDriver(one config.Problem, all []config.Problem) bool {
+	dot := max(strings.LastIndexByte(one.Key, '.'), 0)
+	device, name := one.Key[:dot], strings.TrimPrefix(one.Key[dot:], ".")
+	return (name == "id" || name == "type") && strings.Contains(one.Message, " is missing") &&
+		slices.ContainsFunc(all, func(p config.Problem) bool { return p.Key == device+".driver" })
 }
 
 // origin follows a key of the whole configuration in the answers, and returns

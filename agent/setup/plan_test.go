@@ -279,3 +279,35 @@ func FuzzFrom(f *testing.F) {
 		}
 	})
 }
+
+// TestDataFolderIsWhole: a gateway that is started elsewhere finds its data, and the usual folder is
+// not written at all.
+func TestDataFolderIsWhole(t *testing.T) {
+	o := place(t)
+	o.Folder = "/srv/house"
+	for given, want := range map[string]string{"var": "/srv/house/var", "/srv/data": "/srv/data", "/var/lib/roomgate": ""} {
+		p, err := Prepare("answers", []byte("gateway: {id: a}\ndata: "+given+"\n"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := tree(p.After)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := word(after, "data"); got != want {
+			t.Errorf("%s: written as %q, want %q", given, got, want)
+		}
+	}
+	o.Folder = "" // of a seed nobody knows where it will be
+	if _, err := Prepare("seed.yaml", []byte("gateway: {id: a}\ndata: var\n"), o); err == nil || err.Error() != `seed.yaml:2:7: data is "var": want a whole path, as /var/lib/roomgate` {
+		t.Error(err)
+	}
+}
+
+// TestWrongDriverIsOneMistake: what answers leave out, because the driver says it, is not missing.
+func TestWrongDriverIsOneMistake(t *testing.T) {
+	_, err := Prepare("answers", []byte("gateway: {id: a}\nspaces:\n  - name: Atlas\n    timezone: Europe/Berlin\n    devices:\n      - {driver: lock-rely, options: {relay: GPIO17}}\n"), place(t))
+	if want := `answers:6:18: spaces[0].devices[0].driver is "lock-rely": did you mean "lock-relay"?`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

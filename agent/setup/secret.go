@@ -91,6 +91,12 @@ func (c Credential) moved(path string) {
 	}
 }
 
+// HasSecrets says whether there is a password or a token in answers, or may be.
+func HasSecrets(answers []byte) bool {
+	n, err := tree(answers)
+	return err != nil || len(secrets(n, "")) > 0
+}
+
 // Scrub returns answers without their secrets and comments, in which there may
 // be secrets too. What cannot be read is scrubbed whole.
 func Scrub(answers []byte) []byte {

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -100,14 +99,14 @@ var display = Way{Driver: "display-page", Type: drivers.TypeDisplay, Name: "Tabl
 func hubAddress(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || n == 0 || host == "" {
-		return errors.New("want HOST:PORT, as 10.0.0.31:1883")
+		return meant("want HOST:PORT, as 10.0.0.31:1883", nearHub(s))
 	}
 	return nil
 }
 
 func pictureURL(s string) error {
 	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
-		return errors.New("want http(s)://")
+		return meant("want http(s)://", nearPicture(s))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func TestUnreadableConfiguration(t *testing.T) {
 	if err := os.WriteFile(file, []byte("gateway: {id: g}\n"), 0); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"check-config": " may not be read: ", "run": "chgrp roomgate " + file + " && chmod 640 " + file} {
+	for name, want := range map[string]string{"check-config": " may not be read: ", "run": "nobody, as which the gateway runs, may not enter " + filepath.Dir(filepath.Dir(file)) + ": "} {
 		cmd, _, err := newRoot().Find([]string{name})
 		if err == nil {
 			err = cmd.Flags().Set("config", file)
@@ -28,15 +28,8 @@ func TestUnreadableConfiguration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := make(chan error)
-		go func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends with its user
-			_, _, _ = syscall.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534)
-			_, err := loadConfig(cmd)
-			seen <- err
-		}()
 		var coded *fault
-		if err := <-seen; !errors.As(err, &coded) || coded.code != exitConfig || !strings.Contains(err.Error(), want) {
+		if err := asNobody(func() error { _, err := loadConfig(cmd); return err }); !errors.As(err, &coded) || coded.code != exitConfig || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s says %v", name, err)
 		}
 	}
@@ -47,6 +40,43 @@ func TestUnreadableConfiguration(t *testing.T) {
 		if got := asRoot(sudo); !strings.HasPrefix(got, want) {
 			t.Errorf("with sudo %v: %s", sudo, got)
 		}
+	}
+}
+
+// asNobody does something as a user without rights.
+func asNobody(do func() error) error {
+	seen := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with its user
+		_, _, _ = syscall.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534)
+		seen <- do()
+	}()
+	return <-seen
+}
+
+// TestDataFolderOfOthers: who may not use a data folder, a file in it or a folder above it, is told
+// the command that lets him.
+func TestDataFolderOfOthers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root becomes another user")
+	}
+	top := shortDir(t)
+	if err := errors.Join(os.Chmod(top, 0o755), os.Mkdir(top+"/data", 0o700), os.Mkdir(top+"/shut", 0o700), os.Mkdir(top+"/shut/data", 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		top + "/data":      "give " + top + "/data to the user of the gateway, chown -R nobody: " + top + "/data && chmod -R u+rwX " + top + "/data, or choose another folder with --data",
+		top + "/new":       "make the folder, install -d -m 700 -o nobody " + top + "/new, or choose another with --data",
+		top + "/shut/data": "nobody may not enter " + top + "/shut: chgrp root " + top + "/shut && chmod g+x " + top + "/shut, or choose another folder with --data",
+	} {
+		err := asNobody(func() error { _, err := lockDirectory(dir); return err })
+		var coded *fault
+		if !errors.As(err, &coded) || coded.code != exitConfig || !errors.Is(err, fs.ErrPermission) || !strings.HasSuffix(strings.ReplaceAll(err.Error(), "sudo ", ""), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := withMend(errors.New("another"), top); err.Error() != "another" {
+		t.Error(err)
 	}
 }
 

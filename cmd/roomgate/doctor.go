@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -61,8 +59,10 @@ type diagnosis struct {
 
 // diagnose examines everything.
 func diagnose(cmd *cobra.Command) diagnosis {
-	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime, Sudo: typesSudo()}
+	o := doctor.Options{Root: "/", Chips: chips, Schema: agent.Schema, ConfigFile: configFile(cmd), Deadline: checkTime, Sudo: typesSudo(), IsRoot: os.Getuid() == 0,
+		ConfigFlag: configFlag(cmd), LogIns: logIns}
 	o.Config, o.ConfigError = doctorConfig(cmd)
+	o.DataFlag = folderFlag(dataNamed(cmd, o.Config))
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
 	if o.ConfigFile == defaultConfig {
 		o.Service = askService(cmd.Context())
@@ -132,28 +132,29 @@ func chips() (out []doctor.Chip) {
 	return out
 }
 
-// doctorConfig loads the configuration. That there is none is only remarkable
-// if one was named.
+// doctorConfig loads the configuration.
 func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
-	if errors.Is(err, fs.ErrNotExist) && text(cmd, "config") != "" {
-		return nil, fmt.Errorf("there is no %s", configFile(cmd))
-	}
 	if err != nil {
 		return nil, err
 	}
 	return absoluteData(c)
 }
 
+// dataNamed is the data folder that somebody named, empty: nobody did.
+func dataNamed(cmd *cobra.Command, c *config.Config) string {
+	if dir := text(cmd, "data"); dir != "" || c == nil {
+		return dir
+	}
+	if _, named := c.Origin("data"); named {
+		return c.Data
+	}
+	return ""
+}
+
 // askBuilding asks the gateway on this machine how it and its devices are.
 func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, error) {
-	dir := text(cmd, "data")
-	if dir == "" && c != nil {
-		if _, named := c.Origin("data"); named {
-			dir = c.Data
-		}
-	}
-	path, err := findSocket(dir)
+	path, err := findSocket(dataNamed(cmd, c))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"roomgate/agent/config"
+	"roomgate/agent/setup"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -119,4 +121,28 @@ func withVariable(usage, flag string) string { return usage + " (" + variable(fl
 func text(cmd *cobra.Command, flag string) string {
 	value, _, _ := given(cmd.Flags(), flag)
 	return value
+}
+
+// configFlag is the flag by which other commands find the configuration of this one, as
+// " --config FILE"; empty: they find it without.
+func configFlag(cmd *cobra.Command) string {
+	if path := configFile(cmd); path != defaultConfig {
+		return flagFor("config", path)
+	}
+	return ""
+}
+
+// folderFlag is the flag by which they find the gateway of a data folder.
+func folderFlag(dir string) string {
+	if dir == "" || dir == config.Default().Data || slices.Contains(demoDirectories(), dir) {
+		return ""
+	}
+	return flagFor("data", dir)
+}
+
+func flagFor(name, path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	return " --" + name + " " + setup.ShellWord(path)
 }

@@ -212,7 +212,7 @@ func (g *gateway) openAgent(ctx context.Context) (err error) {
 		SystemKey: os.Getenv("ROOMGATE_SYSTEM_KEY"), Version: version, NotStarted: g.passedOver(), Simulated: g.demo.simulated, Hardware: g.hardware, Machine: clock.This(), Log: g.log, Dial: g.dial(),
 		Webhooks: g.demo.webhooks, Push: g.demo.push, AllowLoopback: g.demo.loopback})
 	if err != nil {
-		return err
+		return withMend(err, g.config.Data)
 	}
 	g.closers = append(g.closers, g.agent.Close)
 	return nil

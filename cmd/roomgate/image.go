@@ -39,7 +39,7 @@ without gateway_id is another room of the gateway above. --answers holds for all
   display                              yes or no
 
 Commas or semicolons separate them. Everything is checked first: a mistake is
-named with line and column, and nothing is written. A seed holds passwords: it
+named with line and column, and nothing is written. A seed may hold passwords: it
 is readable to you alone, and anybody who has the card has it until the first start.
 
 With --package the card of a stock Raspberry Pi OS, Bookworm or Trixie, gets the
@@ -199,7 +199,22 @@ func writeSeeds(cmd *cobra.Command, files map[string][]byte) error {
 			return err
 		}
 	}
-	what := show.Count(len(files), "seed")
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s written: each holds passwords until its gateway has started once\n", what)
+	what, secret := show.Count(len(files), "seed")+" written", 0
+	for _, data := range files {
+		if setup.HasSecrets(data) {
+			secret++
+		}
+	}
+	switch {
+	case secret == 0:
+		what += ": no passwords in it"
+	case len(files) == 1:
+		what += ": it holds passwords until its gateway has started once"
+	case secret == len(files):
+		what += ": each holds passwords until its gateway has started once"
+	default:
+		what += fmt.Sprintf(": %d of them hold passwords until their gateways have started once", secret)
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), what)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/claim"
 	"roomgate/agent/config"
 	"roomgate/agent/journal"
+	"roomgate/agent/setup"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
 
@@ -102,11 +103,21 @@ func unreadable(cmd *cobra.Command, path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fail(exitConfig, "there is no configuration %s: %s writes it, or name another with --config", path, setupOf(path))
 	case errors.Is(err, fs.ErrPermission) && cmd.Name() == "run":
-		return fail(exitConfig, "%s may not be read by the gateway: as root give it to its group, chgrp roomgate %s && chmod 640 %s", path, path, path)
+		return unreadableToRun(path)
 	case errors.Is(err, fs.ErrPermission):
 		return mayNot(exitConfig, path, "read")
 	}
 	return &fault{exitConfig, err}
+}
+
+// unreadableToRun says how the group of the gateway gets to read its configuration.
+func unreadableToRun(path string) error {
+	me, group := nameOfUser(os.Geteuid()), nameOfGroup(os.Getegid())
+	if shut := shutAbove(path); shut != "" {
+		return fail(exitConfig, "%s cannot be read: %s, as which the gateway runs, may not enter %s: %s", path, me, shut, enter(group, shut))
+	}
+	file := setup.ShellWord(path)
+	return fail(exitConfig, "%s may not be read by %s, as which the gateway runs: %s", path, me, sudo("chgrp "+group+" "+file, "chmod 640 "+file))
 }
 
 // setupOf is the command that writes a configuration.
@@ -114,7 +125,7 @@ func setupOf(path string) string {
 	if path == defaultConfig {
 		return sudo("roomgate setup")
 	}
-	return "roomgate setup --config " + path
+	return "roomgate setup --config " + setup.ShellWord(path)
 }
 
 // absoluteData keeps the data directory where it is, whatever comes.

@@ -66,10 +66,13 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if options.Folder, err = os.Getwd(); err != nil {
+		return err
+	}
 	if err := mayWrite(options.File); err != nil && !flagged(cmd, "dry-run") {
 		return err
 	}
-	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context())}
+	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context()), knows: cloudKnows(cmd.Context())}
 	w.look()
 	plan, err := w.plan()
 	if err != nil || flagged(cmd, "dry-run") {
@@ -93,7 +96,7 @@ func (w *wizard) plan() (*setup.Plan, error) {
 	}
 	name, data, err := "the answers", []byte(nil), error(nil)
 	if file := text(w.cmd, "answers"); file != "" {
-		name = file
+		name, w.options.Judge = file, impossible(w.cmd.Context()) // with the places of the file
 		if data, err = os.ReadFile(file); err != nil {
 			return nil, fail(exitUsage, "read answers: %w", err)
 		}
@@ -112,7 +115,7 @@ func (w *wizard) carryOut(name string, answers []byte) (*setup.Plan, error) {
 	}
 	plan, err := setup.Prepare(name, answers, w.options)
 	if err != nil {
-		return nil, err
+		return nil, w.ofFlags(err)
 	}
 	var impossible *config.Errors
 	if errors.As(cannotWork(w.cmd.Context(), plan.Config, w.options.File), &impossible) {
@@ -206,6 +209,22 @@ func (w *wizard) flags(answers []byte) ([]byte, error) {
 		return nil, err
 	}
 	return setup.Lay(answers, over)
+}
+
+// ofFlags names the flag that said what is wrong, which stands in no line of the answers.
+func (w *wizard) ofFlags(err error) error {
+	var problems *config.Errors
+	if !errors.As(err, &problems) {
+		return err
+	}
+	for _, s := range overlay(w.cmd.Flags()) {
+		for i := range problems.Problems {
+			if p := &problems.Problems[i]; p.Key == s.Key {
+				p.File, p.Line, p.Column = s.Origin, 0, 0
+			}
+		}
+	}
+	return problems
 }
 
 // write shows the plan, asks, and does it.

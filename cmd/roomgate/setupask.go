@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/cloud"
+	"roomgate/drivers"
 	"roomgate/drivers/all"
 )
 
@@ -61,14 +62,7 @@ func (w *wizard) interview() (*setup.Plan, error) {
 		case errors.Is(err, errBack):
 			w.back()
 		case err != nil:
-			kept, e := w.keep(w.typedFile())
-			switch {
-			case e != nil:
-				fmt.Fprintf(w.Out, "your answers cannot be kept: %v\n", e)
-			case kept:
-				fmt.Fprintf(w.Out, "your answers are kept in %s, without passwords, and the next roomgate setup offers them again\n", w.typedFile())
-			}
-			return nil, err
+			return nil, w.leave(err)
 		default:
 			if !flagged(w.cmd, "dry-run") {
 				_ = os.Remove(w.typedFile()) // one that stays is older than the configuration
@@ -76,6 +70,25 @@ func (w *wizard) interview() (*setup.Plan, error) {
 			return plan, nil
 		}
 	}
+}
+
+// leave ends the questions: it says what is kept, and how to go on.
+func (w *wizard) leave(why error) error {
+	again := "roomgate setup" + configFlag(w.cmd)
+	if configFlag(w.cmd) == "" { // whose file is root's
+		again = sudo(again)
+	}
+	kept, err := w.keep(w.typedFile())
+	switch {
+	case err != nil:
+		fmt.Fprintf(w.Out, "your answers cannot be kept: %v\n", err)
+	case kept:
+		fmt.Fprintf(w.Out, "your answers are kept in %s, without passwords: %s offers them again\n", w.typedFile(), again)
+	}
+	if errors.Is(why, errLeft) || w.cmd.Context().Err() != nil {
+		return fail(exitFailed, "nothing was written: go on with %s", again)
+	}
+	return why
 }
 
 // asked asks everything once, from memory as far as that goes, and writes it.
@@ -100,7 +113,7 @@ func (w *wizard) ask(a *setup.Answers) error {
 		name, _ := os.Hostname()
 		known.Gateway.ID = setup.Slug(name)
 	}
-	id, err := w.put(question{ask: "gateway id", usual: known.Gateway.ID, check: setup.CheckID, needed: "a gateway has an id",
+	id, err := w.put(question{ask: "gateway id", usual: known.Gateway.ID, check: setup.GatewayID, needed: "a gateway has an id",
 		help: "who this gateway is in the fleet and in the cloud's topics: 1 to 64 of a-z A-Z 0-9 . _ -, unique among your gateways"})
 	if err != nil {
 		return err
@@ -111,7 +124,7 @@ func (w *wizard) ask(a *setup.Answers) error {
 		return err
 	}
 	change(a, "gateway.name", known.Gateway.Name, name)
-	if err := w.askCloud(a, known.Cloud); err != nil {
+	if err := w.askCloud(a, known.Cloud, id); err != nil {
 		return err
 	}
 	for _, s := range known.Spaces {
@@ -138,8 +151,8 @@ func change(a *setup.Answers, key, before, now string) {
 	}
 }
 
-func (w *wizard) askCloud(a *setup.Answers, known config.Cloud) error {
-	address, err := w.put(question{ask: "cloud broker", usual: string(known.URL), check: brokerAddress,
+func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error {
+	address, err := w.put(question{ask: "cloud broker", usual: string(known.URL), check: setup.BrokerAddress,
 		help: "mqtts://HOST[:8883], or mqtt://HOST without encryption; nothing: the building works for itself"})
 	if err != nil {
 		return err
@@ -169,6 +182,17 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud) error {
 	}
 	password, err := w.put(question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"})
 	a.Set("cloud.password", password)
+	if err == nil && password != "" && w.memory.asks() {
+		known.URL, known.Username, known.Password, known.PasswordFile = config.Brokers(address), user, drivers.Secret(password), ""
+		switch t := w.knows(known, id); t.Cause {
+		case "":
+			w.say("  the broker takes user and password")
+		case cloud.CauseLogin:
+			w.say("  WARNING: the broker refuses user %s with this password: type back to correct it", user)
+		default:
+			w.say("  %s: whether user and password are right doctor says once it is; %s", t.Seen(), t.Fix())
+		}
+	}
 	return err
 }
 
@@ -177,7 +201,7 @@ const stays = " (return: as it is)"
 
 // askZone asks for the zone of a room. A machine that was never told its zone says UTC.
 func (w *wizard) askZone(usual string) (string, error) {
-	q := question{ask: "time zone", usual: usual, check: zone, needed: "want an IANA name like Europe/Berlin",
+	q := question{ask: "time zone", usual: usual, check: setup.Zone, needed: "want an IANA name like Europe/Berlin",
 		help: "an IANA name like Europe/Berlin: bookings are shown in it, and its days begin in it"}
 	for {
 		name, err := w.put(q)
@@ -216,19 +240,4 @@ func (w *wizard) zoneOf(room *config.Space) string {
 
 func isUTC(name string) bool {
 	return slices.Contains([]string{"UTC", "UCT", "GMT", "ZULU", "UNIVERSAL"}, strings.ToUpper(strings.TrimPrefix(name, "Etc/")))
-}
-
-func brokerAddress(s string) error {
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.Scheme != "mqtt" && u.Scheme != "mqtts" || u.User != nil {
-		return errors.New("want mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
-	}
-	return nil
-}
-
-func zone(s string) error {
-	if _, err := time.LoadLocation(s); err != nil || s == "Local" {
-		return errors.New("want an IANA name like Europe/Berlin")
-	}
-	return nil
 }

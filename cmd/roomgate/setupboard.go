@@ -12,6 +12,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/cloud"
 	"roomgate/drivers/host"
 	"roomgate/drivers/o3"
 
@@ -35,7 +36,8 @@ type wizard struct {
 	users []roomUser        // of the room broker
 	made  map[string]string // their passwords by name, the same in each round
 
-	refuses func(address, password string) bool // asks a hub
+	refuses func(address, user, password string) (answers, refuses bool) // asks a hub
+	knows   func(config.Cloud, string) cloud.Trouble                     // asks the cloud's broker, as the gateway with this id
 }
 
 // look finds what the board has, and says so.
@@ -129,14 +131,5 @@ func (w *wizard) show() {
 	}
 	if os.Geteuid() != 0 {
 		row("note", []string{"not run as root: rows that only root may see are missing above"}, "")
-	}
-}
-
-// hubRefuses asks a hub in the networks of this machine whether it takes a password.
-func hubRefuses(ctx context.Context) func(address, password string) bool {
-	return func(address, password string) bool {
-		board := host.New()
-		defer board.Close()
-		return o3.Refuses(ctx, board, address, password)
 	}
 }

@@ -108,8 +108,15 @@ func (w *wizard) askHub(r setupRoom) error {
 	}
 	w.hubs = slices.DeleteFunc(w.hubs, func(h o3.Found) bool { return h.Address == address })
 	password, err := w.about("O3 hub", way.Asks[1])
-	if err == nil && password != "" && w.memory.asks() && w.refuses(address, password) {
-		w.say("  WARNING: the hub at %s refuses this password: type back to correct it", address)
+	if err == nil && password != "" && w.memory.asks() {
+		switch answers, refuses := w.refuses(address, o3.FactoryUser, password); {
+		case refuses:
+			w.say("  WARNING: the hub at %s refuses this password: type back to correct it", address)
+		case !answers:
+			w.say("  nobody answers at %s: whether the password is right doctor says once the hub is there", address)
+		default:
+			w.say("  the hub at %s takes this password", address)
+		}
 	}
 	if password == o3.FactoryPassword {
 		w.say("  WARNING: that is the factory password, which everybody knows: change it at the hub")

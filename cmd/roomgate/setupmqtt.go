@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"roomgate/agent/config"
@@ -146,15 +145,7 @@ func (w *wizard) handOver(p *setup.Plan) {
 		before, _ := w.knownRoom(s.Name)
 		if has(&s, drivers.TypeDisplay) && !has(before, drivers.TypeDisplay) {
 			page := cmp.Or(n.Page("/display/"+s.ID), "/display/"+s.ID+" of this gateway")
-			fmt.Fprintf(w.Out, "display of %s: open %s there, and pair it: roomgate space pair %s\n", s.Name, page, shellWord(s.Name))
+			fmt.Fprintf(w.Out, "display of %s: open %s there, and pair it: roomgate space pair %s\n", s.Name, page, setup.ShellWord(s.Name))
 		}
 	}
-}
-
-// shellWord is a name as somebody types it in a command.
-func shellWord(name string) string {
-	if setup.CheckID(name) == nil {
-		return name
-	}
-	return strconv.Quote(name)
 }

@@ -13,12 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/atomicfile"
+	"roomgate/agent/setup"
 
 	"roomgate/cmd/roomgate/show"
 )
 
 // errBack leads to the question before.
 var errBack = errors.New("back to the question before")
+
+// errLeft is the end of the answers, as by control and D, in the middle of the questions.
+var errLeft = errors.New("setup was left before its last question")
 
 // question is one thing that a person is asked.
 type question struct {
@@ -142,7 +146,13 @@ func (w *wizard) put(q question) (string, error) {
 			said = ""
 		}
 		if err := q.judge(said); err != nil {
-			fmt.Fprintf(w.Out, "  %v; ? explains\n", err)
+			var near *setup.Meant
+			if !errors.As(err, &near) {
+				fmt.Fprintf(w.Out, "  %v; ? explains\n", err)
+				continue
+			}
+			fmt.Fprintf(w.Out, "  %v: return takes it, ? explains\n", err)
+			usual, prompt = near.Instead, q.plain()+" ["+near.Instead+"]"
 			continue
 		}
 		return w.take(q, said), nil
@@ -197,6 +207,9 @@ func (w *wizard) hear(prompt string, secret bool) (string, error) {
 		defer w.quiet()()
 	}
 	said, err := w.Line(w.cmd.Context(), prompt)
+	if errors.Is(err, show.ErrNobody) && w.place > 0 {
+		return "", errLeft
+	}
 	if errors.Is(err, show.ErrNobody) {
 		return "", fail(exitFailed, "nobody answers here: give the answers with --answers FILE and --yes")
 	}

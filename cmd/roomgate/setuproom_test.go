@@ -14,6 +14,8 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/cloud"
+	"roomgate/drivers"
 	"roomgate/drivers/all"
 
 	"roomgate/cmd/roomgate/show"
@@ -101,8 +103,10 @@ func TestARefusedPasswordIsToldAtOnce(t *testing.T) {
 		cmd := &cobra.Command{}
 		cmd.SetContext(t.Context())
 		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("10.0.0.7:1883\n"+typed+"\n"), &out), options: setup.Options{Kinds: all.All()},
-			memory:  memory{typed: map[string]string{}, keys: map[string]bool{}},
-			refuses: func(address, password string) bool { return address == "10.0.0.7:1883" && password != "right" }}
+			memory: memory{typed: map[string]string{}, keys: map[string]bool{}},
+			refuses: func(address, _, password string) (bool, bool) {
+				return true, address == "10.0.0.7:1883" && password != "right"
+			}}
 		a := setup.NewAnswers()
 		if err := w.askHub(setupRoom{Space: a.Space("Atlas", "UTC"), name: "Atlas"}); err != nil {
 			t.Fatal(err)
@@ -110,6 +114,26 @@ func TestARefusedPasswordIsToldAtOnce(t *testing.T) {
 		got, err := a.YAML()
 		if err != nil || strings.Contains(out.String(), "the hub at 10.0.0.7:1883 refuses this password: type back to correct it\n") != warned || !strings.Contains(string(got), "address: 10.0.0.7:1883") {
 			t.Errorf("%q: %v\n%s\n%s", typed, err, out.String(), got)
+		}
+	}
+}
+
+// TestCloudPasswordIsTriedAtOnce: also at the cloud, and what cannot be tried is said.
+func TestCloudPasswordIsTriedAtOnce(t *testing.T) {
+	for typed, want := range map[string]string{"right": "  the broker takes user and password\n", "wrong": "  WARNING: the broker refuses user berlin-3 with this password: type back to correct it\n",
+		"far": "  the broker is not reached: whether user and password are right doctor says once it is; check cloud.url"} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("mqtts://c.example.com\nberlin-3\n"+typed+"\n"), &out), memory: memory{typed: map[string]string{}, keys: map[string]bool{}},
+			knows: func(c config.Cloud, _ string) cloud.Trouble {
+				if c.URL != "mqtts://c.example.com" || c.Username != "berlin-3" {
+					t.Errorf("asked for %+v", c)
+				}
+				return cloud.Trouble{Cause: map[drivers.Secret]cloud.Cause{"right": "", "wrong": cloud.CauseLogin, "far": cloud.CauseUnreachable}[c.Password]}
+			}}
+		if err := w.askCloud(setup.NewAnswers(), config.Cloud{}, "a"); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: %v\n%s", typed, err, out.String())
 		}
 	}
 }

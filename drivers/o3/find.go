@@ -14,7 +14,7 @@ import (
 
 // The login with which a hub leaves the factory. Everybody knows it.
 const (
-	factoryUser     = "user"
+	FactoryUser     = "user"
 	FactoryPassword = "admin"
 )
 
@@ -77,7 +77,7 @@ func ask(ctx context.Context, b drivers.Buses, address string) Found {
 	defer cancel()
 	heard := make(chan struct{}, 1)
 	s := session.New(session.Options{
-		Peer: "hub", Address: address, ClientID: session.NewID(), Username: factoryUser,
+		Peer: "hub", Address: address, ClientID: session.NewID(), Username: FactoryUser,
 		Password: func() (string, error) { return FactoryPassword, nil },
 		Filters:  []string{reports + "#"}, WriteTimeout: reportWait,
 		Up: func() {},

@@ -64,10 +64,10 @@ func TestRefuses(t *testing.T) {
 		}
 		for _, c := range []struct {
 			address, password string
-			want              bool
-		}{{"10.0.0.8:1883", "another", false}, {"10.0.0.8:1883", "anothre", true}, {"10.0.0.8:1883", "", true}, {"10.0.0.9:1883", "another", false}} {
-			if got := o3.Refuses(t.Context(), w, c.address, c.password); got != c.want {
-				t.Errorf("%s with %q: %v", c.address, c.password, got)
+			answers, want     bool
+		}{{"10.0.0.8:1883", "another", true, false}, {"10.0.0.8:1883", "anothre", true, true}, {"10.0.0.8:1883", "", true, true}, {"10.0.0.9:1883", "another", false, false}} {
+			if answers, got := o3.Refuses(t.Context(), w, c.address, o3.FactoryUser, c.password); answers != c.answers || got != c.want {
+				t.Errorf("%s with %q: answers %v, refuses %v", c.address, c.password, answers, got)
 			}
 		}
 	})
