@@ -2,9 +2,9 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"time"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/auth"
 
 	"go.yaml.in/yaml/v4"
@@ -48,7 +48,7 @@ func BasicsIn(path string) Basics {
 			Keys []string `yaml:"keys"`
 		} `yaml:"update"`
 	}
-	if text, err := os.ReadFile(path); err == nil && len(text) <= maxFile {
+	if text, err := atomicfile.Read(path, 0, maxFile); err == nil && len(text) <= maxFile {
 		_ = yaml.Unmarshal(text, &c) // what cannot be read names nothing
 	}
 	if c.Data == "" {

@@ -67,7 +67,7 @@ func newDemo() *cobra.Command {
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
-	if _, err := demoConfig(cmd, "mqtt://"+demoCloudListen); err != nil { // before anything listens
+	if _, err := heard(cmd.Context(), func() (*config.Config, error) { return demoConfig(cmd, "mqtt://"+demoCloudListen) }); err != nil { // before anything listens
 		return err
 	}
 	if err := takenAddresses(cmd); err != nil {

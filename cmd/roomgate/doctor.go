@@ -135,7 +135,9 @@ func chips() (out []doctor.Chip) {
 // doctorConfig loads the configuration. That there is none is only remarkable
 // if one was named.
 func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
-	c, err := config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
+	c, err := heard(cmd.Context(), func() (*config.Config, error) {
+		return config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
+	})
 	if errors.Is(err, fs.ErrNotExist) && text(cmd, "config") != "" {
 		return nil, fmt.Errorf("there is no %s", configFile(cmd))
 	}

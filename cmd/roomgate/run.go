@@ -37,36 +37,42 @@ func newRun() *cobra.Command {
 // runGateway runs the gateway. released says that this program was started as a
 // release, and not as the package.
 func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error) {
-	if n := len(os.Getenv("ROOMGATE_SYSTEM_KEY")); n > 0 && n < minSystemKey {
-		return fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
-	}
-	c, err := loadConfig(cmd)
-	if err != nil {
-		return err
-	}
-	socketDir, mode := socketPlace(c.Data)
-	lock, err := lockDirectory(socketDir)
-	if err != nil {
-		return err
-	}
-	board := host.New()
-	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), released: released, closers: []func() error{board.Close},
-		configuration: func() (backup.Config, error) { return backupConfig(configFile(cmd)) },
-		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
-	slog.SetDefault(g.log) // what libraries say goes there too
-	defer journal.Flush(g.log)
-	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
-	logFiles(c, g.log)
+	defer journal.Flush(log)
 	ctx, end := context.WithCancel(cmd.Context())
 	defer end()
-	g.end = end
-	if err := g.open(ctx, lock, socketDir, mode); err != nil {
+	g, err := heard(ctx, func() (*gateway, error) { return openGateway(ctx, end, cmd, log, released) })
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.showKey()
 	g.showClaim("")
 	return g.run(ctx)
+}
+
+// openGateway reads the configuration and opens the gateway. end ends it in order.
+func openGateway(ctx context.Context, end func(), cmd *cobra.Command, log *slog.Logger, released bool) (*gateway, error) {
+	if n := len(os.Getenv("ROOMGATE_SYSTEM_KEY")); n > 0 && n < minSystemKey {
+		return nil, fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
+	}
+	c, err := loadConfig(cmd)
+	if err != nil {
+		return nil, err
+	}
+	socketDir, mode := socketPlace(c.Data)
+	lock, err := lockDirectory(socketDir)
+	if err != nil {
+		return nil, err
+	}
+	board := host.New()
+	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), released: released, closers: []func() error{board.Close},
+		configuration: func() (backup.Config, error) { return backupConfig(configFile(cmd)) },
+		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
+	slog.SetDefault(g.log) // what libraries say goes there too
+	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
+	logFiles(c, g.log)
+	g.end = end
+	return g, g.open(ctx, lock, socketDir, mode)
 }
 
 // socketPlace is where the control socket goes and who may open it. A service
