@@ -42,6 +42,7 @@ type opening struct {
 	o      Options
 	report Report
 	cause  error  // why the file is repaired
+	first  bool   // there is no database yet
 	base   uint64 // for the queues of an empty database that follows a lost one
 }
 
@@ -50,14 +51,14 @@ func (op *opening) run() (*DB, error) {
 		return nil, err
 	}
 	lock, err := disk.Lock(op.ctx, op.path+".lock")
-	if err != nil && !diskFault(err) {
+	if err != nil && !diskFault(err) && !disk.Lacking(err) {
 		return nil, err
 	}
 	var db *DB
 	if err == nil {
 		db, err = op.locked()
 	}
-	if diskFault(err) {
+	if diskFault(err) || (op.first || lock == nil) && disk.Lacking(err) {
 		db, err = op.openReadOnly(err)
 	}
 	if err != nil {

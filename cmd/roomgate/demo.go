@@ -129,7 +129,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	g.introduce(cmd, world)
-	g.showKey()
+	g.showKey(cmd.Context())
 	g.showClaim(dataFlag(cmd))
 	g.showPages()
 	return g.run(cmd.Context())

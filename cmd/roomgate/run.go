@@ -45,7 +45,7 @@ func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	g.showKey()
+	g.showKey(ctx)
 	g.showClaim("")
 	return g.run(ctx)
 }
@@ -145,12 +145,16 @@ func (g *gateway) showClaim(found string) {
 
 // showKey shows the system key that a first start made, once. A journal is no
 // place for it, and there the control socket makes a better one.
-func (g *gateway) showKey() {
+func (g *gateway) showKey(ctx context.Context) {
 	switch key := g.agent.Access.NewKey(); {
 	case key == "":
+		return
 	case os.Getenv("JOURNAL_STREAM") != "" && !show.IsTerminal(os.Stdout):
 		g.say("a system key was made that nobody knows: make one with roomgate key create NAME")
 	default:
 		g.say("system key %s (shown only now, send it as X-API-Key)", key)
+	}
+	if err := g.agent.Access.KeyShown(ctx); err != nil {
+		g.log.Warn("cannot store that the system key was shown: the next start makes another one", "error", err)
 	}
 }

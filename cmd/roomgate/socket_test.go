@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -73,6 +75,38 @@ func TestStaleSocket(t *testing.T) {
 	defer s.Close()
 	if _, err := findSocket(dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// On a disk that takes no socket there is one elsewhere, which is found by the name that
+// people give the directory, and of which nothing is left.
+func TestSocketOfAReadOnlyDisk(t *testing.T) {
+	dir := shortDir(t)
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_RDONLY, ""); err != nil {
+		t.Skipf("a disk cannot be mounted here: %v", err)
+	}
+	unmount := sync.OnceValue(func() error { return syscall.Unmount(dir, syscall.MNT_DETACH) })
+	defer unmount()
+	t.Setenv("TMPDIR", shortDir(t))
+	s := open(t, dir, 0o600)
+	t.Chdir(filepath.Dir(dir))
+	if path, err := findSocket(filepath.Base(dir)); err != nil || path != s.Addr().String() {
+		t.Errorf("found %q, %v, want %s", path, err, s.Addr())
+	}
+	left := func() []string { all, _ := filepath.Glob(os.TempDir() + "/roomgate-*"); return all }
+	if err := s.Close(); err != nil || len(left()) > 0 {
+		t.Errorf("%v, left behind: %q", err, left())
+	}
+	s = open(t, dir, 0o600)
+	s.Listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	s.made = "" // as if it was killed
+	if err := errors.Join(s.Close(), unmount()); err != nil || len(left()) != 1 {
+		t.Fatalf("%v, left behind: %q", err, left())
+	}
+	s = open(t, dir, 0o600)
+	defer s.Close()
+	if len(left()) > 0 {
+		t.Errorf("left behind by a start that was killed: %q", left())
 	}
 }
 
