@@ -176,7 +176,11 @@ func revokeKey(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if err := c.call(cmd.Context(), http.MethodDelete, path+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
-		return absentID(err, "key", args[0], "roomgate key list")
+		list := "roomgate key list, for a key of an organization with --organization here and there"
+		if of := text(cmd, "organization"); of != "" {
+			list = "roomgate key list --organization '" + of + "'"
+		}
+		return absentID(err, "key", args[0], list)
 	}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "revoked": true})

@@ -39,14 +39,14 @@ type controlSocket struct {
 // is known to be stale.
 func lockDirectory(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w", err)
+		return nil, noDirectory("make", dir, err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if disk.Blamed(err) || disk.Lacking(err) {
 		f, err = os.Open(dir) // one process alone holds the directory itself then
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock the data directory: %w", err)
+		return nil, noDirectory("lock", dir, err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
@@ -56,6 +56,14 @@ func lockDirectory(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock the data directory: %w", err)
 	}
 	return f, nil
+}
+
+// noDirectory says why a data directory cannot be used. No restart gives a right to it.
+func noDirectory(verb, dir string, err error) error {
+	if errors.Is(err, os.ErrPermission) {
+		return fail(exitConfig, "%s the data directory: %w: give %s to the user of the gateway, or choose another with --data", verb, err, dir)
+	}
+	return fmt.Errorf("%s the data directory: %w", verb, err)
 }
 
 // openSocket listens in dir, which lock makes ours. mode is who may connect:

@@ -175,3 +175,17 @@ func TestSocketPlace(t *testing.T) {
 		}
 	}
 }
+
+// No restart gives a gateway a right to its data directory.
+func TestDirectoryThatMayNotBeUsed(t *testing.T) {
+	for _, verb := range []string{"make", "lock"} {
+		var coded *fault
+		err := noDirectory(verb, "/var/lib/roomgate", &os.PathError{Op: "open", Path: "/var/lib/roomgate", Err: syscall.EACCES})
+		if !errors.As(err, &coded) || coded.code != exitConfig || !strings.Contains(err.Error(), "give /var/lib/roomgate to the user of the gateway") {
+			t.Error(err)
+		}
+	}
+	if err := noDirectory("make", "/x", syscall.ENOTDIR); errors.As(err, new(*fault)) {
+		t.Error(err)
+	}
+}
