@@ -136,6 +136,9 @@ func (op *opening) log() {
 	switch {
 	case r.ReadOnly:
 		op.o.Log.Error("the disk cannot be used: what can be read of the database is read, and nothing is written", "cause", op.cause)
+	case r.Repair != nil && r.Created:
+		op.o.Log.Error("nothing of the damaged database can be read, and an empty one takes its place: bookings, keys, codes and events are lost; "+
+			"restore a backup, or make them again, then roomgate store confirm", "cause", op.cause, "quarantined", r.Quarantined)
 	case r.Repair != nil:
 		op.o.Log.Warn("store repaired", "cause", op.cause, "quarantined", r.Quarantined, "restored", r.Restored, "created", r.Created, "found", r.Repair.String())
 	case r.Created:

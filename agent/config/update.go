@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 
 	"roomgate/agent/atomicfile"
@@ -36,6 +37,9 @@ type Basics struct {
 	ID   string   // gateway.id, empty: nobody knows
 }
 
+// idIn finds gateway.id in a text that is no YAML.
+var idIn = regexp.MustCompile(`(?m)^gateway:[ \t]*(?:\{[ \t]*|(?:#.*)?\r?\n(?:[ \t]+[^i\s].*\n)*[ \t]+)id:[ \t]*["']?([A-Za-z0-9_.-]{1,64})`)
+
 // BasicsIn reads the basics of a configuration file, or the defaults. It takes any
 // file, for a program that may be older than the file.
 func BasicsIn(path string) Basics {
@@ -49,7 +53,11 @@ func BasicsIn(path string) Basics {
 		} `yaml:"update"`
 	}
 	if text, err := atomicfile.Read(path, 0, maxFile); err == nil && len(text) <= maxFile {
-		_ = yaml.Unmarshal(text, &c) // what cannot be read names nothing
+		if yaml.Unmarshal(text, &c) != nil { // what cannot be read names nothing, but people who stand before it want to know which one it is
+			if id := idIn.FindSubmatch(text); id != nil && c.Gateway.ID == "" {
+				c.Gateway.ID = string(id[1])
+			}
+		}
 	}
 	if c.Data == "" {
 		c.Data = Default().Data

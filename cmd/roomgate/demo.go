@@ -115,6 +115,9 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 			return err
 		}
 		g.extra["POST /cloud/schedule"] = g.cloudDoor()
+		g.extra["GET /cloud"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answerDoor(w, map[string]string{"url": cloudURL}, nil)
+		})
 	}
 	g.demo.loopback, _ = cmd.Flags().GetBool(allowLoopback)
 	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)

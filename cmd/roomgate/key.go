@@ -176,9 +176,9 @@ func revokeKey(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if err := c.call(cmd.Context(), http.MethodDelete, path+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
-		list := "roomgate key list, for a key of an organization with --organization here and there"
+		list := "roomgate key list, and of an organization roomgate key list --organization NAME"
 		if of := text(cmd, "organization"); of != "" {
-			list = "roomgate key list --organization '" + of + "'"
+			list = "roomgate key list --organization " + shellWord(of)
 		}
 		return absentID(err, "key", args[0], list)
 	}
