@@ -71,7 +71,7 @@ func TestBackupOnOtherHardware(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRelayRig(t, t.TempDir(), "always", mailtest.Options{Pipe: true})
 		_, secret, err := r.Access.CreateOrgKey(t.Context(), org, "app", []string{"bookings:read"}, time.Time{})
-		if err != nil {
+		if err := errors.Join(err, r.Access.KeyShown(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		p, _ := r.AuthenticateKey(secret)

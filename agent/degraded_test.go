@@ -115,6 +115,38 @@ func TestBuildingOnAReadOnlyDisk(t *testing.T) {
 	})
 }
 
+// A first start that finds no room for a database goes on without one, and begins again once
+// there is room.
+func TestFirstStartOnAFullDisk(t *testing.T) {
+	dir, _ := mountedDisk(t)
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 9<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{dir: dir})
+		defer r.Close()
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(t.Context()) }()
+		r.wait(5 * time.Second)
+		r.wantDegraded(disk.Full)
+		if r.Access.NewKey() != "" {
+			t.Error("a key was made that the next start does not know")
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "the disk takes writes again") {
+				t.Error(err)
+			}
+		case <-time.After(time.Hour):
+			t.Error("there is room, and the database is not opened again")
+		}
+	})
+}
+
 // The file of a database cannot be read at the start: the snapshot tells what was known.
 func TestBuildingWhoseDatabaseCannotBeRead(t *testing.T) {
 	dir := t.TempDir()

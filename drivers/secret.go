@@ -1,10 +1,13 @@
 package drivers
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // Secret is a password that no log, error or dump shows.
@@ -27,10 +30,27 @@ func (s Secret) Reveal(file string) (string, error) {
 	if file == "" {
 		return string(s), nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := readSecret(file)
 	if err != nil {
 		return "", fmt.Errorf("read secret: %w", err)
 	}
 	line, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimRight(line, "\r"), nil
+}
+
+// maxSecret bounds the file of a secret in bytes.
+const maxSecret = 64 << 10
+
+// readSecret reads a file. A pipe in its place would keep a start waiting for what nobody
+// writes.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no file: name a file", path))
+	}
+	return io.ReadAll(io.LimitReader(f, maxSecret))
 }

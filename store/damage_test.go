@@ -117,7 +117,11 @@ func TestLostFileWithoutSnapshotStartsEmptyAboveAllNumbers(t *testing.T) {
 	path := tempPath(t)
 	last := uint64(0)
 	for round := range 4 {
-		db, report := startReport(t, path, Options{})
+		var lines strings.Builder
+		db, report := startReport(t, path, Options{Log: slog.New(slog.NewTextHandler(&lines, nil))})
+		if said := strings.Contains(lines.String(), "level=ERROR") && strings.Contains(lines.String(), "restore a backup"); said != (round > 0) {
+			t.Errorf("round %d: the log says\n%s", round, &lines)
+		}
 		if report.Created != true || (report.Quarantined != "") != (round > 0) {
 			t.Fatalf("round %d: %+v", round, report)
 		}

@@ -42,6 +42,7 @@ type opening struct {
 	o      Options
 	report Report
 	cause  error  // why the file is repaired
+	first  bool   // there is no database yet
 	base   uint64 // for the queues of an empty database that follows a lost one
 }
 
@@ -50,14 +51,14 @@ func (op *opening) run() (*DB, error) {
 		return nil, err
 	}
 	lock, err := disk.Lock(op.ctx, op.path+".lock")
-	if err != nil && !diskFault(err) {
+	if err != nil && !diskFault(err) && !disk.Lacking(err) {
 		return nil, err
 	}
 	var db *DB
 	if err == nil {
 		db, err = op.locked()
 	}
-	if diskFault(err) {
+	if diskFault(err) || (op.first || lock == nil) && disk.Lacking(err) {
 		db, err = op.openReadOnly(err)
 	}
 	if err != nil {
@@ -135,6 +136,9 @@ func (op *opening) log() {
 	switch {
 	case r.ReadOnly:
 		op.o.Log.Error("the disk cannot be used: what can be read of the database is read, and nothing is written", "cause", op.cause)
+	case r.Repair != nil && r.Created:
+		op.o.Log.Error("nothing of the damaged database can be read, and an empty one takes its place: bookings, keys, codes and events are lost; "+
+			"restore a backup, or make them again, then roomgate store confirm", "cause", op.cause, "quarantined", r.Quarantined)
 	case r.Repair != nil:
 		op.o.Log.Warn("store repaired", "cause", op.cause, "quarantined", r.Quarantined, "restored", r.Restored, "created", r.Created, "found", r.Repair.String())
 	case r.Created:

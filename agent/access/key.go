@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -75,8 +76,29 @@ func (d *Directory) RevokeKey(ctx context.Context, id string) error {
 }
 
 // NewKey is the system key that Open had to make; empty if there was one. It
-// is to be shown once.
+// is to be shown once, and then KeyShown says so.
 func (d *Directory) NewKey() string { return d.keyring.made }
+
+// KeyShown stores that the new system key was shown. Until then each Open makes another
+// one: a power cut between the two would leave a key that nobody has seen.
+func (d *Directory) KeyShown(ctx context.Context) error {
+	r := &d.keyring
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	held := r.held().byID[systemKeyID]
+	if held == nil || !held.Unshown {
+		return nil
+	}
+	s := held.row()
+	s.Unshown = false
+	if err := r.db.Update(ctx, func(tx *store.Tx) error { return keyRows.Put(tx, s.ID, s) }); err != nil {
+		return err
+	}
+	byID := maps.Clone(r.held().byID)
+	byID[s.ID] = hold(s)
+	r.now.Store(newHeldKeys(byID))
+	return nil
+}
 
 // RenewSystemKey puts a new system key into the database of a backup and returns
 // its secret.
@@ -84,5 +106,5 @@ func RenewSystemKey(tx *store.Tx) (secret string, err error) {
 	secret = auth.NewAPISecret(auth.SystemPrefix)
 	hash := sha256.Sum256([]byte(secret))
 	k := Key{ID: systemKeyID, Name: "system key", Prefix: auth.ShownPrefix(secret), Created: time.Now().UTC()}
-	return secret, keyRows.Put(tx, k.ID, storedKey{k, hash[:]})
+	return secret, keyRows.Put(tx, k.ID, storedKey{Key: k, Hash: hash[:]})
 }

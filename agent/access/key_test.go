@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func TestKeysAreShownOnceStoredHashedAndRevocable(t *testing.T) {
 		t.Errorf("the new system key is %v, %v", p, ok)
 	}
 	k, secret, err := r.CreateKey(t.Context(), "display", time.Time{})
-	if err != nil {
+	if err := errors.Join(err, r.KeyShown(t.Context()), r.KeyShown(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
@@ -62,6 +63,31 @@ func TestKeysAreShownOnceStoredHashedAndRevocable(t *testing.T) {
 	for _, s := range []string{first, secret} {
 		if bytes.Contains(onDisk, []byte(s[6:30])) {
 			t.Error("a secret is on the disk in clear")
+		}
+	}
+}
+
+// A start that was killed before it had shown its key leaves one that nobody knows: the next
+// one makes another, until one is shown or given.
+func TestSystemKeyThatNobodySawIsMadeAgain(t *testing.T) {
+	dir, earlier := t.TempDir(), ""
+	for range 2 {
+		r := openRig(t, rigOptions{dir: dir})
+		key := r.NewKey()
+		if !r.isSystem(key) || key == earlier || r.isSystem(earlier) || len(r.Keys()) != 1 {
+			t.Errorf("%q follows %q, keys %v", key, earlier, r.Keys())
+		}
+		if earlier = key; r.Close() != nil {
+			t.Error("it does not close")
+		}
+	}
+	for _, given := range []string{"the given key", ""} {
+		r := openRig(t, rigOptions{dir: dir, key: given})
+		if r.NewKey() != "" || !r.isSystem("the given key") || r.isSystem(earlier) {
+			t.Errorf("with %q given: made %q", given, r.NewKey())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

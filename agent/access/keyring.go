@@ -70,8 +70,8 @@ func (k *heldKey) lastUsed() time.Time {
 	return time.Time{}
 }
 
-// load reads the keys. Where there is no system key yet, it takes the one
-// given, or makes one. A given key replaces an older one.
+// load reads the keys. Where there is no system key yet, or nobody was shown it, it takes
+// the one given, or makes one. A given key replaces an older one.
 func (r *keyring) load(ctx context.Context, given string) error {
 	byID := map[string]*heldKey{}
 	err := r.db.View(func(tx *store.Tx) error {
@@ -84,18 +84,23 @@ func (r *keyring) load(ctx context.Context, given string) error {
 		return err
 	}
 	r.now.Store(newHeldKeys(byID))
-	_, exists := byID[systemKeyID]
-	if given == "" && exists {
+	held := byID[systemKeyID]
+	unshown := held != nil && held.Unshown && !held.Revoked && held.LastUsed.IsZero()
+	if given == "" && held != nil && !unshown {
 		return nil
 	}
-	if held := r.by(given); given != "" && held != nil && held.system() {
+	if known := r.by(given); given != "" && known != nil && known.system() {
 		return nil
 	}
+	system := storedKey{Key: Key{ID: systemKeyID, Name: "system key"}}
 	if given == "" {
 		given = auth.NewAPISecret(auth.SystemPrefix)
-		r.made = given
+		r.made, system.Unshown = given, true
 	}
-	_, err = r.put(ctx, Key{ID: systemKeyID, Name: "system key"}, given)
+	if unshown {
+		r.log.Warn("a start was interrupted before it could show the system key that it made: another one takes its place")
+	}
+	_, err = r.putRow(ctx, system, given)
 	if errors.Is(err, store.ErrFailed) {
 		r.log.Error("the system key cannot be stored, those that are stored go on: see roomgate doctor", "error", err)
 		r.made = ""
@@ -144,15 +149,20 @@ func (r *keyring) of(which func(Key) bool) []Key {
 
 // put stores a new key, or another secret of one.
 func (r *keyring) put(ctx context.Context, k Key, secret string) (Key, error) {
+	return r.putRow(ctx, storedKey{Key: k}, secret)
+}
+
+func (r *keyring) putRow(ctx context.Context, s storedKey, secret string) (Key, error) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
-	forget, err := r.held().place(k)
+	forget, err := r.held().place(s.Key)
 	if err != nil {
 		return Key{}, err
 	}
 	hash := sha256.Sum256([]byte(secret))
-	k.Prefix, k.Created, k.Expires = auth.ShownPrefix(secret), time.Now().UTC().Truncate(time.Millisecond), k.Expires.UTC().Truncate(time.Millisecond)
-	return k, r.replace(ctx, storedKey{k, hash[:]}, forget)
+	s.Prefix, s.Created, s.Expires = auth.ShownPrefix(secret), time.Now().UTC().Truncate(time.Millisecond), s.Expires.UTC().Truncate(time.Millisecond)
+	s.Hash = hash[:]
+	return s.Key, r.replace(ctx, s, forget)
 }
 
 // replace stores a key, forgets another one if it is named, and then lets

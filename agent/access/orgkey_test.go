@@ -171,7 +171,7 @@ func TestFullKeyring(t *testing.T) {
 	full := map[string]*heldKey{}
 	for i := range maxKeys {
 		k := Key{ID: fmt.Sprint(i), Created: time.Unix(int64(i), 0), Revoked: i == 7 || i == 5}
-		full[k.ID] = hold(storedKey{k, make([]byte, 32)})
+		full[k.ID] = hold(storedKey{Key: k, Hash: make([]byte, 32)})
 	}
 	r.keyring.now.Store(newHeldKeys(full))
 	for _, gone := range []string{"5", "7"} {
@@ -198,9 +198,9 @@ func TestOneOrganizationLeavesRoomForKeys(t *testing.T) {
 	full := maps.Clone(r.keyring.held().byID)
 	for i := range maxKeysOfOrg {
 		k := Key{ID: fmt.Sprint("own", i), Kind: KindOrganization, OrganizationID: org, Created: time.Unix(int64(i+9), 0), Revoked: i == 7}
-		full[k.ID] = hold(storedKey{k, make([]byte, 32)})
+		full[k.ID] = hold(storedKey{Key: k, Hash: make([]byte, 32)})
 	}
-	full["theirs"] = hold(storedKey{Key{ID: "theirs", Kind: KindOrganization, OrganizationID: otherOrg, Created: time.Unix(1, 0), Revoked: true}, make([]byte, 32)})
+	full["theirs"] = hold(storedKey{Key: Key{ID: "theirs", Kind: KindOrganization, OrganizationID: otherOrg, Created: time.Unix(1, 0), Revoked: true}, Hash: make([]byte, 32)})
 	r.keyring.now.Store(newHeldKeys(full))
 	add := func(organization string) error {
 		_, _, err := r.CreateOrgKey(t.Context(), organization, "x", []string{"devices:read"}, time.Time{})

@@ -39,6 +39,8 @@ func SecretBuckets() []string { return []string{accounts.Bucket(), signingRows.B
 type storedKey struct {
 	Key
 	Hash []byte `json:"hash"` // SHA-256 of the secret, which has 256 random bits
+	// Unshown says of the system key that a first start made it and has not shown it yet.
+	Unshown bool `json:"unshown,omitempty"`
 }
 
 // storedUser is what was decided here about a user.

@@ -237,3 +237,25 @@ func TestWhatFailsIsExaminedAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestWrongPath: a person's browser gets a page that leads to the console, and whoever asks
+// for a path of the interface, or in another way, the same JSON as ever.
+func TestWrongPath(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		const browser = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+		for _, path := range []string{"/konsole", "/index.html", "/display", "/display/x/y/z", "/console/a/b"} {
+			got := b.net.do(t, "GET", path, browser)
+			if got.StatusCode != 404 || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") ||
+				!strings.Contains(got.body, `<a href="/console">`) || got.Header.Get("Content-Security-Policy") == "" {
+				t.Errorf("%s: %d, %v\n%s", path, got.StatusCode, got.Header, got.body)
+			}
+			for _, parts := range [][]string{nil, {"Accept: application/json"}, {"Accept: */*"}} {
+				checkProblem(t, path, b.net.do(t, "GET", path, parts...), 404, "not_found", "")
+			}
+			checkProblem(t, "POST "+path, b.net.do(t, "POST", path, browser), 404, "not_found", "")
+		}
+		for _, path := range []string{"/v2.0/nothing", "/v1.0/nothing", "/api/v1/nothing", "/devices/a/b/c", "/bookings/a/b/c", "/meetingspace"} {
+			checkProblem(t, path, b.net.do(t, "GET", path, browser), 404, "not_found", "")
+		}
+	})
+}

@@ -10,10 +10,13 @@ import (
 	"roomgate/agent/strict"
 )
 
+// BackupTaken is the audit event of a backup that somebody takes away.
+const BackupTaken = "backupDownloaded"
+
 // madeEvents are the audit events of the files that the console has made: of the one that
 // somebody has begun, and of the one that somebody takes away. Each is told before it is so.
 var madeEvents = map[string]struct{ begun, taken string }{
-	errand.FileBackup:  {"backupBegun", "backupDownloaded"},
+	errand.FileBackup:  {"backupBegun", BackupTaken},
 	errand.FileSupport: {"supportBundleBegun", "supportBundleDownloaded"},
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/problem"
+	"roomgate/agent/web"
 )
 
 // handler carries one operation out. It has answered, or returns why not.
@@ -137,6 +138,39 @@ func (all patterns) missing(c *call, mux *http.ServeMux) error {
 		return err
 	}
 	return &problem.Error{Code: problem.NotFound, Message: "there is no such path: see /openapi for those there are"}
+}
+
+// missing answers a person's browser with a page that leads to the console. What asks for a
+// path of the interface, or in another way, is told as always.
+func (d *door) missing(c *call) error {
+	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
+	if !reads || !strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") || d.patterns.ofInterface(c.r.URL.Path) {
+		return d.patterns.missing(c, d.mux)
+	}
+	web.Guard(c.w.Header())
+	body, _, err := d.server.console.Shell("no such page")
+	if err != nil {
+		return err
+	}
+	return c.page(http.StatusNotFound, body)
+}
+
+// ofInterface says whether a path begins as those of the interface do, and not as a page.
+func (all patterns) ofInterface(path string) bool {
+	begins := func(path string) string {
+		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		return first
+	}
+	first := begins(path)
+	if slices.Contains([]string{"", "console", "display"}, first) {
+		return false
+	}
+	for pattern := range all {
+		if begins(pattern) == first {
+			return true
+		}
+	}
+	return first == begins(versionPrefix)
 }
 
 func refuseMethod(c *call, allowed []string) error {

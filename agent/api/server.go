@@ -162,7 +162,7 @@ func (d *door) serve(c *call, p *pattern) error {
 		return nil
 	}
 	if p == nil {
-		return d.patterns.missing(c, d.mux)
+		return d.missing(c)
 	}
 	o, err := p.find(c)
 	if err != nil {

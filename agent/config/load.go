@@ -3,13 +3,12 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/drivers"
 )
 
@@ -28,12 +27,7 @@ type Setting struct {
 // Load reads the file at path, lays over it what is set, and checks the
 // result. Later settings win. The error is *Errors if the file was readable.
 func Load(path string, kinds []drivers.Kind, set ...Setting) (*Config, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open configuration: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := atomicfile.Read(path, 0, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}

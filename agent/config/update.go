@@ -2,9 +2,10 @@ package config
 
 import (
 	"fmt"
-	"os"
+	"regexp"
 	"time"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/auth"
 
 	"go.yaml.in/yaml/v4"
@@ -36,6 +37,9 @@ type Basics struct {
 	ID   string   // gateway.id, empty: nobody knows
 }
 
+// idIn finds gateway.id in a text that is no YAML.
+var idIn = regexp.MustCompile(`(?m)^gateway:[ \t]*(?:\{[ \t]*|(?:#.*)?\r?\n(?:[ \t]+[^i\s].*\n)*[ \t]+)id:[ \t]*["']?([A-Za-z0-9_.-]{1,64})`)
+
 // BasicsIn reads the basics of a configuration file, or the defaults. It takes any
 // file, for a program that may be older than the file.
 func BasicsIn(path string) Basics {
@@ -48,8 +52,12 @@ func BasicsIn(path string) Basics {
 			Keys []string `yaml:"keys"`
 		} `yaml:"update"`
 	}
-	if text, err := os.ReadFile(path); err == nil && len(text) <= maxFile {
-		_ = yaml.Unmarshal(text, &c) // what cannot be read names nothing
+	if text, err := atomicfile.Read(path, 0, maxFile); err == nil && len(text) <= maxFile {
+		if yaml.Unmarshal(text, &c) != nil { // what cannot be read names nothing, but people who stand before it want to know which one it is
+			if id := idIn.FindSubmatch(text); id != nil && c.Gateway.ID == "" {
+				c.Gateway.ID = string(id[1])
+			}
+		}
 	}
 	if c.Data == "" {
 		c.Data = Default().Data

@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+	"golang.org/x/sys/unix"
+
+	"roomgate/agent/atomicfile"
 )
 
 // Installer is the script beside the seed that installs the package at the first start
@@ -95,7 +98,7 @@ func firstStart(folder string) (File, error) {
 		name string
 		add  func(text string) (string, error)
 	}{{"user-data", addToUserData}, {"firstrun.sh", addToFirstRun}, {"cmdline.txt", addToCommandLine}} {
-		text, err := os.ReadFile(filepath.Join(folder, layout.name))
+		text, err := atomicfile.Read(filepath.Join(folder, layout.name), unix.O_NOFOLLOW, maxSeed)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

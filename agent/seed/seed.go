@@ -20,12 +20,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/setup"
@@ -47,6 +49,15 @@ const header = "# roomgate: this seed was taken; passwords and comments are remo
 // Folders are where the boot partition is below the root: of Raspberry Pi OS since
 // Bookworm, and before.
 func Folders() []string { return []string{"boot/firmware", "boot"} }
+
+// IsBoot says whether a folder is the boot partition of a card: the firmware of a Raspberry
+// Pi reads config.txt there, its kernel cmdline.txt, and UEFI what is in EFI.
+func IsBoot(folder string) bool {
+	return slices.ContainsFunc([]string{"config.txt", "cmdline.txt", "user-data", "EFI"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		return err == nil
+	})
+}
 
 var nearlySeed = regexp.MustCompile(`(?i)^roomgate[-_ ]?seed.*\.(ya?ml|txt)$`)
 
@@ -112,12 +123,7 @@ func Take(folder string, o setup.Options, group int) (*setup.Plan, error) {
 }
 
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSeed+1))
+	data, err := atomicfile.Read(path, unix.O_NOFOLLOW, maxSeed)
 	// Windows begins a text with a mark, and ends its lines with two letters.
 	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	return data, err
@@ -139,7 +145,7 @@ func scrub(folder string, data []byte) error {
 // finish scrubs a seed that a power cut left renamed and not yet scrubbed.
 // What is left of it may be half of a text, so nothing of it is kept.
 func finish(done string) error {
-	data, err := os.ReadFile(done)
+	data, err := atomicfile.Read(done, unix.O_NOFOLLOW, int64(len(header)))
 	if errors.Is(err, fs.ErrNotExist) || bytes.HasPrefix(data, []byte(header)) {
 		return nil
 	}
@@ -152,7 +158,7 @@ func finish(done string) error {
 // overwrite blanks a file where it lies and then writes it again, as long as it
 // was. The header is there only when the blanks are on the disk.
 func overwrite(path string, text []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := atomicfile.Open(path, os.O_WRONLY|unix.O_NOFOLLOW)
 	if err != nil {
 		return err
 	}

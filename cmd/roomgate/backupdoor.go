@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"roomgate/agent/access"
+	"roomgate/agent/api"
 	"roomgate/agent/backup"
 	"roomgate/agent/problem"
 
 	"roomgate/cmd/roomgate/show"
+	"roomgate/store"
 	"roomgate/store/disk"
 )
 
@@ -34,6 +37,14 @@ func (g *gateway) giveBackup(w http.ResponseWriter, r *http.Request) {
 	c, err := g.configuration()
 	if err != nil {
 		answerProblem(w, "the configuration cannot be read: "+err.Error())
+		return
+	}
+	err = g.agent.Health.NoteGateway(r.Context(), api.BackupTaken, map[string]any{"by": "control", "by_id": "control", "by_kind": access.KindSystem})
+	switch {
+	case store.Unstored(err): // a disk that fails is when a backup is wanted most
+		g.log.Error("cannot note who takes a backup: see roomgate doctor", "error", err)
+	case err != nil:
+		answerProblem(w, err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-tar")

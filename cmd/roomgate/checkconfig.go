@@ -40,7 +40,7 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	c, err := loadConfig(cmd)
+	c, err := heard(cmd.Context(), func() (*config.Config, error) { return loadConfig(cmd) })
 	// An update asks from within the service, which alone has that folder: a room that did not work before keeps no
 	// building from it.
 	if err == nil && !flagged(cmd, "start") && os.Getenv("CREDENTIALS_DIRECTORY") == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ const cloudLook = time.Second
 // cloud's broker.
 func cloudFlags(cmd *cobra.Command) {
 	cmd.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
+	cmd.Flags().String("data", "", withVariable("`DIR` of a demo, whose stand-in cloud is meant without --cloud", "data"))
 	cmd.Flags().String("username", "", "`NAME` at the broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
 	outputFlag(cmd)
 }
@@ -44,7 +46,10 @@ type cloudLink struct {
 
 // dialCloud connects, and returns once the topics are subscribed to.
 func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
-	address := text(cmd, "cloud")
+	address, err := cloudAddress(cmd)
+	if err != nil {
+		return nil, err
+	}
 	if err := cloud.CheckURL(address); err != nil {
 		return nil, fail(exitUsage, "--cloud: %w", err)
 	}
@@ -73,6 +78,27 @@ func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
 	}
 	l.close()
 	return nil, fail(exitUnreachable, "the broker %s does not answer: start \"roomgate demo\" or \"roomgate cloud serve\", or name another with --cloud", address)
+}
+
+// cloudAddress is the URL of the broker: the one that is named, else that of the demo whose
+// folder is named, else that of a demo.
+func cloudAddress(cmd *cobra.Command) (string, error) {
+	address, _, named := given(cmd.Flags(), "cloud")
+	dir := text(cmd, "data")
+	if named || dir == "" {
+		return address, nil
+	}
+	path, err := findSocket(dir)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		URL string `json:"url"`
+	}
+	if err := overSocket(path, answerTime).call(cmd.Context(), http.MethodGet, "/cloud", nil, &answer); err != nil || answer.URL == "" {
+		return "", fail(exitRefused, "what runs with %s has no stand-in cloud: name the URL of its cloud with --cloud", dir)
+	}
+	return answer.URL, nil
 }
 
 func (l *cloudLink) close() {

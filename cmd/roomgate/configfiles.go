@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
 )
 
@@ -31,7 +32,7 @@ func secretAdvice(c *config.Config) (all []configAdvice) {
 // gateway starts without them, as doors and displays need none.
 func logFiles(c *config.Config, log *slog.Logger) {
 	for _, f := range c.Files() {
-		opened, err := os.Open(f.Path)
+		opened, err := atomicfile.Open(f.Path, os.O_RDONLY)
 		if err == nil {
 			err = opened.Close()
 		}

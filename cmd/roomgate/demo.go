@@ -67,7 +67,7 @@ func newDemo() *cobra.Command {
 }
 
 func runDemo(cmd *cobra.Command, _ []string) (err error) {
-	if _, err := demoConfig(cmd, "mqtt://"+demoCloudListen); err != nil { // before anything listens
+	if _, err := heard(cmd.Context(), func() (*config.Config, error) { return demoConfig(cmd, "mqtt://"+demoCloudListen) }); err != nil { // before anything listens
 		return err
 	}
 	if err := takenAddresses(cmd); err != nil {
@@ -115,6 +115,9 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 			return err
 		}
 		g.extra["POST /cloud/schedule"] = g.cloudDoor()
+		g.extra["GET /cloud"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answerDoor(w, map[string]string{"url": cloudURL}, nil)
+		})
 	}
 	g.demo.loopback, _ = cmd.Flags().GetBool(allowLoopback)
 	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)
@@ -129,7 +132,7 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	g.introduce(cmd, world)
-	g.showKey()
+	g.showKey(cmd.Context())
 	g.showClaim(dataFlag(cmd))
 	g.showPages()
 	return g.run(cmd.Context())

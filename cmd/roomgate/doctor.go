@@ -134,7 +134,9 @@ func chips() (out []doctor.Chip) {
 
 // doctorConfig loads the configuration.
 func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
-	c, err := config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
+	c, err := heard(cmd.Context(), func() (*config.Config, error) {
+		return config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
+	})
 	if err != nil {
 		return nil, err
 	}

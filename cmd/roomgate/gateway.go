@@ -200,7 +200,7 @@ func cannotListen(name, address, flag string, err error) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fail(exitFailed, "%s address %s is in use: stop what listens there, or choose another with %s", name, address, flag)
 	case errors.Is(err, syscall.EACCES):
-		return fail(exitFailed, "%s cannot listen on %s: a port below %d takes a right that this process does not have: choose another with %s", name, address, firstFreePort(), flag)
+		return fail(exitConfig, "%s cannot listen on %s: a port below %d takes a right that this process does not have: choose another with %s", name, address, firstFreePort(), flag)
 	case errors.As(err, &network):
 		return fail(exitFailed, "%s cannot listen on %s: %w: choose another address with %s", name, address, err, flag)
 	}

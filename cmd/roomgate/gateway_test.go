@@ -159,6 +159,12 @@ func TestCannotListen(t *testing.T) {
 	if got := cannotListen("http", ":80", "http.listen in /etc/roomgate/gateway.yaml", low).Error(); !strings.HasSuffix(got, "takes a right that this process does not have: choose another with http.listen in /etc/roomgate/gateway.yaml") {
 		t.Errorf("got %q", got)
 	}
+	for cause, want := range map[syscall.Errno]int{syscall.EACCES: exitConfig, syscall.EADDRINUSE: exitFailed, syscall.EADDRNOTAVAIL: exitFailed} {
+		var coded *fault // what a restart may mend is tried again by systemd
+		if err := cannotListen("http", ":80", "listen", &net.OpError{Op: "listen", Err: cause}); !errors.As(err, &coded) || coded.code != want {
+			t.Errorf("%v ends in %v", cause, coded)
+		}
+	}
 }
 
 // A service names the key and its file, who gave a flag the flag.

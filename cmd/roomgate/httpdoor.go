@@ -38,6 +38,7 @@ func (g *gateway) listen() (doors []httpDoor, err error) {
 	}
 	doors = append(doors, door)
 	g.demo.at = pageAddress(door.Addr(), first != nil)
+	g.listens(door.Addr().(*net.TCPAddr).Port)
 	if c.TLS.Listen == "" {
 		return doors, nil
 	}
@@ -49,6 +50,26 @@ func (g *gateway) listen() (doors []httpDoor, err error) {
 		doors[0].redirect = strconv.Itoa(door.Addr().(*net.TCPAddr).Port)
 	}
 	return append(doors, door), nil
+}
+
+// listens notes the port that the system has chosen for http.listen, in the configuration, and
+// in each that is read later.
+func (g *gateway) listens(port int) {
+	chosen := func(c *config.Config) {
+		if host, asked, err := net.SplitHostPort(c.HTTP.Listen); err == nil && asked == "0" {
+			c.HTTP.Listen = net.JoinHostPort(host, strconv.Itoa(port))
+		}
+	}
+	chosen(g.config)
+	if again := g.again; again != nil {
+		g.again = func() (*config.Config, error) {
+			c, err := again()
+			if err == nil {
+				chosen(c)
+			}
+			return c, err
+		}
+	}
 }
 
 // pageAddress is where a browser on this machine finds the pages.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
@@ -73,6 +74,9 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 	// The folder of a list is made, that of a card is mounted.
 	if info, err := os.Stat(dir); (list == "" || !errors.Is(err, fs.ErrNotExist)) && (err != nil || !info.IsDir()) {
 		return fail(exitUsage, "%s is no folder: mount the card's boot partition, and name where", dir)
+	}
+	if list == "" && !seed.IsBoot(dir) {
+		return fail(exitUsage, "%s is no boot partition, which has config.txt and cmdline.txt, or EFI: mount the first partition of the card, and name where, as /media/NAME/bootfs, or write a folder to copy from with --csv", dir)
 	}
 	fresh, err := setup.Fresh(configs.Gateway)
 	if err != nil {
@@ -182,7 +186,7 @@ func listSeeds(dir, list string, base []byte, o setup.Options) (map[string][]byt
 // writeSeeds writes all files or, if another seed is in the way, none.
 func writeSeeds(cmd *cobra.Command, files map[string][]byte) error {
 	for path, data := range files {
-		there, err := os.ReadFile(path)
+		there, err := atomicfile.Read(path, unix.O_NOFOLLOW, int64(len(data)))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/setup"
 	"roomgate/cmd/roomgate/show"
 )
 
@@ -176,7 +177,11 @@ func revokeKey(cmd *cobra.Command, c *client, args []string) error {
 		return err
 	}
 	if err := c.call(cmd.Context(), http.MethodDelete, path+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
-		return absentID(err, "key", args[0], "roomgate key list")
+		list := "roomgate key list, and of an organization roomgate key list --organization NAME"
+		if of := text(cmd, "organization"); of != "" {
+			list = "roomgate key list --organization " + setup.ShellWord(of)
+		}
+		return absentID(err, "key", args[0], list)
 	}
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), map[string]any{"id": args[0], "revoked": true})

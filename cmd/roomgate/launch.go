@@ -24,6 +24,9 @@ const releaseVariable = "ROOMGATE_RELEASE"
 // on the attached screen.
 func runService(cmd *cobra.Command, args []string) error {
 	err := runRelease(cmd, args)
+	if cmd.Context().Err() != nil {
+		return err // it was stopped
+	}
 	if tell := tellEnd(cmd, err); tell != nil {
 		slog.Warn("cannot write the attached screen", "error", tell)
 	}
@@ -34,7 +37,7 @@ func runService(cmd *cobra.Command, args []string) error {
 func runRelease(cmd *cobra.Command, _ []string) error {
 	log := newLog(cmd)
 	if os.Getenv(releaseVariable) == "" {
-		if err := launch(cmd, log); err != nil {
+		if _, err := heard(cmd.Context(), func() (struct{}, error) { return struct{}{}, launch(cmd, log) }); err != nil {
 			return err
 		}
 		return runGateway(cmd, log, false)

@@ -38,36 +38,42 @@ func newRun() *cobra.Command {
 // runGateway runs the gateway. released says that this program was started as a
 // release, and not as the package.
 func runGateway(cmd *cobra.Command, log *slog.Logger, released bool) (err error) {
+	defer journal.Flush(log)
+	ctx, end := context.WithCancel(cmd.Context())
+	defer end()
+	g, err := heard(ctx, func() (*gateway, error) { return openGateway(ctx, end, cmd, log, released) })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	g.showKey(ctx)
+	g.showClaim("")
+	return g.run(ctx)
+}
+
+// openGateway reads the configuration and opens the gateway. end ends it in order.
+func openGateway(ctx context.Context, end func(), cmd *cobra.Command, log *slog.Logger, released bool) (*gateway, error) {
 	if n := len(os.Getenv("ROOMGATE_SYSTEM_KEY")); n > 0 && n < minSystemKey {
-		return fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
+		return nil, fail(exitConfig, "ROOMGATE_SYSTEM_KEY has %d characters: choose at least %d, or leave it out and one is made", n, minSystemKey)
 	}
 	c, err := loadConfig(cmd)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	socketDir, mode := socketPlace(c.Data)
 	lock, err := lockDirectory(socketDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	board := host.New()
 	g := &gateway{config: c, buses: board, hardware: hardwareID("/"), out: cmd.OutOrStdout(), log: log, file: configFile(cmd), released: released, closers: []func() error{board.Close},
 		configuration: func() (backup.Config, error) { return backupConfig(configFile(cmd)) },
 		again:         func() (*config.Config, error) { return loadConfig(cmd) }}
 	slog.SetDefault(g.log) // what libraries say goes there too
-	defer journal.Flush(g.log)
 	g.log.Info("starting", "version", version, "gateway", c.Gateway.ID, "data", c.Data)
 	logFiles(c, g.log)
-	ctx, end := context.WithCancel(cmd.Context())
-	defer end()
 	g.end = end
-	if err := g.open(ctx, lock, socketDir, mode); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, g.close()) }()
-	g.showKey()
-	g.showClaim("")
-	return g.run(ctx)
+	return g, g.open(ctx, lock, socketDir, mode)
 }
 
 // socketPlace is where the control socket goes and who may open it. A service
@@ -150,12 +156,16 @@ func (g *gateway) showClaim(found string) {
 
 // showKey shows the system key that a first start made, once. A journal is no
 // place for it, and there the control socket makes a better one.
-func (g *gateway) showKey() {
+func (g *gateway) showKey(ctx context.Context) {
 	switch key := g.agent.Access.NewKey(); {
 	case key == "":
+		return
 	case os.Getenv("JOURNAL_STREAM") != "" && !show.IsTerminal(os.Stdout):
 		g.say("a system key was made that nobody knows: make one with roomgate key create NAME")
 	default:
 		g.say("system key %s (shown only now, send it as X-API-Key)", key)
+	}
+	if err := g.agent.Access.KeyShown(ctx); err != nil {
+		g.log.Warn("cannot store that the system key was shown: the next start makes another one", "error", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
 	"roomgate/agent/seed"
+	"roomgate/agent/setup"
 	"roomgate/cmd/roomgate/show"
 )
 
@@ -52,30 +53,41 @@ func runSeed(cmd *cobra.Command, _ []string) error {
 		_ = os.Remove(path) // of the start before
 	}
 	folder := text(cmd, "boot")
-	if folder == "" {
-		folder = seed.Find("/")
-	}
-	if folder == "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "there is no %s in /boot/firmware or /boot\n", seed.Name)
-		return nil
-	}
-	o, err := setupOptions(configFile(cmd))
-	if err != nil {
-		return err
-	}
-	o.Timezone = "" // the card's is that of who made the image
-	o.Judge = impossible(cmd.Context())
-	plan, err := seed.Take(folder, o, serviceGroup())
+	plan, err := heard(cmd.Context(), func() (*setup.Plan, error) {
+		if folder == "" {
+			folder = seed.Find("/")
+		}
+		if folder == "" {
+			return nil, nil
+		}
+		return takeSeed(cmd, folder)
+	})
 	switch {
+	case cmd.Context().Err() != nil && err != nil:
+		return err // whoever has stopped it wants nothing else
 	case err != nil:
 		sayWrong(out, folder, err)
 		return errors.Join(invalid(err), issue(text(cmd, "issue"), folder, err))
+	case folder == "":
+		fmt.Fprintf(cmd.OutOrStdout(), "there is no %s in /boot/firmware or /boot\n", seed.Name)
+		return nil
 	case plan == nil:
 		fmt.Fprintf(cmd.OutOrStdout(), "there is no %s in %s\n", seed.Name, folder)
 		return nil
 	}
 	fmt.Fprintf(out, "roomgate: the seed is taken: gateway %s, %s; passwords are off the boot partition\n", plan.Config.Gateway.ID, spacesOf(plan.Config))
 	return nil
+}
+
+// takeSeed makes the seed in a folder the configuration.
+func takeSeed(cmd *cobra.Command, folder string) (*setup.Plan, error) {
+	o, err := setupOptions(configFile(cmd))
+	if err != nil {
+		return nil, err
+	}
+	o.Timezone = "" // the card's is that of who made the image
+	o.Judge = impossible(cmd.Context())
+	return seed.Take(folder, o, serviceGroup())
 }
 
 // issue puts what is wrong with the seed into a file that the login of the

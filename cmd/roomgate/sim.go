@@ -22,32 +22,28 @@ type simAnswer struct {
 }
 
 func newSim() *cobra.Command {
-	cmd := &cobra.Command{Use: "sim [SPACE DEVICE [WHAT...]]", Short: "move the simulated building of the demo",
+	cmd := &cobra.Command{Use: "sim [SPACE [DEVICE [WHAT...]]]", Short: "move the simulated building of the demo",
 		Long: "Moves the simulated building of the demo: what people, weather and wear do to a\n" +
-			"real one. Without WHAT it says how the device is; without DEVICE too, what can be moved.\n\n" +
+			"real one. Without WHAT it says how the device is; without DEVICE, what can be moved there.\n\n" +
 			"\"sim cloud cut\" cuts the line to the stand-in cloud until \"sim cloud mend\"; \"sim clock 14:00\",\n" +
 			"\"sim clock +10m\" and \"sim clock real\" move the time by which the rooms keep their schedules. A time\n" +
 			"that is past today is that of tomorrow: time only goes on. \"sim clock jump 2036-01-01T10:00\" makes\n" +
 			"the clock wrong until \"sim clock real\": the building notices, and does not believe it.",
 		Example: "  roomgate sim aurora temperature 31.5\n  roomgate sim aurora temperature null\n  roomgate sim aurora o3-sensor unplug\n  roomgate sim aurora lock jam\n  roomgate sim clock 09:50",
-		Args:    noneOrTwo, RunE: asking(moveSim)}
+		Args:    cobra.ArbitraryArgs, RunE: asking(moveSim)}
 	cmd.Flags().String("data", "", withVariable(dataUsage, "data"))
 	outputFlag(cmd)
 	cmd.AddCommand(newLetters(), newReceiver())
 	return cmd
 }
 
-// noneOrTwo: a space wants a device.
-func noneOrTwo(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return cobra.MinimumNArgs(2)(cmd, args)
-}
-
 func moveSim(cmd *cobra.Command, c *client, args []string) error {
 	var what simCommand
-	if len(args) > 0 {
+	switch len(args) {
+	case 0:
+	case 1:
+		what.Space = args[0]
+	default:
 		what = simCommand{args[0], args[1], args[2:]}
 	}
 	var answer simAnswer

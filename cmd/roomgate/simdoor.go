@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +25,8 @@ func (g *gateway) simDoor(w *sim.World) http.Handler {
 		var message string
 		switch {
 		case err != nil:
-		case o.Space == "":
-			message = strings.Join(append(w.Movable(), "cloud: cut, mend", "clock: TIME, +LENGTH, jump TIME, real"), "\n")
+		case o.Subject == "":
+			message, err = movable(w, o.Space)
 		case o.Space == "cloud":
 			message, err = g.simCloud(o.Subject)
 		case o.Space == "clock":
@@ -35,6 +36,23 @@ func (g *gateway) simDoor(w *sim.World) http.Handler {
 		}
 		answerDoor(answer, simAnswer{message}, err)
 	})
+}
+
+// movable says what can be moved, of one space if it is named.
+func movable(w *sim.World, space string) (string, error) {
+	all := append(w.Movable(), "cloud: cut, mend", "clock: TIME, +LENGTH, jump TIME, real")
+	if space == "" {
+		return strings.Join(all, "\n"), nil
+	}
+	if of := slices.DeleteFunc(slices.Clone(all), func(line string) bool {
+		name, _, _ := strings.Cut(line, ":")
+		name, _, _ = strings.Cut(name, " ")
+		return name != strings.ToLower(space)
+	}); len(of) > 0 {
+		return strings.Join(of, "\n"), nil
+	}
+	_, err := w.Control(space, "nothing") // which says what there is
+	return "", err
 }
 
 // simCloud cuts or mends the line to the cloud.
@@ -82,6 +100,7 @@ func (g *gateway) simClock(words []string) (string, error) {
 	if err := g.agent.MoveClock(time.Until(to).Truncate(time.Second)+time.Second, jumps); err != nil {
 		return "", err
 	}
+	g.demo.outside.Info("the clock of the rooms was moved: lines of this log begin with the time of this machine", "rooms", g.agent.Now().In(zone).Format(time.RFC3339))
 	if v := g.agent.Health.Report().Clock; v.JumpS != 0 {
 		return fmt.Sprintf("clock: it shows %s, which is not believed until it is confirmed (roomgate clock confirm) or real again",
 			v.Now.In(zone).Format("Mon 2 Jan 2006 15:04")), nil

@@ -31,6 +31,7 @@ const lockName = "control.lock"
 type controlSocket struct {
 	net.Listener
 	lock *os.File
+	made string // the directory that was made for it; empty: it is in one that was there
 }
 
 // lockDirectory makes dir this process's own until the file is closed. The lock
@@ -41,7 +42,7 @@ func lockDirectory(dir string) (*os.File, error) {
 		return nil, noDirectory("make", dir, err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if disk.Blamed(err) {
+	if disk.Blamed(err) || disk.Lacking(err) {
 		f, err = os.Open(dir) // one process alone holds the directory itself then
 	}
 	if err != nil {
@@ -67,14 +68,18 @@ func noDirectory(verb, dir string, err error) error {
 // A directory on a disk that takes nothing has another one in its place.
 func openSocket(dir string, lock *os.File, mode os.FileMode) (*controlSocket, error) {
 	s, err := listenIn(dir, lock, mode)
-	if !disk.Blamed(err) {
+	if !disk.Blamed(err) && !disk.Lacking(err) {
+		removeFallback(fallbackDirectory(dir)) // of a start that was killed
 		return s, err
 	}
 	other, err := makeFallback(dir)
 	if err != nil {
 		return nil, err
 	}
-	return listenIn(other, lock, mode)
+	if s, err = listenIn(other, lock, mode); err == nil {
+		s.made = other
+	}
+	return s, err
 }
 
 func listenIn(dir string, lock *os.File, mode os.FileMode) (*controlSocket, error) {
@@ -95,7 +100,7 @@ func listenIn(dir string, lock *os.File, mode os.FileMode) (*controlSocket, erro
 	if err := os.Chmod(path, mode); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the control socket: %w", err), l.Close())
 	}
-	return &controlSocket{l, lock}, nil
+	return &controlSocket{Listener: l, lock: lock}, nil
 }
 
 // Close removes the socket and gives the lock back. It is idempotent.
@@ -106,6 +111,9 @@ func (s *controlSocket) Close() error {
 	}
 	if e := s.lock.Close(); e != nil && !errors.Is(e, os.ErrClosed) {
 		err = errors.Join(err, e)
+	}
+	if s.made != "" {
+		removeFallback(s.made)
 	}
 	return err
 }
@@ -120,8 +128,8 @@ func findSocket(dir string) (string, error) {
 	case "":
 		places = append([]string{serviceRuntime, config.Default().Data}, demoDirectories()...)
 	}
-	if dir != "" {
-		places = append(places, fallbackDirectory(dir))
+	if full, err := filepath.Abs(dir); dir != "" && err == nil { // as the gateway calls it
+		places = append(places, fallbackDirectory(full))
 	}
 	closed := ""
 	for _, place := range places {

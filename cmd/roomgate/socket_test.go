@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -76,6 +78,38 @@ func TestStaleSocket(t *testing.T) {
 	}
 }
 
+// On a disk that takes no socket there is one elsewhere, which is found by the name that
+// people give the directory, and of which nothing is left.
+func TestSocketOfAReadOnlyDisk(t *testing.T) {
+	dir := shortDir(t)
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_RDONLY, ""); err != nil {
+		t.Skipf("a disk cannot be mounted here: %v", err)
+	}
+	unmount := sync.OnceValue(func() error { return syscall.Unmount(dir, syscall.MNT_DETACH) })
+	defer unmount()
+	t.Setenv("TMPDIR", shortDir(t))
+	s := open(t, dir, 0o600)
+	t.Chdir(filepath.Dir(dir))
+	if path, err := findSocket(filepath.Base(dir)); err != nil || path != s.Addr().String() {
+		t.Errorf("found %q, %v, want %s", path, err, s.Addr())
+	}
+	left := func() []string { all, _ := filepath.Glob(os.TempDir() + "/roomgate-*"); return all }
+	if err := s.Close(); err != nil || len(left()) > 0 {
+		t.Errorf("%v, left behind: %q", err, left())
+	}
+	s = open(t, dir, 0o600)
+	s.Listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	s.made = "" // as if it was killed
+	if err := errors.Join(s.Close(), unmount()); err != nil || len(left()) != 1 {
+		t.Fatalf("%v, left behind: %q", err, left())
+	}
+	s = open(t, dir, 0o600)
+	defer s.Close()
+	if len(left()) > 0 {
+		t.Errorf("left behind by a start that was killed: %q", left())
+	}
+}
+
 func TestSocketPathIsBounded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	lock, err := lockDirectory(dir)
@@ -139,5 +173,19 @@ func TestSocketPlace(t *testing.T) {
 		if dir, mode := socketPlace(c.data); dir != c.dir || mode != c.mode {
 			t.Errorf("%+v: got %s, %v", c, dir, mode)
 		}
+	}
+}
+
+// No restart gives a gateway a right to its data directory.
+func TestDirectoryThatMayNotBeUsed(t *testing.T) {
+	for _, verb := range []string{"make", "lock"} {
+		var coded *fault
+		err := noDirectory(verb, "/var/lib/roomgate", &os.PathError{Op: "open", Path: "/var/lib/roomgate", Err: syscall.EACCES})
+		if !errors.As(err, &coded) || coded.code != exitConfig || !strings.Contains(err.Error(), "give /var/lib/roomgate to the user of the gateway") {
+			t.Error(err)
+		}
+	}
+	if err := noDirectory("make", "/x", syscall.ENOTDIR); errors.As(err, new(*fault)) {
+		t.Error(err)
 	}
 }

@@ -29,3 +29,12 @@ func makeFallback(dir string) (string, error) {
 func fallbackDirectory(dir string) string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("roomgate-%d-%08x", os.Getuid(), crc32.ChecksumIEEE([]byte(dir))))
 }
+
+// removeFallback removes such a directory with the socket that a gateway has left in it. One
+// that holds more, or that is somebody else's, stays.
+func removeFallback(dir string) {
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		_ = os.Remove(filepath.Join(dir, socketName))
+		_ = os.Remove(dir)
+	}
+}

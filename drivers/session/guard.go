@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 )
 
 const (
@@ -35,7 +36,16 @@ type TooLarge struct {
 
 // Error names the topic and the size.
 func (m TooLarge) Error() string {
-	return fmt.Sprintf("message of %d bytes on %s is too large: %d at most are read", m.Size, m.Topic, maxFrame)
+	return fmt.Sprintf("message of %d bytes on %s is too large: %d at most are read", m.Size, shown(m.Topic), maxFrame)
+}
+
+// shown is as much of a topic as a person reads.
+func shown(topic string) string {
+	const most = 128
+	if len(topic) > most {
+		return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(topic[:most], ""), len(topic))
+	}
+	return topic
 }
 
 // guard checks the packets that come in before the MQTT client sees them: the

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -99,4 +100,15 @@ func TestGuardInPieces(t *testing.T) {
 			t.Errorf("whole: %v, in pieces: %v", whole, pieces)
 		}
 	})
+}
+
+// TestTooLargeIsShort: a topic of 16 kB makes no line of 16 kB in the log.
+func TestTooLargeIsShort(t *testing.T) {
+	long := TooLarge{Topic: strings.Repeat("ä/", 8<<10), Size: 1 << 20}.Error()
+	if len(long) > 300 || !utf8.ValidString(long) || !strings.Contains(long, "… (24576 bytes)") {
+		t.Errorf("%d bytes: %.200q", len(long), long)
+	}
+	if short := (TooLarge{Topic: "a/b", Size: 70000}).Error(); !strings.Contains(short, " on a/b is ") {
+		t.Error(short)
+	}
 }

@@ -23,13 +23,23 @@ const (
 	ReadOnly State = "read_only" // it takes nothing: nothing is written before the next Open
 )
 
-// StateOf is what an error that is no lack of room says of the disk. bbolt loses the cause of a failed file growth, so that
+// StateOf is what an error that ends the writing says of the disk. bbolt loses the cause of a failed file growth, so that
 // one is known by its text only.
 func StateOf(err error) State {
+	if Lacking(err) {
+		return Full
+	}
 	if errors.Is(err, syscall.EROFS) || strings.Contains(err.Error(), syscall.EROFS.Error()) {
 		return ReadOnly
 	}
 	return Failing
+}
+
+// Lacking says that an error is a lack of room, or of places for files.
+func Lacking(err error) bool {
+	return slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT}, func(e error) bool {
+		return errors.Is(err, e) || err != nil && strings.Contains(err.Error(), e.Error())
+	})
 }
 
 // Blamed says that the disk is to blame for an error: it is read-only, or reports errors.
@@ -58,7 +68,7 @@ func (p *Probe) Healed(path string, state State, since time.Time) bool {
 		return false
 	}
 	p.good++
-	return p.good >= probes && (state == ReadOnly || time.Since(since) >= BadFor)
+	return p.good >= probes && (state != Failing || time.Since(since) >= BadFor)
 }
 
 func try(path string) error {

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// patience is how long what has been told to end may take to end in order.
+const patience = 2 * time.Second
+
+// heard does what reads files, and is left behind if it does not end soon after ctx: a
+// mount whose server has gone lets nobody who reads go on, and a signal ends the program
+// all the same.
+func heard[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		value, err := read()
+		ended <- outcome{value, err}
+	}()
+	select {
+	case o := <-ended:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-ended:
+		return o.value, o.err
+	case <-time.After(patience):
+	}
+	var none T
+	return none, fail(exitFailed, "it was stopped while a file did not answer: look whether the disk or the mount of its configuration and its data answers, as with ls")
+}
