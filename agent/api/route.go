@@ -2,8 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -66,61 +64,10 @@ func newEndpoint(r *route) *endpoint {
 }
 
 // pattern is one path with the operations on it.
-type pattern struct {
-	values []string // the names in the path, in order
-	routes []*endpoint
-}
+type pattern struct{ routes []*endpoint }
 
-// patterns are those of a table, by path.
-type patterns map[string]*pattern
-
-// newPatterns makes the patterns of a table, and a multiplexer that hands them to
-// serve: nil for a path that is not there. A pattern is for all methods of a path,
-// so that a literal path does not leave some of them to a less literal one.
-func newPatterns(table []route, serve func(http.ResponseWriter, *http.Request, *pattern)) (patterns, *http.ServeMux) {
-	all, mux := patterns{}, http.NewServeMux()
-	handle := func(at string, p *pattern) {
-		mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) { serve(w, r, p) })
-	}
-	handle("/", nil)
-	for i := range table {
-		r := &table[i]
-		p := all[r.path]
-		if p == nil {
-			p = &pattern{}
-			for _, s := range r.segments() {
-				if strings.HasPrefix(s, "{") {
-					p.values = append(p.values, strings.Trim(s, "{}"))
-				}
-			}
-			all[r.path] = p
-			if r.path == "/" {
-				handle("/{$}", p)
-			} else {
-				handle(r.path, p)
-			}
-			if r.versioned() {
-				handle(versionPrefix+r.path, p)
-			}
-		}
-		p.routes = append(p.routes, newEndpoint(r))
-	}
-	return all, mux
-}
-
-// isClean says whether a path is as it is meant. What http.ServeMux would redirect,
-// as "//", is a path that is not there.
-func isClean(u *url.URL) bool {
-	p := u.EscapedPath()
-	return p != "" && p[0] == '/' && path.Clean(p) == p
-}
-
-// find returns the operation that the request names by a pattern, and notes the
-// values in its path.
+// find returns the operation that the request names by a pattern.
 func (p *pattern) find(c *call) (*endpoint, error) {
-	for i, name := range p.values[:min(len(p.values), maxParams)] {
-		c.params[i] = c.r.PathValue(name)
-	}
 	var allowed []string
 	for _, r := range p.routes {
 		if r.method == c.r.Method || r.method == http.MethodGet && c.r.Method == http.MethodHead {
@@ -132,8 +79,8 @@ func (p *pattern) find(c *call) (*endpoint, error) {
 }
 
 // missing refuses a path that is not there.
-func (all patterns) missing(c *call, mux *http.ServeMux) error {
-	if err := all.misplaced(c, mux); err != nil {
+func (t *router) missing(c *call) error {
+	if err := t.misplaced(c); err != nil {
 		return err
 	}
 	return &problem.Error{Code: problem.NotFound, Message: "there is no such path: see /openapi for those there are"}
@@ -154,7 +101,11 @@ func extraRoutes(extra map[string]http.Handler) []route {
 	var out []route
 	for name, h := range extra {
 		method, path, _ := strings.Cut(name, " ")
+		values := route{path: path}.values()
 		out = append(out, route{method, path, permitSystem, func(_ *Server, c *call) error {
+			for i, name := range values {
+				c.r.SetPathValue(name, c.params[i])
+			}
 			c.status = http.StatusOK
 			h.ServeHTTP(c.w, c.r)
 			return nil
