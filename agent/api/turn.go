@@ -59,7 +59,8 @@ func (c *call) work() error {
 	if c.limiter == nil || c.working {
 		return nil
 	}
-	if c.working = c.limiter.Take(c.r.Context(), reader{c.who.ID, clientAddress(c.r)}); !c.working {
+	c.working = c.limiter.TakeFree() || c.limiter.Take(c.r.Context(), reader{c.who.ID, clientAddress(c.r)})
+	if !c.working {
 		return &problem.Error{Code: problem.Unavailable, Message: "the request ended before its turn came: try again"}
 	}
 	return nil
