@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,7 +22,7 @@ const (
 	maxBody = 64 << 10
 	// leastBody is how large a buffer is at first.
 	leastBody = 1 << 10
-	// keptBody is how large a buffer is kept for the next request.
+	// keptBody is how large a buffer is kept for the next request, or the next answer.
 	keptBody = 8 << 10
 	// maxParams is how many values a path may hold.
 	maxParams = 2
@@ -37,6 +38,7 @@ type call struct {
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
 	body    []byte
+	out     bytes.Buffer  // the answer, while it is encoded
 	limiter *limiter      // where it waits for its turn; nil: it waits for none
 	reading bool          // it changes nothing, and works once its body is there
 	working bool          // it has a turn
@@ -64,11 +66,14 @@ func (c *call) release() {
 	if c.held > 0 {
 		c.bodies.give(c.holder, c.held)
 	}
-	body := c.body[:0]
+	body, out := c.body[:0], c.out
 	if cap(body) > keptBody {
 		body = nil
 	}
-	*c = call{body: body}
+	if out.Reset(); out.Cap() > keptBody {
+		out = bytes.Buffer{}
+	}
+	*c = call{body: body, out: out}
 	calls.Put(c)
 }
 
@@ -99,13 +104,18 @@ func (c *call) begin(status int, contentType []string) {
 func (c *call) raw(body []byte) error { return c.answer(http.StatusOK, typeJSON, body) }
 
 // json answers with v.
-func (c *call) json(status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
+func (c *call) json(status int, v any) error { return c.encode(status, "", v, "") }
+
+// encode answers with v between two texts.
+func (c *call) encode(status int, before string, v any, after string) error {
+	c.out.WriteString(before)
+	if err := json.NewEncoder(&c.out).Encode(v); err != nil {
 		return err
 	}
+	c.out.Truncate(c.out.Len() - len("\n"))
+	c.out.WriteString(after)
 	c.changed()
-	return c.answer(status, typeJSON, uniformTimes(body))
+	return c.answer(status, typeJSON, uniformTimes(c.out.Bytes()))
 }
 
 // response answers 200 with {"response": v}, the platform's envelope.
