@@ -45,11 +45,13 @@ type endpoint struct {
 	wording   wording          // nil: it says all as V1.0 does
 	successor *successor       // nil: there is nothing better
 	audit     string           // the audit event that it leaves; empty: none
+	reading   bool             // it changes nothing, see reads
 	named     named            // by which name it may be asked for
 }
 
 func newEndpoint(r *route) *endpoint {
-	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()], audit: r.audit()}
+	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()],
+		audit: r.audit(), reading: r.reads()}
 	var need string
 	need, o.edge = strings.CutSuffix(string(r.permission), string(orEdge))
 	o.need, _ = auth.ParseSet([]string{need}) // the others are judged by name

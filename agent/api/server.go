@@ -160,7 +160,7 @@ func (d *door) serve(c *call) error {
 	c.v2, c.wording = o.v2, o.wording
 	c.operation, c.server = o, d.server
 	if !d.control {
-		c.limiter, c.reading = d.server.limiters.of(o), o.reads()
+		c.limiter, c.reading = d.server.limiters.of(o), o.reading
 	}
 	if err := d.checkName(c.r, o); err != nil {
 		return err
