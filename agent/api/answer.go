@@ -103,13 +103,18 @@ func (c *call) begin(status int, contentType []string) {
 func (c *call) raw(body []byte) error { return c.answer(http.StatusOK, typeJSON, body) }
 
 // json answers with v.
-func (c *call) json(status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
+func (c *call) json(status int, v any) error { return c.encode(status, "", v, "") }
+
+// encode answers with v between two texts.
+func (c *call) encode(status int, before string, v any, after string) error {
+	c.out.WriteString(before)
+	if err := json.NewEncoder(&c.out).Encode(v); err != nil {
 		return err
 	}
+	c.out.Truncate(c.out.Len() - len("\n"))
+	c.out.WriteString(after)
 	c.changed()
-	return c.answer(status, typeJSON, uniformTimes(body))
+	return c.answer(status, typeJSON, uniformTimes(c.out.Bytes()))
 }
 
 // response answers 200 with {"response": v}, the platform's envelope.

@@ -199,7 +199,7 @@ func (b *building) wantAudit(t *testing.T, c change, from uint64, known map[stri
 func TestNoChangeWithoutItsAuditEvent(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		broken := false
-		for _, p := range b.server.network.patterns {
+		for _, p := range b.server.network.router.patterns() {
 			for _, o := range p.routes {
 				r, handle := *o.route, o.handle
 				o.route, r.handle = &r, func(s *Server, c *call) error {

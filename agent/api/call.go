@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +21,7 @@ const (
 	maxBody = 64 << 10
 	// leastBody is how large a buffer is at first.
 	leastBody = 1 << 10
-	// keptBody is how large a buffer is kept for the next request.
+	// keptBody is how large a buffer is kept for the next request, or the next answer.
 	keptBody = 8 << 10
 	// maxParams is how many values a path may hold.
 	maxParams = 2
@@ -35,6 +37,7 @@ type call struct {
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
 	body    []byte
+	out     bytes.Buffer  // the answer, while it is encoded
 	limiter *limiter      // where it waits for its turn; nil: it waits for none
 	reading bool          // it changes nothing, and works once its body is there
 	working bool          // it has a turn
@@ -62,18 +65,22 @@ func (c *call) release() {
 	if c.held > 0 {
 		c.bodies.give(c.holder, c.held)
 	}
-	body := c.body[:0]
+	body, out := c.body[:0], c.out
 	if cap(body) > keptBody {
 		body = nil
 	}
-	*c = call{body: body}
+	if out.Reset(); out.Cap() > keptBody {
+		out = bytes.Buffer{}
+	}
+	*c = call{body: body, out: out}
 	calls.Put(c)
 }
 
 // readBody returns the request's body, at most limit bytes of it. It is valid
 // until the call ends.
 func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
-	if err := c.checkType(contentTypes); err != nil {
+	typed, err := c.checkType(contentTypes)
+	if err != nil {
 		return nil, err
 	}
 	if c.r.ContentLength > int64(limit) {
@@ -88,7 +95,7 @@ func (c *call) readBody(limit int, contentTypes ...string) ([]byte, error) {
 			body = c.body
 		}
 		n, err := c.r.Body.Read(body[len(body):cap(body)])
-		if n > 0 && len(c.r.Header["Content-Type"]) == 0 {
+		if n > 0 && !typed {
 			return nil, untyped(c.w, contentTypes)
 		}
 		body = body[:len(body)+n]
@@ -147,26 +154,29 @@ func untyped(w http.ResponseWriter, want []string) error {
 	return &problem.Error{Code: unsupportedType, Field: "Content-Type", Message: "is missing: send " + strings.Join(want, " or ") + " with a body"}
 }
 
-// checkType refuses a body of another type, or of none.
-func (c *call) checkType(want []string) error {
+// checkType refuses a body of another type. Without a type there may be no body; typed: there is one.
+func (c *call) checkType(want []string) (typed bool, err error) {
 	given := c.r.Header["Content-Type"]
 	if len(c.r.Header["Content-Encoding"]) > 0 {
-		return &problem.Error{Code: unsupportedType, Field: "Content-Encoding", Message: "is not supported: send the body as it is"}
+		return false, &problem.Error{Code: unsupportedType, Field: "Content-Encoding", Message: "is not supported: send the body as it is"}
 	}
 	if len(given) == 0 {
 		if c.r.ContentLength > 0 {
-			return untyped(c.w, want)
+			return false, untyped(c.w, want)
 		}
-		return nil // there may be no body at all
+		return false, nil
+	}
+	if slices.Contains(want, given[0]) { // as most write it
+		return true, nil
 	}
 	media, _, _ := strings.Cut(given[0], ";")
 	media = strings.TrimSpace(media)
 	for _, w := range want {
 		if strings.EqualFold(media, w) {
-			return nil
+			return true, nil
 		}
 	}
-	return &problem.Error{Code: unsupportedType, Field: "Content-Type", Message: "is not supported: want " + strings.Join(want, " or ")}
+	return false, &problem.Error{Code: unsupportedType, Field: "Content-Type", Message: "is not supported: want " + strings.Join(want, " or ")}
 }
 
 // decode reads the JSON object in the body into members.

@@ -69,7 +69,7 @@ func takeBundle(c *call, u *update.Runner) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkType([]string{"application/octet-stream"}); err != nil {
+	if _, err := c.checkType([]string{"application/octet-stream"}); err != nil {
 		return err
 	}
 	if c.r.ContentLength > update.MaxBundle {

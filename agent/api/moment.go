@@ -16,11 +16,11 @@ const momentLayout = eventlog.TimeLayout
 
 // MarshalJSON writes the moment. What is finer than a millisecond is left out.
 func (m moment) MarshalJSON() ([]byte, error) {
-	t := time.Time(m)
-	if t.IsZero() {
+	if time.Time(m).IsZero() {
 		return []byte("null"), nil
 	}
-	return t.UTC().AppendFormat(nil, `"`+momentLayout+`"`), nil
+	b := append(make([]byte, 0, len(`""`)+len(momentLayout)), '"')
+	return append(eventlog.AppendStamp(b, time.Time(m)), '"'), nil
 }
 
 // uniformTimes writes the times of an answer in the one form that the platform has:
@@ -30,30 +30,36 @@ func uniformTimes(answer []byte) []byte {
 	var out []byte // nil: nothing differs so far
 	done, from := 0, 0
 	for {
-		at := bytes.Index(answer[from:], []byte(`":"`))
+		at := bytes.IndexByte(answer[from:], 'T') // between date and time of day, and seldom elsewhere
 		if at < 0 {
 			break
 		}
-		begin := from + at + len(`":"`)
-		from = begin
-		if !isTimeName(answer[:begin-len(`":"`)]) {
+		begin := from + at - len("2006-01-02")
+		from += at + 1
+		if begin < 0 || !beginsTime(answer[:begin]) {
 			continue
 		}
 		size := bytes.IndexByte(answer[begin:], '"')
 		if size < 0 {
 			break
 		}
-		from = begin + size
-		if t, other := otherForm(answer[begin:from]); other {
+		if t, other := otherForm(answer[begin : begin+size]); other {
 			out = append(out, answer[done:begin]...)
-			out = t.AppendFormat(out, momentLayout)
-			done = from
+			out = eventlog.AppendStamp(out, t)
+			done = begin + size
 		}
 	}
 	if out == nil {
 		return answer
 	}
 	return append(out, answer[done:]...)
+}
+
+// beginsTime says whether the value of a member that times have begins behind this. In the text of
+// a value a quote has a backslash before it.
+func beginsTime(before []byte) bool {
+	name, found := bytes.CutSuffix(before, []byte(`":"`))
+	return found && isTimeName(name)
 }
 
 // isTimeName says whether what ends with a member's name, without the quote behind it,

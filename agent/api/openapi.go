@@ -15,7 +15,6 @@ var (
 	openapiHead string
 	//go:embed schemas.yaml
 	openapiSchemas string
-	openapiYAML    = []byte(openapiHead + openapiSchemas)
 )
 
 //go:embed asyncapi.yaml
@@ -64,11 +63,11 @@ func documentOf(v2 bool) *document {
 		d = &documents[1]
 	}
 	d.once.Do(func() {
-		text := openapiYAML
+		text := openapiHead + openapiSchemas
 		if v2 {
-			text = []byte(openapi2YAML())
+			text = openapi2YAML()
 		}
-		d.document = document{cut(string(text)), text, v2}
+		d.document = document{cut(text), []byte(text), v2}
 	})
 	return &d.document
 }

@@ -2,8 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -48,11 +46,13 @@ type endpoint struct {
 	wording   wording          // nil: it says all as V1.0 does
 	successor *successor       // nil: there is nothing better
 	audit     string           // the audit event that it leaves; empty: none
+	reading   bool             // it changes nothing, see reads
 	named     named            // by which name it may be asked for
 }
 
 func newEndpoint(r *route) *endpoint {
-	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()], audit: r.audit()}
+	o := &endpoint{route: r, v2: r.v2(), wording: wordings[r.name()], successor: newSuccessor(r), named: nameOf[r.name()],
+		audit: r.audit(), reading: r.reads()}
 	var need string
 	need, o.edge = strings.CutSuffix(string(r.permission), string(orEdge))
 	o.need, _ = auth.ParseSet([]string{need}) // the others are judged by name
@@ -67,61 +67,10 @@ func newEndpoint(r *route) *endpoint {
 }
 
 // pattern is one path with the operations on it.
-type pattern struct {
-	values []string // the names in the path, in order
-	routes []*endpoint
-}
+type pattern struct{ routes []*endpoint }
 
-// patterns are those of a table, by path.
-type patterns map[string]*pattern
-
-// newPatterns makes the patterns of a table, and a multiplexer that hands them to
-// serve: nil for a path that is not there. A pattern is for all methods of a path,
-// so that a literal path does not leave some of them to a less literal one.
-func newPatterns(table []route, serve func(http.ResponseWriter, *http.Request, *pattern)) (patterns, *http.ServeMux) {
-	all, mux := patterns{}, http.NewServeMux()
-	handle := func(at string, p *pattern) {
-		mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) { serve(w, r, p) })
-	}
-	handle("/", nil)
-	for i := range table {
-		r := &table[i]
-		p := all[r.path]
-		if p == nil {
-			p = &pattern{}
-			for _, s := range r.segments() {
-				if strings.HasPrefix(s, "{") {
-					p.values = append(p.values, strings.Trim(s, "{}"))
-				}
-			}
-			all[r.path] = p
-			if r.path == "/" {
-				handle("/{$}", p)
-			} else {
-				handle(r.path, p)
-			}
-			if r.versioned() {
-				handle(versionPrefix+r.path, p)
-			}
-		}
-		p.routes = append(p.routes, newEndpoint(r))
-	}
-	return all, mux
-}
-
-// isClean says whether a path is as it is meant. What http.ServeMux would redirect,
-// as "//", is a path that is not there.
-func isClean(u *url.URL) bool {
-	p := u.EscapedPath()
-	return p != "" && p[0] == '/' && path.Clean(p) == p
-}
-
-// find returns the operation that the request names by a pattern, and notes the
-// values in its path.
+// find returns the operation that the request names by a pattern.
 func (p *pattern) find(c *call) (*endpoint, error) {
-	for i, name := range p.values[:min(len(p.values), maxParams)] {
-		c.params[i] = c.r.PathValue(name)
-	}
 	var allowed []string
 	for _, r := range p.routes {
 		if r.method == c.r.Method || r.method == http.MethodGet && c.r.Method == http.MethodHead {
@@ -133,8 +82,8 @@ func (p *pattern) find(c *call) (*endpoint, error) {
 }
 
 // missing refuses a path that is not there.
-func (all patterns) missing(c *call, mux *http.ServeMux) error {
-	if err := all.misplaced(c, mux); err != nil {
+func (t *router) missing(c *call) error {
+	if err := t.misplaced(c); err != nil {
 		return err
 	}
 	return &problem.Error{Code: problem.NotFound, Message: "there is no such path: see /openapi for those there are"}
@@ -144,8 +93,8 @@ func (all patterns) missing(c *call, mux *http.ServeMux) error {
 // path of the interface, or in another way, is told as always.
 func (d *door) missing(c *call) error {
 	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
-	if !reads || !strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") || d.patterns.ofInterface(c.r.URL.Path) {
-		return d.patterns.missing(c, d.mux)
+	if !reads || !strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") || d.router.ofInterface(c.r.URL.Path) {
+		return d.router.missing(c)
 	}
 	web.Guard(c.w.Header())
 	body, _, err := d.server.console.Shell("no such page")
@@ -156,21 +105,9 @@ func (d *door) missing(c *call) error {
 }
 
 // ofInterface says whether a path begins as those of the interface do, and not as a page.
-func (all patterns) ofInterface(path string) bool {
-	begins := func(path string) string {
-		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		return first
-	}
-	first := begins(path)
-	if slices.Contains([]string{"", "console", "display"}, first) {
-		return false
-	}
-	for pattern := range all {
-		if begins(pattern) == first {
-			return true
-		}
-	}
-	return first == begins(versionPrefix)
+func (t *router) ofInterface(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return t.literal[first] != nil && first != "console" && first != "display"
 }
 
 func refuseMethod(c *call, allowed []string) error {
@@ -188,7 +125,11 @@ func extraRoutes(extra map[string]http.Handler) []route {
 	var out []route
 	for name, h := range extra {
 		method, path, _ := strings.Cut(name, " ")
+		values := route{path: path}.values()
 		out = append(out, route{method, path, permitSystem, func(_ *Server, c *call) error {
+			for i, name := range values {
+				c.r.SetPathValue(name, c.params[i])
+			}
 			c.status = http.StatusOK
 			h.ServeHTTP(c.w, c.r)
 			return nil

@@ -5,49 +5,107 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"strings"
+	"path"
+	"slices"
 	"testing"
 	"time"
 )
 
-// FuzzRoute: whatever path is found fits its route, segment by segment.
+// patterns are all of a router.
+func (t *router) patterns() (all []*pattern) {
+	if t.pattern != nil {
+		all = append(all, t.pattern)
+	}
+	if t.value != nil {
+		all = append(all, t.value.patterns()...)
+	}
+	for _, next := range t.literal {
+		all = append(all, next.patterns()...)
+	}
+	return all
+}
+
+// newJudge is an http.ServeMux of the table. It tells the path of the route that it finds, and
+// the values.
+func newJudge(tell func(path string, values []string)) *http.ServeMux {
+	mux, known := http.NewServeMux(), map[string]bool{}
+	handle := func(at string, r route) {
+		mux.HandleFunc(at, func(_ http.ResponseWriter, asked *http.Request) {
+			var values []string
+			for _, name := range r.values() {
+				values = append(values, asked.PathValue(name))
+			}
+			tell(r.path, values)
+		})
+	}
+	handle("/", route{path: "/{}"}) // what is not there
+	handle("/{$}", route{path: "/"})
+	for _, r := range routes() {
+		if known[r.path] || r.path == "/" {
+			continue
+		}
+		known[r.path] = true
+		handle(r.path, r)
+		if r.versioned() {
+			handle(versionPrefix+r.path, r)
+		}
+	}
+	return mux
+}
+
+// FuzzRoute: the router finds what http.ServeMux finds, with the same values. What that would
+// redirect, as "//", is not there.
 func FuzzRoute(f *testing.F) {
 	for _, r := range routes() {
-		f.Add(r.method, r.path)
-		f.Add(r.method, versionPrefix+r.path)
+		f.Add(r.path)
+		f.Add(versionPrefix + r.path)
+		f.Add(v2Prefix + r.path)
 	}
-	f.Add("GET", "//")
-	f.Add("GET", "/devices/%2f/events")
-	var found *pattern
-	_, mux := newPatterns(routes(), func(_ http.ResponseWriter, _ *http.Request, p *pattern) { found = p })
-	f.Fuzz(func(t *testing.T, method, path string) {
-		c := &call{w: httptest.NewRecorder(), r: &http.Request{Method: method, URL: &url.URL{Path: path}}}
-		if !isClean(c.r.URL) {
+	for _, strange := range []string{"//", "/devices/", "/devices//events", "/devices/./events", "/devices/../rules", "/devices/%2f/events", "/devices/%2e%2e/events",
+		"/%64evices/events", "/devices/a%20b/status", "/v1.0", "/v1.0/", "/v1.0/gateway", "/v2.0/devices/types", "/bookings/bulk/end", "/rules?a=/b", "/devices/%ff/events"} {
+		f.Add(strange)
+	}
+	var want string
+	var values []string
+	judge := newJudge(func(path string, found []string) { want, values = path, found })
+	ours := newRouter(routes())
+	f.Fuzz(func(t *testing.T, target string) {
+		u, err := url.ParseRequestURI(target)
+		if err != nil || u.Host != "" || u.Path == "" || u.Path[0] != '/' {
 			return
 		}
-		found = nil
-		if mux.ServeHTTP(c.w, c.r); found == nil {
-			return
+		want, values = "", nil
+		if clean := u.EscapedPath(); path.Clean(clean) == clean {
+			judge.ServeHTTP(httptest.NewRecorder(), &http.Request{Method: "GET", Host: "h", URL: u})
 		}
-		r, err := found.find(c)
-		if err != nil {
-			return
-		}
-		got := strings.Split(strings.TrimPrefix(path, versionPrefix)[1:], "/")
-		values := 0
-		for i, want := range r.segments() {
-			if strings.HasPrefix(want, "{") {
-				want = c.params[values]
-				values++
+		var params [maxParams]string
+		p := ours.find(u, &params)
+		switch {
+		case p == nil:
+			if want != "" && want != "/{}" {
+				t.Fatalf("%q was not found, want %s", target, want)
 			}
-			if i >= len(got) || got[i] != want || want == "" && r.path != "/" {
-				t.Fatalf("%q was taken for %s %s", path, r.method, r.path)
-			}
-		}
-		if len(got) != len(r.segments()) || r.method != method && method != http.MethodHead {
-			t.Fatalf("%s %q was taken for %s %s", method, path, r.method, r.path)
+		case p.routes[0].path != want || !slices.Equal(params[:len(values)], values):
+			t.Fatalf("%q was taken for %s with %q, want %s with %q", target, p.routes[0].path, params, want, values)
 		}
 	})
+}
+
+// TestWrongMethod: each pattern takes its methods, HEAD where it takes GET, and no other.
+func TestWrongMethod(t *testing.T) {
+	for _, p := range newRouter(routes()).patterns() {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT"} {
+			o, err := p.find(&call{w: httptest.NewRecorder(), r: &http.Request{Method: method}})
+			as := method
+			if method == "HEAD" {
+				as = "GET"
+			}
+			has := slices.ContainsFunc(p.routes, func(o *endpoint) bool { return o.method == as })
+			if has != (err == nil) || has && o.method != as {
+				t.Errorf("%s %s: %v, %v", method, p.routes[0].path, o, err)
+			}
+		}
+	}
 }
 
 // TestTriesAreBounded: one network sends wrong keys without end, then come more

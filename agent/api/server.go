@@ -118,29 +118,17 @@ func (s *Server) Control() http.Handler { return s.control }
 
 // door is one way into the server.
 type door struct {
-	server   *Server
-	control  bool
-	patterns patterns
-	mux      *http.ServeMux
+	server  *Server
+	control bool
+	router  *router
 }
 
 func newDoor(s *Server, table []route, control bool) *door {
-	d := &door{server: s, control: control}
-	d.patterns, d.mux = newPatterns(table, d.enter)
-	return d
+	return &door{server: s, control: control, router: newRouter(table)}
 }
 
 // ServeHTTP finds the operation, asks for the credential, and answers.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !isClean(r.URL) {
-		d.enter(w, r, nil)
-		return
-	}
-	d.mux.ServeHTTP(w, r)
-}
-
-// enter answers a request for a pattern; nil: there is no such path.
-func (d *door) enter(w http.ResponseWriter, r *http.Request, p *pattern) {
 	if len(r.TransferEncoding) > 0 {
 		// It may have had a Content-Length too, of which net/http does not tell: what
 		// follows is not taken for a request (RFC 9112 section 6.3).
@@ -152,15 +140,16 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, p *pattern) {
 		c.limiter, c.answers = &d.server.limiters.quick, &d.server.answers
 	}
 	defer d.leave(c)
-	if err := d.serve(c, p); err != nil {
+	if err := d.serve(c); err != nil {
 		c.fail(d.server.log, err)
 	}
 }
 
-func (d *door) serve(c *call, p *pattern) error {
+func (d *door) serve(c *call) error {
 	if len(d.server.origins) > 0 && d.welcome(c) {
 		return nil
 	}
+	p := d.router.find(c.r.URL, &c.params)
 	if p == nil {
 		return d.missing(c)
 	}
@@ -171,7 +160,7 @@ func (d *door) serve(c *call, p *pattern) error {
 	c.v2, c.wording = o.v2, o.wording
 	c.operation, c.server = o, d.server
 	if !d.control {
-		c.limiter, c.reading = d.server.limiters.of(o), o.reads()
+		c.limiter, c.reading = d.server.limiters.of(o), o.reading
 	}
 	if err := d.checkName(c.r, o); err != nil {
 		return err

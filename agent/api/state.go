@@ -29,16 +29,16 @@ func (s *Server) state(c *call, space string) error {
 	if err != nil {
 		return err
 	}
-	a := stateAnswer{State: state}
+	a := stateAnswer{State: &state}
 	if state.Hold != nil {
 		a.Hold = c.hold(*state.Hold)
 	}
-	return c.response(a)
+	return c.response(&a)
 }
 
 // stateAnswer is a state whose hold is written as elsewhere here.
 type stateAnswer struct {
-	schedule.State
+	*schedule.State
 	Hold any `json:"hold"`
 }
 

@@ -39,18 +39,18 @@ func (l *limiters) of(o *endpoint) *limiter {
 	switch {
 	case o.path == "/healthz" || o.path == "/readyz":
 		return &l.health
-	case o.method == "GET" && o.reads():
+	case o.method == "GET" && o.reading:
 		return &l.reads
 	}
 	return &l.quick
 }
 
 // reads says whether an operation changes nothing. POST asks too, as for status.
-func (o *endpoint) reads() bool {
-	if o.method == "GET" {
-		return !o.changes()
+func (r route) reads() bool {
+	if r.method == "GET" {
+		return !r.changes()
 	}
-	return strings.HasSuffix(strings.TrimSuffix(string(o.permission), string(orEdge)), ":read")
+	return strings.HasSuffix(strings.TrimSuffix(string(r.permission), string(orEdge)), ":read")
 }
 
 // work waits for a turn, unless the call has it. It must not be kept while waiting
@@ -59,7 +59,8 @@ func (c *call) work() error {
 	if c.limiter == nil || c.working {
 		return nil
 	}
-	if c.working = c.limiter.Take(c.r.Context(), reader{c.who.ID, clientAddress(c.r)}); !c.working {
+	c.working = c.limiter.TakeFree() || c.limiter.Take(c.r.Context(), reader{c.who.ID, clientAddress(c.r)})
+	if !c.working {
 		return &problem.Error{Code: problem.Unavailable, Message: "the request ended before its turn came: try again"}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -96,15 +95,11 @@ func (c *call) succeed(s *successor) {
 }
 
 // misplaced refuses a path of V1.0 below /v2.0 with the ones that are right.
-func (all patterns) misplaced(c *call, mux *http.ServeMux) error {
+func (t *router) misplaced(c *call) error {
 	rest, below := strings.CutPrefix(c.r.URL.Path, v2Prefix)
-	meant := &http.Request{Method: http.MethodGet, Host: c.r.Host, URL: &url.URL{Path: rest}}
-	if !below || !isClean(meant.URL) {
-		return nil
-	}
-	_, found := mux.Handler(meant)
-	p := all[found]
-	if p == nil {
+	var values [maxParams]string
+	p := t.find(&url.URL{Path: rest}, &values)
+	if !below || p == nil {
 		return nil
 	}
 	var right []string
@@ -126,7 +121,7 @@ func (c *call) wrapped(status int, envelope string, v any) error {
 	if c.v2 {
 		return c.json(status, v)
 	}
-	return c.json(status, map[string]any{envelope: v})
+	return c.encode(status, `{"`+envelope+`":`, v, "}")
 }
 
 // root is the version that the request came by, for paths in answers.

@@ -28,12 +28,12 @@ type takenPicture struct {
 // Reading returns what may be shown now of the device, or of a sub-device if sub
 // is not empty; ok is false if it has none of that name.
 func (d *Device) Reading(sub string) (r Reading, ok bool) {
-	return d.known.Load().at(time.Now()).find(sub)
+	return d.known.Load().shown().find(sub)
 }
 
 // Readings returns what may be shown now of the device, which comes first, and
 // of its sub-devices. The slice must not be changed.
-func (d *Device) Readings() []Reading { return d.known.Load().at(time.Now()).readings }
+func (d *Device) Readings() []Reading { return d.known.Load().shown().readings }
 
 // Status is Reading for who asks by a name of the platform. The error is
 // NotFound and names the sub-device.

@@ -43,10 +43,10 @@ type snapshot struct {
 	stale    *snapshot // what to show from then on
 }
 
-// at returns what may be shown at now: a snapshot that nobody renewed is
+// shown returns what may be shown now: a snapshot that nobody renewed is
 // shown as offline, whatever kept the device's loop from saying so.
-func (s *snapshot) at(now time.Time) *snapshot {
-	if s.stale != nil && now.After(s.until) {
+func (s *snapshot) shown() *snapshot {
+	if s.stale != nil && time.Until(s.until) < 0 {
 		return s.stale
 	}
 	return s

@@ -38,7 +38,7 @@ func (r Row) AppendJSON(b []byte) ([]byte, error) {
 // sorted by name. A detail cannot say that it happened elsewhere.
 func (e Record) Encode() (json.RawMessage, error) {
 	b := appendText(append(make([]byte, 0, 384), `{"eventType":`...), e.Type)
-	b = e.Time.UTC().AppendFormat(append(b, `,"timestamp":"`...), TimeLayout)
+	b = AppendStamp(append(b, `,"timestamp":"`...), e.Time)
 	b = appendText(append(b, `","details":{"meeting_space_id":`...), e.Space)
 	b = appendText(append(b, `,"device":`...), e.Device)
 	if e.DeviceID != "" {

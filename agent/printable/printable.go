@@ -6,6 +6,7 @@ package printable
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -81,8 +82,20 @@ func JSON(data []byte) (field string, ok bool) {
 
 // plain says whether data is ASCII without an escape and without DEL, as most requests are: a look at its bytes is enough.
 func plain(data []byte) bool {
+	const del = 0x7f
+	return isASCII(data) && bytes.IndexByte(data, '\\') < 0 && bytes.IndexByte(data, del) < 0
+}
+
+// isASCII looks at eight bytes at one time, of which none has its highest bit.
+func isASCII(data []byte) bool {
+	const highest = 0x8080808080808080
+	for ; len(data) >= 8; data = data[8:] {
+		if binary.NativeEndian.Uint64(data)&highest != 0 {
+			return false
+		}
+	}
 	for _, b := range data {
-		if b == '\\' || b >= 0x7f {
+		if b > unicode.MaxASCII {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package printable
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 )
@@ -52,6 +53,25 @@ func TestJSON(t *testing.T) {
 		field, ok := JSON([]byte(c.data))
 		if ok != (c.field == "none") || !ok && field != c.field {
 			t.Errorf("%s: %q, %v, want %s", c.data, field, ok, c.field)
+		}
+	}
+}
+
+// TestPlainLooksAtEachByte: one byte that is not plain is found wherever it stands.
+func TestPlainLooksAtEachByte(t *testing.T) {
+	for size := range 40 {
+		data := bytes.Repeat([]byte("a"), size)
+		if !plain(data) {
+			t.Errorf("%d plain bytes are not", size)
+		}
+		for at := range data {
+			for _, other := range []byte{'\\', 0x7f, 0x80, 0xff} {
+				data[at] = other
+				if plain(data) {
+					t.Errorf("%#x at %d of %d is plain", other, at, size)
+				}
+			}
+			data[at] = 'a'
 		}
 	}
 }

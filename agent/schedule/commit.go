@@ -179,7 +179,7 @@ func setMarks(marks map[string]booking.Marks, id string, m booking.Marks) {
 func (r *Room) bookingEvent(e edit, at time.Time) (eventlog.Row, error) {
 	owner, _ := r.book.o.Owner(r.ID) // empty of a space that is gone
 	details := map[string]any{"booking_id": e.ID, "organization_id": cmp.Or(e.OrganizationID, owner), "state": e.State, "source": e.Source,
-		"revision": e.Revision, "start_time": e.Start.Format(eventlog.TimeLayout), "end_time": e.End.Format(eventlog.TimeLayout)}
+		"revision": e.Revision, "start_time": eventlog.Stamp(e.Start), "end_time": eventlog.Stamp(e.End)}
 	if !e.Private {
 		details["organizer"] = e.Organizer
 	}

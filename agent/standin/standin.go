@@ -57,7 +57,7 @@ type Options struct {
 
 // New checks the options. Run connects.
 func New(o Options) (*Cloud, error) {
-	b, err := backend.Open(backend.Options{URL: o.URL, ClientID: "demo-backend", Log: o.Log})
+	b, err := backend.Open(backend.Options{URL: o.URL, ClientID: "demo-backend", Workers: 1, Log: o.Log}) // one gateway needs one worker
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,26 @@ type Turns[K comparable] struct {
 	order   []K // who has somebody waiting, the next first
 }
 
+// TakeFree takes a turn if there is one at once, when nobody waits: then it does not matter
+// as whom somebody counts.
+func (t *Turns[K]) TakeFree() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.free()
+}
+
+func (t *Turns[K]) free() bool {
+	if t.taken >= t.Most {
+		return false
+	}
+	t.taken++
+	return true
+}
+
 // Take waits for a turn of who, and is false if ctx ends before.
 func (t *Turns[K]) Take(ctx context.Context, who K) bool {
 	t.mu.Lock()
-	if t.taken < t.Most {
-		t.taken++
+	if t.free() {
 		t.mu.Unlock()
 		return true
 	}

@@ -65,3 +65,25 @@ func TestTurnsThatNobodyWants(t *testing.T) {
 		}
 	})
 }
+
+// TestAFreeTurnPassesNobody: who takes a free turn does not go before those who wait.
+func TestAFreeTurnPassesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := Turns[string]{Most: 1}
+		if !turns.TakeFree() || turns.TakeFree() {
+			t.Fatal("the only turn is not taken once")
+		}
+		got := false
+		go func() { got = turns.Take(t.Context(), "waits") }()
+		synctest.Wait()
+		turns.Done() // it is of who waits
+		if turns.TakeFree() {
+			t.Error("the turn was taken twice")
+		}
+		synctest.Wait()
+		turns.Done()
+		if !got || !turns.TakeFree() {
+			t.Errorf("who waited has had a turn: %v", got)
+		}
+	})
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"debug/buildinfo"
 	"fmt"
 	"os"
 	"regexp"
@@ -48,23 +47,6 @@ type spdxRelation struct {
 	From string `json:"spdxElementId"`
 	Type string `json:"relationshipType"`
 	To   string `json:"relatedSpdxElement"`
-}
-
-// buildOf is what a program was built from: the one of a file, or this one
-// without a name.
-func buildOf(file string) (*debug.BuildInfo, error) {
-	if file != "" {
-		info, err := buildinfo.ReadFile(file)
-		if err != nil {
-			return nil, fail(exitFailed, "%s does not say what it was built from: %v", file, err)
-		}
-		return info, nil
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil, fail(exitFailed, "this program was built without saying from what: take one of a release")
-	}
-	return info, nil
 }
 
 // inside lists what a program was built from: the standard library, and each

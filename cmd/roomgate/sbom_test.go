@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"os"
 	"reflect"
 	"runtime/debug"
@@ -59,7 +60,39 @@ func TestInside(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(inside(of, "1.2.3"), s) {
 		t.Errorf("of the file it is another: %v", err)
 	}
-	if _, err := buildOf("sbom_test.go"); err == nil {
-		t.Error("a text was built from something")
+	for _, none := range []string{"sbom_test.go", "nothing-here"} {
+		if _, err := buildOf(none); err == nil {
+			t.Errorf("%s was built from something", none)
+		}
+	}
+}
+
+// TestReadBuild holds what is read of a program to what debug/buildinfo reads of it, and reads rubbish.
+func TestReadBuild(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := buildinfo.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := buildOf(self)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	mark := strings.Repeat("m", buildMark)
+	head := buildMagic + "\x08\x02" + strings.Repeat("\x00", buildHeader-len(buildMagic)-2)
+	list := mark + "path\troomgate\n" + mark
+	whole := head + "\x06go1.26" + string(rune(len(list))) + list
+	for cut := range len(whole) {
+		if _, err := readBuild([]byte(buildMagic + whole[:cut])); err == nil {
+			t.Errorf("%d bytes are enough", cut)
+		}
+	}
+	info, err := readBuild([]byte(buildMagic + whole + "more"))
+	if err != nil || info.GoVersion != "go1.26" || info.Path != "roomgate" {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
