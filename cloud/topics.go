@@ -102,3 +102,7 @@ func PartLevel(level string) string {
 	}
 	return "config"
 }
+
+// ClientID names the session of a gateway at the broker. Some brokers, as NATS, take none
+// with a dot.
+func ClientID(gateway string) string { return "roomgate-" + strings.ReplaceAll(gateway, ".", "--") }
