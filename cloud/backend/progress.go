@@ -33,6 +33,11 @@ type progress struct {
 	anew   bool   // the gateway counts from the beginning again
 	first  uint64 // row that the gateway kept for us when we met: those before were acknowledged by somebody; 0: it has not said
 
+	spans     map[string]span      // the rows of each start
+	before    *life                // the life before this one, if there was one
+	aside     map[string]*progress // contested rows, by start
+	contested time.Time            // when the last of them came
+
 	gap   span      // the first gap, which what follows is about
 	since time.Time // it is known
 	asked time.Time // it was last asked for
@@ -61,6 +66,9 @@ func (l *progress) add(boot string, seq uint64) {
 		l.boots = append(l.boots, boot)
 		l.boots = l.boots[max(0, len(l.boots)-maxBoots):]
 	}
+	if boot != "" {
+		l.extend(boot, seq)
+	}
 	i, ok := l.find(seq)
 	if ok && l.ranges[i].from <= seq {
 		return
@@ -81,13 +89,6 @@ func (l *progress) join(i int) {
 		l.ranges[i].to = l.ranges[i+1].to
 		l.ranges = slices.Delete(l.ranges, i+1, i+2)
 	}
-}
-
-// restarted says that a gateway counts from the beginning again: its store
-// was lost. Sequences rise over its starts, so a start that we do not know
-// cannot bring one that we have.
-func (l *progress) restarted(boot string, seq uint64) bool {
-	return boot != "" && !slices.Contains(l.boots, boot) && l.has(seq)
 }
 
 // due is the sequence to acknowledge, 0 for none.
@@ -193,18 +194,41 @@ func (l *progress) closeFirst() {
 
 // kept is what a Ledger keeps of it.
 type kept struct {
-	Ranges [][2]uint64 `json:"ranges"`
-	Boots  []string    `json:"boots,omitempty"`
-	First  uint64      `json:"first,omitempty"`
+	Ranges    [][2]uint64          `json:"ranges"`
+	Boots     []string             `json:"boots,omitempty"`
+	First     uint64               `json:"first,omitempty"`
+	Spans     map[string][2]uint64 `json:"spans,omitempty"`
+	Before    *kept                `json:"before,omitempty"`
+	Aside     map[string]*kept     `json:"aside,omitempty"`
+	Contested time.Time            `json:"contested,omitzero"`
 }
 
 func (l *progress) encode() []byte {
-	k := kept{Boots: l.boots, First: l.first}
+	text, _ := json.Marshal(l.keep()) // texts and numbers always can be encoded
+	return text
+}
+
+func (l *progress) keep() *kept {
+	k := &kept{Boots: l.boots, First: l.first, Contested: l.contested}
 	for _, r := range l.ranges {
 		k.Ranges = append(k.Ranges, [2]uint64{r.from, r.to})
 	}
-	text, _ := json.Marshal(k) // texts and numbers always can be encoded
-	return text
+	for boot, s := range l.spans {
+		if k.Spans == nil {
+			k.Spans = map[string][2]uint64{}
+		}
+		k.Spans[boot] = [2]uint64{s.from, s.to}
+	}
+	if l.before != nil {
+		k.Before = (&progress{ranges: l.before.ranges, spans: l.before.spans}).keep()
+	}
+	for boot, a := range l.aside {
+		if k.Aside == nil {
+			k.Aside = map[string]*kept{}
+		}
+		k.Aside[boot] = a.keep()
+	}
+	return k
 }
 
 // readProgress is what encode has written; nothing is the progress of a gateway that was
@@ -216,9 +240,29 @@ func readProgress(text []byte) (*progress, error) {
 			return nil, err
 		}
 	}
-	l := &progress{boots: k.Boots, first: k.First}
+	return k.progress(), nil
+}
+
+func (k *kept) progress() *progress {
+	l := &progress{boots: k.Boots, first: k.First, contested: k.Contested}
 	for _, r := range k.Ranges {
 		l.ranges = append(l.ranges, span{r[0], r[1]})
 	}
-	return l, nil
+	for boot, s := range k.Spans {
+		if l.spans == nil {
+			l.spans = map[string]span{}
+		}
+		l.spans[boot] = span{s[0], s[1]}
+	}
+	if k.Before != nil {
+		b := k.Before.progress()
+		l.before = &life{b.ranges, b.spans}
+	}
+	for boot, a := range k.Aside {
+		if l.aside == nil {
+			l.aside = map[string]*progress{}
+		}
+		l.aside[boot] = a.progress()
+	}
+	return l
 }

@@ -123,7 +123,9 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 		return err
 	}
 	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{"presence", "heartbeat", "state"}, level) {
-		return f.keep(file.Bucket(rows), m)
+		if err := f.keep(file.Bucket(rows), m); err != nil || !m.Contested {
+			return err
+		}
 	}
 	g := backend.Gateway{ID: m.Gateway}
 	known := file.Bucket(gateways)
