@@ -78,7 +78,7 @@ func Join(at At) *Gateway {
 	return g
 }
 
-// Answers says how the gateway answers configurations from now on: with a receipt of the
+// Answers says how the gateway answers configurations, claims and schedules from now on: with a receipt of the
 // state that answer returns for a message, and for "" with none. Without it none is answered.
 func (g *Gateway) Answers(answer func(id string, config json.RawMessage) (state string)) {
 	g.mu.Lock()
@@ -173,7 +173,7 @@ func (g *Gateway) receive(_ context.Context, m cloud.Message) error {
 		g.uplink.Replay(d.From, d.To)
 	case cloud.TypeOf("command"):
 		g.carryOut(e.ID)
-	case cloud.TypeOf("config"):
+	case cloud.TypeOf("config"), cloud.TypeOf("claim"), cloud.TypeOf("schedule"):
 		g.answer(e)
 	}
 	return nil
@@ -198,7 +198,7 @@ func (g *Gateway) Carried(id string) bool {
 	return g.carried[id]
 }
 
-// answer answers a configuration.
+// answer answers what asks for a receipt.
 func (g *Gateway) answer(e cloud.Envelope) {
 	g.mu.Lock()
 	answer := g.answers
@@ -227,6 +227,13 @@ func (g *Gateway) Online() {
 	g.mu.Unlock()
 	payload, _ := cloud.Envelope{ID: fmt.Sprint("presence-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf("presence"), Time: time.Now().UTC(), Data: data}.Encode()
 	_ = g.link.Publish(context.Background(), cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up("presence"), Payload: payload, QoS: 1, Retained: true})
+}
+
+// Scheduled says by which revision a meeting space has its schedule.
+func (g *Gateway) Scheduled(space string, revision uint64) {
+	data, _ := json.Marshal(map[string]any{"meeting_space_id": space, "schedule_revision": revision})
+	payload, _ := cloud.Envelope{ID: fmt.Sprint("state-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf("state"), Time: time.Now().UTC(), Data: data}.Encode()
+	_ = g.link.Publish(context.Background(), cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up("state", space), Payload: payload, QoS: 1, Retained: true})
 }
 
 // Event puts an event with a reason into the log.

@@ -39,6 +39,7 @@ type Fleet struct {
 	o       Options
 	file    *backend.File
 	backend *backend.Backend
+	wake    chan struct{} // holds a token when a schedule is new
 }
 
 // The buckets beside those of the ledger and the rollouts.
@@ -56,7 +57,7 @@ func Open(o Options) (f *Fleet, err error) {
 		o.Log = slog.Default()
 	}
 	o.Rows, o.Broker.Log = cmp.Or(o.Rows, 10_000), o.Log
-	f = &Fleet{o: o}
+	f = &Fleet{o: o, wake: make(chan struct{}, 1)}
 	if f.backend, err = backend.Open(o.Broker); err != nil {
 		return nil, err
 	}
@@ -76,8 +77,10 @@ func Open(o Options) (f *Fleet, err error) {
 // load reads what the gateways have said.
 func (f *Fleet) load(tx *bbolt.Tx) error {
 	known, err := tx.CreateBucketIfNotExists(gateways)
-	if err == nil {
-		_, err = tx.CreateBucketIfNotExists(rows)
+	for _, name := range [][]byte{rows, claims, schedules} {
+		if err == nil {
+			_, err = tx.CreateBucketIfNotExists(name)
+		}
 	}
 	if err != nil {
 		return err
@@ -102,6 +105,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	defer loop.Wait()
 	defer stop()
 	loop.Go(func() { _ = f.Rollouts.Run(ctx) })
+	loop.Go(func() { f.bring(ctx) })
 	return f.backend.Consume(ctx, f.file, f.take)
 }
 
@@ -121,6 +125,11 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 	file := tx.(backend.FileTx)
 	if err := f.Take(tx, m); err != nil {
 		return err
+	}
+	if m.Level == "receipt" {
+		if err := claimed(file.Bucket(claims), m); err != nil {
+			return err
+		}
 	}
 	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{"presence", "heartbeat", "state"}, level) {
 		if err := f.keep(file.Bucket(rows), m); err != nil || !m.Contested {
