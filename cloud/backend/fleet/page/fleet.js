@@ -2,7 +2,7 @@
 // text, never as markup. The key stays in this tab.
 'use strict';
 (function () {
-	var doc = document, key = sessionStorage.getItem('fleet key') || '', last = 0, tail = [], timer = 0;
+	var doc = document, key = sessionStorage.getItem('fleet key') || '', last = 0, tail = [], timer = 0, shown = {};
 	function el(id) { return doc.getElementById(id); }
 	function say(text) { el('state').textContent = text; }
 
@@ -18,6 +18,9 @@
 
 	// A cell is text, or text that is bad, or a node.
 	function fill(id, heads, lines) {
+		var mark = JSON.stringify(lines, function (k, v) { return v && v.nodeType ? v.textContent : v; });
+		if (shown[id] === mark) { return; } // what somebody has under his finger stays
+		shown[id] = mark;
 		var table = doc.createDocumentFragment();
 		[heads].concat(lines).forEach(function (line, i) {
 			var row = doc.createElement('tr');
@@ -55,7 +58,7 @@
 		rows.rows.forEach(function (row) { last = row.number; tail.unshift([when(row.time), row.gateway_id, row.sequence, row.type, JSON.stringify(row.data).slice(0, 200)]); });
 		tail = tail.slice(0, 50);
 		fill('rows', ['Time', 'Gateway', 'Sequence', 'Type', 'Data'], tail);
-		say(g.gateways.length + ' gateways');
+		say(g.gateways.length + (g.gateways.length === 1 ? ' gateway' : ' gateways'));
 	}
 
 	async function look() {
