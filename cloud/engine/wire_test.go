@@ -10,10 +10,10 @@ import (
 // wire leads from an address to another one, and can be cut.
 type wire struct {
 	at    net.Listener
-	to    string
 	loops sync.WaitGroup
 
 	mu   sync.Mutex
+	to   string
 	ends []net.Conn
 	cut  bool
 }
@@ -43,7 +43,7 @@ func (w *wire) accept() {
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("tcp", w.to)
+		far, err := net.Dial("tcp", w.leads())
 		if err != nil || !w.hold(near, far) {
 			_ = near.Close()
 			continue
@@ -68,6 +68,22 @@ func (w *wire) hold(near, far net.Conn) bool {
 	}
 	w.ends = append(w.ends, near, far)
 	return true
+}
+
+func (w *wire) leads() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to
+}
+
+// lead leads elsewhere from now on, as a name does that gets another address; what is
+// connected is cut.
+func (w *wire) lead(to string) {
+	w.mu.Lock()
+	w.to = to
+	w.mu.Unlock()
+	w.part(true)
+	w.part(false)
 }
 
 // part cuts the wire, or mends it.
