@@ -23,8 +23,12 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # Runs go test and prints its plain lines, the whole output of what failed, and
-# what was skipped with the reason: $(call gotest,flags and packages)
-gotest = { go test -v -timeout 15m $(1) 2>&1; echo "exit $$?"; } | awk -f .ci/report.awk
+# what was skipped with the reason: $(call gotest,flags and packages) or, in a
+# module below, $(call gotest,flags and packages,-C folder)
+gotest = { go $(2) test -v -timeout 15m $(1) 2>&1; echo "exit $$?"; } | awk -f .ci/report.awk
+
+# A module of its own, so that no gateway carries the servers and drivers that its tests start.
+ENGINE  := cloud/engine
 
 # The tests behind the build tag integration and those that measure, by name: their packages have others, too.
 TAGGED  = $(shell grep -rl --include='*_test.go' '^//go:build integration$$' .)
@@ -49,7 +53,7 @@ run: build ## the demo: a simulated building with two rooms and a stand-in cloud
 test: ## all tests that need no extra installs; says which were skipped and why
 	go vet ./...
 	@echo 'left for make test-all, which installs Debian packages:'
-	@printf "  %s\n" $(TAGGED)
+	@printf "  %s\n" $(TAGGED) $(ENGINE)
 	@$(call gotest,-vet=off ./...)
 
 test-all: ## installs what the other tests need, runs everything, also on emulated ARM and in the lab
@@ -58,6 +62,9 @@ test-all: ## installs what the other tests need, runs everything, also on emulat
 	@$(if $(RACE),,echo "no C compiler: the race detector is off")
 	@$(INSTALLED); $(call gotest,$(RACE) -short -vet=off ./...)
 	@$(INSTALLED); $(call gotest,-vet=off -count=1 -parallel 3 -tags integration -run "$(NAMED)" $(sort $(dir $(TAGGED) $(MEASURE))))
+	@echo "gateways and backends at each broker of a fleet, and at a database:"
+	go -C $(ENGINE) vet ./...
+	@$(INSTALLED); $(call gotest,-vet=off -count=1 -parallel 4 ./...,-C $(ENGINE))
 	@echo 'linux/arm64 under qemu (without $(FORKS), which fork):'
 	@export GOARCH=arm64; $(call emulated,qemu-aarch64-static,./drivers/...)
 	@echo "linux/arm (GOARM=7) under qemu (without the same):"
@@ -104,6 +111,8 @@ lint: ## gofmt, go vet, staticcheck, the unit file
 	go run $(STATICCHECK) -tags integration,faults ./...
 	go vet -tags lab $(LAB)
 	go run $(STATICCHECK) -tags lab $(LAB)
+	go -C $(ENGINE) vet ./...
+	cd $(ENGINE) && go run $(STATICCHECK) ./...
 	@if command -v systemd-analyze >/dev/null; then .ci/units; else echo 'no systemd-analyze: the units are not checked'; fi
 
 clean: ## removes what was built

@@ -128,3 +128,7 @@ func PartLevel(level string) string {
 	}
 	return LevelConfig
 }
+
+// ClientID names the session of a gateway at the broker. Some brokers, as NATS, take none
+// with a dot.
+func ClientID(gateway string) string { return "roomgate-" + strings.ReplaceAll(gateway, ".", "--") }

@@ -70,6 +70,14 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+func TestClientID(t *testing.T) {
+	for gateway, want := range map[string]string{"hq": "roomgate-hq", "berlin.3": "roomgate-berlin--3", "a.b.c": "roomgate-a--b--c"} {
+		if got := ClientID(gateway); got != want {
+			t.Errorf("%s is %s, want %s", gateway, got, want)
+		}
+	}
+}
+
 // A topic that parses is the one that its parts make.
 func FuzzParseTopic(f *testing.F) {
 	f.Add("roomgate/v1/demo/up/event")

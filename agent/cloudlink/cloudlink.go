@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -101,7 +100,7 @@ func (l *Link) Open(o Options) error {
 	}
 	s := &session{link: l}
 	l.link.Store(cloud.NewLink(cloud.LinkOptions{
-		URL: o.Cloud.URL, ClientID: clientID(o.Gateway), Login: o.Login, TLS: secure,
+		URL: o.Cloud.URL, ClientID: cloud.ClientID(o.Gateway), Login: o.Login, TLS: secure,
 		Will: s.will, Birth: s.birth, Farewell: s.farewell,
 		Subscribe: []string{l.topics.Down("+")}, Unsubscribe: l.earlier(), Receive: l.Receive, Up: l.up, Contested: o.Contested,
 		Own: cloud.Own{Topic: l.topics.Up(cloud.LevelPresence), Mine: l.mine}, Spread: l.Spread, Dial: o.Dial, Log: o.Log,
@@ -173,9 +172,6 @@ func (l *Link) up(context.Context) {
 
 // Topics are the gateway's own.
 func (l *Link) Topics() cloud.Topics { return l.topics }
-
-// clientID names the session at the broker. Some brokers, as NATS, take none with a dot.
-func clientID(gateway string) string { return "roomgate-" + strings.ReplaceAll(gateway, ".", "--") }
 
 // earlier are the filters of earlier versions, one for each level: a broker that keeps them
 // would send everything twice, or keep six queues for one gateway.

@@ -46,11 +46,3 @@ func TestOneSubscription(t *testing.T) {
 		<-ended
 	}
 }
-
-func TestClientID(t *testing.T) {
-	for gateway, want := range map[string]string{"hq": "roomgate-hq", "berlin.3": "roomgate-berlin--3", "a.b.c": "roomgate-a--b--c"} {
-		if got := clientID(gateway); got != want {
-			t.Errorf("%s is %s, want %s", gateway, got, want)
-		}
-	}
-}

@@ -43,6 +43,9 @@ func (b *Backend) errands(now time.Time) (due []errand) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for gateway, l := range b.progress {
+		if now.Sub(l.contested) < contestTime {
+			continue
+		}
 		e := errand{gateway: gateway, lost: l.lost(now), gap: l.gapToAsk(now)}
 		e.ack = l.due()
 		if e.ack > 0 || e.gap.to > 0 || e.lost.to > 0 {

@@ -156,7 +156,7 @@ func (g *gateway) event(seq uint64) cloud.Message {
 	b, _ := cloud.Envelope{
 		ID: fmt.Sprint(g.boot, "-", seq), Source: "roomgate/g", Type: "roomgate.event.doorForced", Sequence: seq, BootID: g.boot,
 	}.Encode()
-	return cloud.Message{Topic: cloud.Topics{Gateway: "g"}.Up("event"), Payload: b, QoS: 1}
+	return cloud.Message{Topic: cloud.Topics{Gateway: "g"}.Up(cloud.LevelEvent), Payload: b, QoS: 1}
 }
 
 func (g *gateway) add(n int) {
@@ -376,7 +376,7 @@ func TestSend(t *testing.T) {
 		if len(claims) != 1 || json.Unmarshal(claims[0].Data, &sealed) != nil {
 			t.Fatalf("the gateway heard %v of a claim", claims)
 		}
-		if raw, err := cloud.Unseal(code, cloud.Topics{Gateway: "g"}.Down("claim"), sealed.Sealed); err != nil || !strings.Contains(string(raw), "Landlord") {
+		if raw, err := cloud.Unseal(code, cloud.Topics{Gateway: "g"}.Down(cloud.LevelClaim), sealed.Sealed); err != nil || !strings.Contains(string(raw), "Landlord") {
 			t.Errorf("the claim is %s, %v", raw, err)
 		}
 	})

@@ -18,6 +18,9 @@ const maxKept = 10_000
 type Received struct {
 	Gateway string
 	Level   string // the topic below up/, as "event" or "state/{meeting_space_id}"
+	// Contested says that a second gateway has this id, as a clone: the row is of another
+	// one than those that came with a later BootID.
+	Contested bool
 	cloud.Envelope
 }
 
@@ -111,7 +114,7 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 	if !row && m.Retained && b.kept[m.Topic] == e.ID { // it comes with each subscription
 		return j, false
 	}
-	j = job{Received: Received{gateway, strings.Clone(level), e}, topic: m.Topic, row: row}
+	j = job{Received: Received{Gateway: gateway, Level: strings.Clone(level), Envelope: e}, topic: m.Topic, row: row}
 	if l := b.progress[gateway]; level == cloud.LevelHeartbeat && (l == nil || l.first == 0) {
 		j.first = firstKept(e.Data)
 	}

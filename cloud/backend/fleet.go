@@ -21,6 +21,8 @@ type Gateway struct {
 	Report                   // what that says
 	Spaces  map[string]Space `json:"meeting_spaces"` // by their ids
 	Session string           `json:"session"`        // of the connection that it is online by
+	// Contested is when a row of a second gateway with this id came last, as of a clone; zero: none did.
+	Contested time.Time `json:"contested,omitzero"`
 }
 
 // Report is what a heartbeat says that a fleet is looked through for.
@@ -51,11 +53,12 @@ type Device struct {
 // caller has the lock.
 func (b *Backend) hear(j job) {
 	level, _, _ := strings.Cut(j.Level, "/")
-	switch level {
-	case cloud.LevelReceipt:
+	if level == cloud.LevelReceipt {
 		b.settle(j.Gateway, j.Data)
-		return
-	case cloud.LevelPresence, cloud.LevelHeartbeat, cloud.LevelState:
+	}
+	switch {
+	case j.Contested:
+	case level == cloud.LevelPresence, level == cloud.LevelHeartbeat, level == cloud.LevelState:
 	default:
 		return
 	}
@@ -80,6 +83,9 @@ func (b *Backend) Know(g Gateway) {
 // Hear notes what a message of the gateway says of it. A message that says nothing of it
 // changes nothing.
 func (g *Gateway) Hear(m Received) {
+	if m.Contested {
+		g.Contested = time.Now().UTC()
+	}
 	level, _, _ := strings.Cut(m.Level, "/")
 	var said struct {
 		State, Session, Version string

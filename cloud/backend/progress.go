@@ -33,6 +33,11 @@ type progress struct {
 	anew   bool   // the gateway counts from the beginning again
 	first  uint64 // row that the gateway kept for us when we met: those before were acknowledged by somebody; 0: it has not said
 
+	spans     map[string]span      // the rows of each start
+	before    *life                // the life before this one, if there was one
+	aside     map[string]*progress // contested rows, by start
+	contested time.Time            // when the last of them came
+
 	gap   span      // the first gap, which what follows is about
 	since time.Time // it is known
 	asked time.Time // it was last asked for
@@ -61,6 +66,9 @@ func (p *progress) add(boot string, seq uint64) {
 		p.boots = append(p.boots, boot)
 		p.boots = p.boots[max(0, len(p.boots)-maxBoots):]
 	}
+	if boot != "" {
+		p.extend(boot, seq)
+	}
 	i, ok := p.find(seq)
 	if ok && p.ranges[i].from <= seq {
 		return
@@ -81,13 +89,6 @@ func (p *progress) join(i int) {
 		p.ranges[i].to = p.ranges[i+1].to
 		p.ranges = slices.Delete(p.ranges, i+1, i+2)
 	}
-}
-
-// restarted says that a gateway counts from the beginning again: its store
-// was lost. Sequences rise over its starts, so a start that we do not know
-// cannot bring one that we have.
-func (p *progress) restarted(boot string, seq uint64) bool {
-	return boot != "" && !slices.Contains(p.boots, boot) && p.has(seq)
 }
 
 // due is the sequence to acknowledge, 0 for none.
@@ -193,18 +194,41 @@ func (p *progress) closeFirst() {
 
 // kept is what a Ledger keeps of it.
 type kept struct {
-	Ranges [][2]uint64 `json:"ranges"`
-	Boots  []string    `json:"boots,omitempty"`
-	First  uint64      `json:"first,omitempty"`
+	Ranges    [][2]uint64          `json:"ranges"`
+	Boots     []string             `json:"boots,omitempty"`
+	First     uint64               `json:"first,omitempty"`
+	Spans     map[string][2]uint64 `json:"spans,omitempty"`
+	Before    *kept                `json:"before,omitempty"`
+	Aside     map[string]*kept     `json:"aside,omitempty"`
+	Contested time.Time            `json:"contested,omitzero"`
 }
 
 func (p *progress) encode() []byte {
-	k := kept{Boots: p.boots, First: p.first}
+	text, _ := json.Marshal(p.keep()) // texts and numbers always can be encoded
+	return text
+}
+
+func (p *progress) keep() *kept {
+	k := &kept{Boots: p.boots, First: p.first, Contested: p.contested}
 	for _, r := range p.ranges {
 		k.Ranges = append(k.Ranges, [2]uint64{r.from, r.to})
 	}
-	text, _ := json.Marshal(k) // texts and numbers always can be encoded
-	return text
+	for boot, s := range p.spans {
+		if k.Spans == nil {
+			k.Spans = map[string][2]uint64{}
+		}
+		k.Spans[boot] = [2]uint64{s.from, s.to}
+	}
+	if p.before != nil {
+		k.Before = (&progress{ranges: p.before.ranges, spans: p.before.spans}).keep()
+	}
+	for boot, a := range p.aside {
+		if k.Aside == nil {
+			k.Aside = map[string]*kept{}
+		}
+		k.Aside[boot] = a.keep()
+	}
+	return k
 }
 
 // readProgress is what encode has written; nothing is the progress of a gateway that was
@@ -216,9 +240,29 @@ func readProgress(text []byte) (*progress, error) {
 			return nil, err
 		}
 	}
-	l := &progress{boots: k.Boots, first: k.First}
+	return k.progress(), nil
+}
+
+func (k *kept) progress() *progress {
+	l := &progress{boots: k.Boots, first: k.First, contested: k.Contested}
 	for _, r := range k.Ranges {
 		l.ranges = append(l.ranges, span{r[0], r[1]})
 	}
-	return l, nil
+	for boot, s := range k.Spans {
+		if l.spans == nil {
+			l.spans = map[string]span{}
+		}
+		l.spans[boot] = span{s[0], s[1]}
+	}
+	if k.Before != nil {
+		b := k.Before.progress()
+		l.before = &life{b.ranges, b.spans}
+	}
+	for boot, a := range k.Aside {
+		if l.aside == nil {
+			l.aside = map[string]*progress{}
+		}
+		l.aside[boot] = a.progress()
+	}
+	return l
 }

@@ -11,9 +11,9 @@ import (
 // topic, also what was signed for another gateway.
 func TestOwnIsWhatThisKeyHasSignedForThisTopic(t *testing.T) {
 	mine, other := NewSigner(ed25519.NewKeyFromSeed(make([]byte, 32))), NewSigner(ed25519.NewKeyFromSeed([]byte("another key of thirty-two bytes!")))
-	here, there := cloud.Topics{Gateway: "one"}.Down("config"), cloud.Topics{Gateway: "two"}.Down("config")
+	here, there := cloud.Topics{Gateway: "one"}.Down(cloud.LevelConfig), cloud.Topics{Gateway: "two"}.Down(cloud.LevelConfig)
 	write := func(s *Signer, topic string) []byte {
-		text, err := s.Encode(topic, cloud.Envelope{ID: "c", Source: "b", Type: cloud.TypeOf("config"), Data: []byte(`{"revision":1}`)})
+		text, err := s.Encode(topic, cloud.Envelope{ID: "c", Source: "b", Type: cloud.TypeOf(cloud.LevelConfig), Data: []byte(`{"revision":1}`)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,6 +62,7 @@ func (w *worker) take(ctx context.Context, batch []job) {
 func (w *worker) store(ctx context.Context, batch []job) error {
 	var known map[string]*progress
 	var fresh []job
+	now := time.Now()
 	err := w.ledger.Update(ctx, func(tx Tx) error {
 		known, fresh = map[string]*progress{}, nil
 		for _, j := range batch {
@@ -89,16 +90,9 @@ func (w *worker) store(ctx context.Context, batch []job) error {
 			if j.lost.to > 0 || !j.row {
 				continue
 			}
-			if l.restarted(j.BootID, j.Sequence) {
-				w.o.Log.Warn("gateway begins its sequence again", "gateway", j.Gateway, "sequence", j.Sequence)
-				*l = progress{anew: true}
+			if w.enter(l, &j, now) {
+				fresh = append(fresh, j)
 			}
-			if l.has(j.Sequence) {
-				l.again = true
-				continue
-			}
-			fresh = append(fresh, j)
-			l.add(j.BootID, j.Sequence)
 		}
 		for _, j := range fresh {
 			if err := w.handler(ctx, tx, j.Received); err != nil {
@@ -116,6 +110,31 @@ func (w *worker) store(ctx context.Context, batch []job) error {
 		w.stored(batch, fresh, known)
 	}
 	return err
+}
+
+// enter notes a row in the progress of its gateway, and says whether it is to be handed on.
+func (w *worker) enter(l *progress, j *job, now time.Time) bool {
+	switch l.judge(j.BootID, j.Sequence) {
+	case known:
+		l.again = true
+		return false
+	case past:
+		l.add(j.BootID, j.Sequence)
+		return false
+	case contested:
+		if now.Sub(l.contested) > contestTime {
+			w.o.Log.Error("two gateways have one id: what both send is handed on, and neither hears an acknowledgement", "gateway", j.Gateway, "start", j.BootID, "sequence", j.Sequence)
+		}
+		j.Contested = true
+		l.putAside(j.BootID, j.Sequence, now)
+		return true
+	case reborn:
+		w.o.Log.Warn("gateway begins its sequence again", "gateway", j.Gateway, "sequence", j.Sequence)
+		l.begin()
+	case fresh:
+	}
+	l.add(j.BootID, j.Sequence)
+	return true
 }
 
 // stored tells everybody who waits for what is committed.
@@ -151,7 +170,7 @@ func (b *Backend) follow(gateway string, l *progress) {
 		*have = progress{}
 	}
 	have.again = have.again || l.again // it did not hear the acknowledgement
-	have.ranges, have.boots, have.first = l.ranges, l.boots, l.first
+	have.ranges, have.boots, have.first, have.contested = l.ranges, l.boots, l.first, l.contested
 }
 
 // keep remembers the retained message that was handed on last. The caller has the lock.

@@ -195,7 +195,7 @@ func (h *headquarters) push(revision int) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if err := h.link.Publish(ctx, cloud.Message{Topic: upTopics.Down("schedule"), Payload: payload, QoS: 1}); err != nil {
+	if err := h.link.Publish(ctx, cloud.Message{Topic: upTopics.Down(cloud.LevelSchedule), Payload: payload, QoS: 1}); err != nil {
 		h.t.Errorf("publish %s: %v", id, err)
 	}
 	return id
@@ -208,7 +208,7 @@ func listenForBookings(t *testing.T, broker string) (heard func(id string) bool,
 	var mu sync.Mutex
 	ids := map[string]bool{}
 	count := 0
-	link := cloud.NewLink(cloud.LinkOptions{URL: "mqtt://" + broker, ClientID: "bookings", Subscribe: []string{upTopics.Up("booking")},
+	link := cloud.NewLink(cloud.LinkOptions{URL: "mqtt://" + broker, ClientID: "bookings", Subscribe: []string{upTopics.Up(cloud.LevelBooking)},
 		Receive: func(_ context.Context, m cloud.Message) error {
 			e, err := cloud.Decode(m.Payload)
 			var b booking.Booking

@@ -21,13 +21,13 @@ func TestSpaceIsFoundAtOnce(t *testing.T) {
 		told := func(gateways ...string) *cloudLink {
 			l := &cloudLink{heard: make(chan cloud.Message, len(gateways))}
 			for _, g := range gateways {
-				e := cloud.Envelope{ID: "1", Source: "roomgate/" + g, Type: cloud.TypeOf("state"), Time: time.Now(),
+				e := cloud.Envelope{ID: "1", Source: "roomgate/" + g, Type: cloud.TypeOf(cloud.LevelState), Time: time.Now(),
 					Data: json.RawMessage(`{"meeting_space_id":"aurora-of-` + g + `","name":"Aurora"}`)}
 				payload, err := e.Encode()
 				if err != nil {
 					t.Fatal(err)
 				}
-				l.heard <- cloud.Message{Topic: cloud.Topics{Gateway: g}.Up("state", "aurora-of-"+g), Payload: payload}
+				l.heard <- cloud.Message{Topic: cloud.Topics{Gateway: g}.Up(cloud.LevelState, "aurora-of-"+g), Payload: payload}
 			}
 			return l
 		}

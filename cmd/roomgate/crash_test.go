@@ -198,7 +198,7 @@ func startHeadquarters(t *testing.T, broker string) *headquarters {
 	t.Helper()
 	h := &headquarters{t: t, seen: map[uint64]int{}, final: map[string][]device.State{}, executed: map[string]map[uint64]bool{}}
 	h.link = cloud.NewLink(cloud.LinkOptions{URL: "mqtt://" + broker, ClientID: "headquarters",
-		Subscribe: []string{upTopics.Up("event"), upTopics.Up("receipt")}, Receive: h.receive})
+		Subscribe: []string{upTopics.Up(cloud.LevelEvent), upTopics.Up(cloud.LevelReceipt)}, Receive: h.receive})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = h.link.Run(ctx) }()
@@ -248,7 +248,7 @@ func (h *headquarters) order(id, space string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if err := h.link.Publish(ctx, cloud.Message{Topic: upTopics.Down("command"), Payload: payload, QoS: 1}); err != nil {
+	if err := h.link.Publish(ctx, cloud.Message{Topic: upTopics.Down(cloud.LevelCommand), Payload: payload, QoS: 1}); err != nil {
 		h.t.Errorf("publish %s: %v", id, err)
 	}
 }

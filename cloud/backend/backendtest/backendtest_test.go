@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
+	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
 
@@ -29,7 +30,7 @@ func inFile(t *testing.T) Subject {
 			return nil, err
 		}
 		kill, err := consume(url, f, func(_ context.Context, tx backend.Tx, r backend.Received) error {
-			if r.Level == "heartbeat" {
+			if r.Level == cloud.LevelHeartbeat {
 				return nil
 			}
 			rows, err := tx.(backend.FileTx).CreateBucketIfNotExists(stored)
@@ -73,7 +74,7 @@ func inMemory(*testing.T) Subject {
 	return Subject{
 		Start: func(url string) (func(), error) {
 			return consume(url, backend.NewMemory(), func(_ context.Context, _ backend.Tx, r backend.Received) error {
-				if r.Level == "heartbeat" {
+				if r.Level == cloud.LevelHeartbeat {
 					return nil
 				}
 				mu.Lock()

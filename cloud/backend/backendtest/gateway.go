@@ -35,15 +35,17 @@ type Gateway struct {
 	held    bool
 	gone    uint64 // the cloud has the rows up to here
 	boot    int
+	carried map[string]bool // commands, by their ids
 	answers func(id string, config json.RawMessage) (state string)
 	beats   Beat
 }
 
 // At is where a gateway is.
 type At struct {
-	URL  string                                                               // of the broker
-	ID   string                                                               // of the gateway
-	Dial func(ctx context.Context, network, address string) (net.Conn, error) // nil: a net.Dialer
+	URL      string                                                               // of the broker
+	ID       string                                                               // of the gateway
+	Password func() (string, error)                                               // of its user, whose name is its id; nil: it has none
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: a net.Dialer
 }
 
 // Beat is what a gateway says in its heartbeats beside how its log stands.
@@ -60,7 +62,7 @@ func Open() (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{at: At{URL: "mqtt://" + b.Addr().String(), ID: playedID}, lost: map[uint64]bool{}}
+	g := &Gateway{at: At{URL: "mqtt://" + b.Addr().String(), ID: playedID}, lost: map[uint64]bool{}, carried: map[string]bool{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	var loop sync.WaitGroup
 	loop.Go(func() { _ = b.Run(ctx) })
@@ -71,12 +73,12 @@ func Open() (*Gateway, error) {
 
 // Join starts a gateway at a broker that is there, one of a fleet.
 func Join(at At) *Gateway {
-	g := &Gateway{at: at, lost: map[uint64]bool{}, close: func() {}}
+	g := &Gateway{at: at, lost: map[uint64]bool{}, carried: map[string]bool{}, close: func() {}}
 	g.start()
 	return g
 }
 
-// Answers says how the gateway answers configurations from now on: with a receipt of the
+// Answers says how the gateway answers configurations, claims and schedules from now on: with a receipt of the
 // state that answer returns for a message, and for "" with none. Without it none is answered.
 func (g *Gateway) Answers(answer func(id string, config json.RawMessage) (state string)) {
 	g.mu.Lock()
@@ -107,7 +109,11 @@ func (g *Gateway) start() {
 	g.mu.Unlock()
 	up := make(chan struct{}, 1)
 	topics := cloud.Topics{Gateway: g.at.ID}
-	g.link = cloud.NewLink(cloud.LinkOptions{URL: g.at.URL, ClientID: "roomgate-" + g.at.ID, Log: silent, Dial: g.dial, MaxBackoff: time.Second,
+	var login func() (string, string, error)
+	if g.at.Password != nil {
+		login = cloud.LoginAs(g.at.ID, g.at.Password)
+	}
+	g.link = cloud.NewLink(cloud.LinkOptions{Login: login, URL: g.at.URL, ClientID: cloud.ClientID(g.at.ID), Log: silent, Dial: g.dial, MaxBackoff: time.Second,
 		Subscribe: []string{topics.Down("+")}, Receive: g.receive, Up: func(context.Context) {
 			select {
 			case up <- struct{}{}:
@@ -165,13 +171,34 @@ func (g *Gateway) receive(_ context.Context, m cloud.Message) error {
 		g.uplink.Acked(d.Sequence)
 	case cloud.TypeOf(cloud.LevelReplay):
 		g.uplink.Replay(d.From, d.To)
-	case cloud.TypeOf(cloud.LevelConfig):
+	case cloud.TypeOf(cloud.LevelCommand):
+		g.carryOut(e.ID)
+	case cloud.TypeOf(cloud.LevelConfig), cloud.TypeOf(cloud.LevelClaim), cloud.TypeOf(cloud.LevelSchedule):
 		g.answer(e)
 	}
 	return nil
 }
 
-// answer answers a configuration.
+// carryOut carries out a command, once.
+func (g *Gateway) carryOut(id string) {
+	g.mu.Lock()
+	again := g.carried[id]
+	g.carried[id] = true
+	g.mu.Unlock()
+	if !again {
+		g.receipt(id, "done")
+		g.uplink.Wake()
+	}
+}
+
+// Carried says whether the gateway has carried out a command.
+func (g *Gateway) Carried(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.carried[id]
+}
+
+// answer answers what asks for a receipt.
 func (g *Gateway) answer(e cloud.Envelope) {
 	g.mu.Lock()
 	answer := g.answers
@@ -200,6 +227,13 @@ func (g *Gateway) Online() {
 	g.mu.Unlock()
 	payload, _ := cloud.Envelope{ID: fmt.Sprint("presence-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf(cloud.LevelPresence), Time: time.Now().UTC(), Data: data}.Encode()
 	_ = g.link.Publish(context.Background(), cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up(cloud.LevelPresence), Payload: payload, QoS: 1, Retained: true})
+}
+
+// Scheduled says by which revision a meeting space has its schedule.
+func (g *Gateway) Scheduled(space string, revision uint64) {
+	data, _ := json.Marshal(map[string]any{"meeting_space_id": space, "schedule_revision": revision})
+	payload, _ := cloud.Envelope{ID: fmt.Sprint("state-", time.Now().UnixNano()), Source: "roomgate/" + g.at.ID, Type: cloud.TypeOf(cloud.LevelState), Time: time.Now().UTC(), Data: data}.Encode()
+	_ = g.link.Publish(context.Background(), cloud.Message{Topic: cloud.Topics{Gateway: g.at.ID}.Up(cloud.LevelState, space), Payload: payload, QoS: 1, Retained: true})
 }
 
 // Event puts an event with a reason into the log.

@@ -40,6 +40,7 @@ type Fleet struct {
 	o       Options
 	file    *backend.File
 	backend *backend.Backend
+	wake    chan struct{} // holds a token when a schedule is new
 }
 
 // The buckets beside those of the ledger and the rollouts.
@@ -57,7 +58,7 @@ func Open(o Options) (f *Fleet, err error) {
 		o.Log = slog.Default()
 	}
 	o.Rows, o.Broker.Log = cmp.Or(o.Rows, 10_000), o.Log
-	f = &Fleet{o: o}
+	f = &Fleet{o: o, wake: make(chan struct{}, 1)}
 	if f.backend, err = backend.Open(o.Broker); err != nil {
 		return nil, err
 	}
@@ -77,8 +78,10 @@ func Open(o Options) (f *Fleet, err error) {
 // load reads what the gateways have said.
 func (f *Fleet) load(tx *bbolt.Tx) error {
 	known, err := tx.CreateBucketIfNotExists(gateways)
-	if err == nil {
-		_, err = tx.CreateBucketIfNotExists(rows)
+	for _, name := range [][]byte{rows, claims, schedules} {
+		if err == nil {
+			_, err = tx.CreateBucketIfNotExists(name)
+		}
 	}
 	if err != nil {
 		return err
@@ -103,6 +106,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	defer loop.Wait()
 	defer stop()
 	loop.Go(func() { _ = f.Rollouts.Run(ctx) })
+	loop.Go(func() { f.bring(ctx) })
 	return f.backend.Consume(ctx, f.file, f.take)
 }
 
@@ -123,8 +127,15 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 	if err := f.Take(tx, m); err != nil {
 		return err
 	}
+	if m.Level == cloud.LevelReceipt {
+		if err := claimed(file.Bucket(claims), m); err != nil {
+			return err
+		}
+	}
 	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{cloud.LevelPresence, cloud.LevelHeartbeat, cloud.LevelState}, level) {
-		return f.keep(file.Bucket(rows), m)
+		if err := f.keep(file.Bucket(rows), m); err != nil || !m.Contested {
+			return err
+		}
 	}
 	g := backend.Gateway{ID: m.Gateway}
 	known := file.Bucket(gateways)

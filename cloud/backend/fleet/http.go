@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -11,12 +12,16 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"roomgate/cloud/backend/rollout"
 )
 
 // maxBody bounds what a client may send, in bytes: a configuration has 4 MiB at most.
 const maxBody = 8 << 20
+
+// claimTime is how long a claim may take to reach the broker.
+const claimTime = 20 * time.Second
 
 // Handler serves the fleet to who has the key, in X-API-Key:
 //
@@ -26,6 +31,11 @@ const maxBody = 8 << 20
 //	POST /rollouts                            rollout.Order -> rollout.Rollout; without gateways for all
 //	GET  /rollouts/{id}                       {"rollout": …, "steps": [rollout.Step]}
 //	POST /rollouts/{id}/pause, resume, abort  -> rollout.Rollout
+//	GET  /claims                              {"claims": [Claimed]}
+//	POST /claims                              Claim -> Claimed
+//	GET  /schedules                           {"schedules": [Schedule]}
+//	PUT  /gateways/{gateway}/schedules/{id}   {"bookings": […]} -> Schedule
+//	GET  /                                    a page that shows it, to everybody; it asks for the key
 //
 // A refusal is a problem document (RFC 9457).
 func (f *Fleet) Handler() http.Handler {
@@ -55,6 +65,14 @@ func (f *Fleet) Handler() http.Handler {
 	for does, turn := range map[string]func(string) (rollout.Rollout, error){"pause": f.Pause, "resume": f.Resume, "abort": f.Abort} {
 		route("POST /rollouts/{id}/"+does, func(r *http.Request) (any, error) { return turn(r.PathValue("id")) })
 	}
+	route("GET /claims", func(*http.Request) (any, error) { all, err := f.Claims(); return map[string]any{"claims": all}, err })
+	route("POST /claims", f.claim)
+	route("GET /schedules", func(*http.Request) (any, error) {
+		all, err := f.Schedules()
+		return map[string]any{"schedules": all}, err
+	})
+	route("PUT /gateways/{gateway}/schedules/{id}", f.schedule)
+	pages(mux)
 	return mux
 }
 
@@ -94,15 +112,9 @@ func (f *Fleet) get(r *http.Request) (any, error) {
 var errInvalid = errors.New("the request is invalid")
 
 func (f *Fleet) begin(r *http.Request) (any, error) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errInvalid, err)
-	}
 	var o rollout.Order
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
-		return nil, fmt.Errorf("%w: %s", errInvalid, strings.TrimPrefix(err.Error(), "json: "))
+	if err := decode(r, &o); err != nil {
+		return nil, err
 	}
 	if o.Gateways == nil {
 		o.Gateways = f.everybody()
@@ -110,10 +122,44 @@ func (f *Fleet) begin(r *http.Request) (any, error) {
 	return f.Start(o)
 }
 
+func (f *Fleet) claim(r *http.Request) (any, error) {
+	var c Claim
+	if err := decode(r, &c); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(r.Context(), claimTime)
+	defer stop()
+	return f.Claim(ctx, c)
+}
+
+func (f *Fleet) schedule(r *http.Request) (any, error) {
+	var body struct {
+		Bookings []json.RawMessage `json:"bookings"`
+	}
+	if err := decode(r, &body); err != nil {
+		return nil, err
+	}
+	return f.Schedule(Schedule{Gateway: r.PathValue("gateway"), MeetingSpaceID: r.PathValue("id"), Bookings: body.Bookings})
+}
+
+// decode reads a body that has no other members.
+func decode(r *http.Request, v any) error {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errInvalid, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%w: %s", errInvalid, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
 // status is that of a refusal.
 func status(err error) int {
 	switch {
-	case errors.Is(err, rollout.ErrNotFound):
+	case errors.Is(err, rollout.ErrNotFound), errors.Is(err, errNoSpace):
 		return http.StatusNotFound
 	case errors.Is(err, rollout.ErrState), errors.Is(err, rollout.ErrBusy), errors.Is(err, rollout.ErrTooMany):
 		return http.StatusConflict

@@ -1,0 +1,140 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"roomgate/cloud"
+	"roomgate/cloud/backend"
+)
+
+// claims are by gateway: Claimed.
+var claims = []byte("roomgate.claims")
+
+// Claim is what somebody has brought who stands before a gateway.
+type Claim struct {
+	Gateway        string `json:"gateway_id"`
+	Code           string `json:"code"`
+	Organization   string `json:"organization"`
+	OrganizationID string `json:"organization_id,omitempty"` // a UUID; empty: one is made
+	// The gateway's own login at the broker from now on, as roomgate cloud cell makes it; empty: it keeps its own.
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"`
+}
+
+// Claimed is whom a gateway belongs to. The fleet keeps neither the code nor the password.
+type Claimed struct {
+	Gateway        string    `json:"gateway_id"`
+	Organization   string    `json:"organization"`
+	OrganizationID string    `json:"organization_id"`
+	MessageID      string    `json:"message_id"`
+	State          string    `json:"state"` // "sent", and then what the receipt says
+	Reason         string    `json:"reason,omitempty"`
+	Time           time.Time `json:"time"`
+}
+
+// sent is the state of a claim without a receipt.
+const sent = "sent"
+
+// Claim brings a code to a gateway. The receipt shows whether it was right.
+func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
+	if !cloud.ValidGateway(c.Gateway) || c.Organization == "" || (c.Username == "") != (c.Password == "") {
+		return Claimed{}, fmt.Errorf("%w: want gateway_id, code and organization, and username with password or neither", errInvalid)
+	}
+	done := Claimed{Gateway: c.Gateway, Organization: c.Organization, OrganizationID: c.OrganizationID, State: sent, Time: time.Now().UTC()}
+	if done.OrganizationID == "" {
+		done.OrganizationID = newUUID()
+	}
+	claim := backend.Claim{Organization: c.Organization, OrganizationID: done.OrganizationID, Username: c.Username, Password: c.Password}
+	if by := f.o.Broker.Signer; by != nil {
+		claim.SigningKeys = []backend.SigningKey{by.Public()}
+	}
+	if _, err := backend.SealClaim(c.Gateway, c.Code, claim); err != nil {
+		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
+	}
+	var err error
+	if done.MessageID, err = f.backend.Claim(ctx, c.Gateway, c.Code, claim); err != nil {
+		return Claimed{}, err
+	}
+	err = f.file.DB().Update(func(tx *bbolt.Tx) error {
+		if err := putJSON(tx.Bucket(claims), c.Gateway, done); err != nil {
+			return err
+		}
+		return answered(tx, c.Gateway)
+	})
+	return done, err
+}
+
+// Claims are all, by their gateways.
+func (f *Fleet) Claims() ([]Claimed, error) { return all[Claimed](f, claims) }
+
+// answered notes the receipt of a claim that has come before the claim was stored.
+func answered(tx *bbolt.Tx, gateway string) error {
+	c := tx.Bucket(rows).Cursor()
+	n := 0
+	for k, raw := c.Last(); k != nil && n < mostRows; k, raw = c.Prev() {
+		var r Row
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+		if r.Gateway == gateway && r.Type == cloud.TypeOf(cloud.LevelReceipt) {
+			m := backend.Received{Gateway: gateway, Envelope: cloud.Envelope{Data: r.Data}}
+			if err := claimed(tx.Bucket(claims), m); err != nil {
+				return err
+			}
+		}
+		n++
+	}
+	return nil
+}
+
+// claimed notes what the receipt of a claim says.
+func claimed(b *bbolt.Bucket, m backend.Received) error {
+	var done Claimed
+	var r backend.Receipt
+	raw := b.Get([]byte(m.Gateway))
+	if raw == nil || json.Unmarshal(m.Data, &r) != nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &done); err != nil || done.MessageID != r.CommandID || r.State == backend.Accepted {
+		return err
+	}
+	done.State, done.Reason = r.State, r.Reason
+	return putJSON(b, m.Gateway, done)
+}
+
+// putJSON stores a value.
+func putJSON(b *bbolt.Bucket, key string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return b.Put([]byte(key), raw)
+}
+
+// all reads the values of a bucket.
+func all[T any](f *Fleet, bucket []byte) (values []T, err error) {
+	values = []T{}
+	err = f.file.DB().View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucket).ForEach(func(_, raw []byte) error {
+			var v T
+			err := json.Unmarshal(raw, &v)
+			values = append(values, v)
+			return err
+		})
+	})
+	return values, err
+}
+
+// newUUID is a random one.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

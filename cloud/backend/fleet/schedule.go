@@ -1,0 +1,102 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"roomgate/cloud/backend"
+)
+
+// schedules are by gateway and meeting space: Schedule.
+var schedules = []byte("roomgate.schedules")
+
+// errNoSpace is a meeting space that no gateway has told of.
+var errNoSpace = errors.New("the gateway has not told of this meeting space")
+
+// Schedule is all that is booked in a meeting space. It is sent as a snapshot until the
+// gateway says that it has that revision: in the building it is merged with what was booked
+// there, and here with nothing.
+type Schedule struct {
+	Gateway        string            `json:"gateway_id"`
+	MeetingSpaceID string            `json:"meeting_space_id"`
+	Revision       uint64            `json:"revision"`
+	Bookings       []json.RawMessage `json:"bookings"`
+}
+
+func (s Schedule) place() string { return s.Gateway + "/" + s.MeetingSpaceID }
+
+// How often is looked which gateway has an earlier schedule, and how long one may take.
+const (
+	lookEvery  = 5 * time.Second
+	againAfter = time.Minute
+)
+
+// Schedule stores a schedule under the next revision. The gateway gets it when it is online.
+func (f *Fleet) Schedule(s Schedule) (Schedule, error) {
+	g, _ := f.backend.State(s.Gateway)
+	space, ok := g.Spaces[s.MeetingSpaceID]
+	if !ok {
+		return s, errNoSpace
+	}
+	if s.Bookings == nil {
+		return s, fmt.Errorf("%w: bookings is missing: want all that is booked, or []", errInvalid)
+	}
+	err := f.file.DB().Update(func(tx *bbolt.Tx) error {
+		var before Schedule
+		if raw := tx.Bucket(schedules).Get([]byte(s.place())); raw != nil {
+			if err := json.Unmarshal(raw, &before); err != nil {
+				return err
+			}
+		}
+		s.Revision = max(before.Revision, space.ScheduleRevision) + 1
+		return putJSON(tx.Bucket(schedules), s.place(), s)
+	})
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+	return s, err
+}
+
+// Schedules are all, by gateway and meeting space.
+func (f *Fleet) Schedules() ([]Schedule, error) { return all[Schedule](f, schedules) }
+
+// bring sends schedules to gateways that have earlier ones, until ctx ends.
+func (f *Fleet) bring(ctx context.Context) {
+	sentLast := map[string]tried{}
+	for {
+		all, err := f.Schedules()
+		if err != nil {
+			f.o.Log.Error("schedules cannot be read", "reason", err)
+		}
+		for _, s := range all {
+			g, _ := f.backend.State(s.Gateway)
+			last := sentLast[s.place()]
+			if !g.Online || !g.Behind(s.MeetingSpaceID, s.Revision) || last.revision == s.Revision && time.Since(last.at) < againAfter {
+				continue
+			}
+			sentLast[s.place()] = tried{s.Revision, time.Now()}
+			_, err := f.backend.Schedule(ctx, s.Gateway, backend.Schedule{MeetingSpaceID: s.MeetingSpaceID, Revision: s.Revision, Kind: backend.Snapshot, Bookings: s.Bookings})
+			if err != nil && ctx.Err() == nil {
+				f.o.Log.Warn("a schedule cannot be sent", "gateway", s.Gateway, "meeting_space", s.MeetingSpaceID, "reason", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// tried is which revision was sent last, and when.
+type tried struct {
+	revision uint64
+	at       time.Time
+}
