@@ -102,6 +102,24 @@ func (o *Options) foreignRefusal(r rule.Rule, spaceID string) error {
 	return nil
 }
 
+// chainRefusal says why a rule opens no door in a space: a rule of another organization has led to it; nil: none has. Who that
+// rule is of is not known once it is deleted.
+func chainRefusal(e *Engine, act rule.Action, spaceID string, chain []string) error {
+	if !unlocks(act) {
+		return nil
+	}
+	for _, id := range chain {
+		if id == byCloud {
+			continue
+		}
+		h, err := e.find(id)
+		if err != nil || e.o.foreignRefusal(h.Rule, spaceID) != nil {
+			return problem.New(problem.Forbidden, "", "a rule of another organization started this one, or one that is deleted, so it cannot open the door of this meeting space")
+		}
+	}
+	return nil
+}
+
 // giveCommands gives the commands of a run, in their order, and waits for none of
 // them.
 func (e *Engine) giveCommands(ctx context.Context, j job) {
@@ -112,7 +130,7 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
 		c.ID, c.By, c.Doubted = j.run.Actions[i].CommandID, j.rule.ID, slices.Contains(j.run.Chain, byCloud)
-		err := cmp.Or(e.o.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), e.o.foreignRefusal(j.rule.Rule, where))
+		err := cmp.Or(e.o.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), chainRefusal(e, act, where, j.run.Chain), e.o.foreignRefusal(j.rule.Rule, where))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}
