@@ -8,7 +8,6 @@ import (
 	"time"
 
 	rules "roomgate/agent/rule"
-	"roomgate/agent/rule/engine"
 	"roomgate/cloud"
 	"roomgate/store"
 	"roomgate/store/storetest"
@@ -16,7 +15,7 @@ import (
 
 // again ends a building and starts it on what it has stored. After a power cut that is what the disk has now, and the end
 // adds nothing to it; change edits it meanwhile.
-func (r *rig) again(powerCut bool, change func(tx *store.Tx) error) *rig {
+func (r *rig) again(powerCut bool, change func(t *testing.T, dir string)) *rig {
 	r.t.Helper()
 	t, dir := r.t.(*testing.T), r.options.DataDir
 	if powerCut {
@@ -27,16 +26,7 @@ func (r *rig) again(powerCut bool, change func(tx *store.Tx) error) *rig {
 	}
 	r.stop()
 	if change != nil {
-		db, _, err := store.Open(t.Context(), filepath.Join(dir, Database), store.Options{Schema: Schema})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Update(t.Context(), change); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		change(t, dir)
 	}
 	next := &rig{Agent: reopen(t, r, dir), t: t, bench: r.bench}
 	next.run()
@@ -165,11 +155,22 @@ func TestARestartPutsNothingInDoubt(t *testing.T) {
 // TestMarksThatNobodyKnows: where an earlier run may have had marks that are not stored, all is in doubt that the cloud could
 // have moved.
 func TestMarksThatNobodyKnows(t *testing.T) {
-	for what, change := range map[string]func(tx *store.Tx) error{
-		"a version that stored none": func(tx *store.Tx) error {
-			return store.NewTable[string]("doubted-devices").Delete(tx, "kept")
+	for what, change := range map[string]func(t *testing.T, dir string){
+		"a version that stored none": func(t *testing.T, dir string) {
+			db, _, err := store.Open(t.Context(), filepath.Join(dir, Database), store.Options{Schema: Schema})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = db.Update(t.Context(), func(tx *store.Tx) error { return store.NewTable[string]("doubted-devices").Delete(tx, "kept") })
+			if err = errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
 		},
-		"a backup": engine.DoubtAll,
+		"a backup": func(t *testing.T, dir string) {
+			if _, err := Rekey(t.Context(), dir, NewLife{}); err != nil {
+				t.Fatal(err)
+			}
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
