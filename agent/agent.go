@@ -88,20 +88,20 @@ type Dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 
 // Agent is an opened building.
 type Agent struct {
-	Events   *eventlog.Log
-	Site     *site.Site // meeting spaces and devices
-	Commands *device.Commands
-	Bookings *schedule.Book
-	Messages *book.Messages
-	Claim    *claim.Claim // the organization that owns the gateway
-	Access   *access.Directory
-	Webhooks *webhook.Dispatcher
-	Edges    *edge.Devices // boards and displays in the rooms
-	Cloud    *cloudlink.Link
-	Unlock   *unlock.Codes // codes of the doors
-	Rules    *engine.Engine
-	Health   *health.Monitor      // readiness, metrics, heartbeat
-	Managed  *cloudconfig.Managed // the configuration that the cloud sends
+	Events      *eventlog.Log
+	Site        *site.Site // meeting spaces and devices
+	Commands    *device.Commands
+	Bookings    *schedule.Book
+	Messages    *book.Messages
+	Claim       *claim.Claim // the organization that owns the gateway
+	Access      *access.Directory
+	Webhooks    *webhook.Dispatcher
+	Edges       *edge.Devices // boards and displays in the rooms
+	Cloud       *cloudlink.Link
+	Unlock      *unlock.Codes // codes of the doors
+	Rules       *engine.Engine
+	Health      *health.Monitor            // readiness, metrics, heartbeat
+	CloudConfig *cloudconfig.Configuration // the configuration that the cloud sends
 
 	foundation
 }

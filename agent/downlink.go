@@ -23,7 +23,7 @@ type down struct {
 	signers  *cloudkey.Signers
 	commands *device.Commands
 	bookings *schedule.Book
-	managed  *cloudconfig.Managed
+	config   *cloudconfig.Configuration
 	parts    *cloudpart.Parts
 }
 
@@ -43,7 +43,7 @@ func (d down) handlers() map[string]cloudlink.Handler {
 func (d down) refuse(ctx context.Context, level string, e cloud.Envelope, err error) error {
 	switch level {
 	case cloud.LevelConfig:
-		return d.managed.Refuse(ctx, e, cloudcommand.AsError(err))
+		return d.config.Refuse(ctx, e, cloudcommand.AsError(err))
 	case cloud.LevelCommand:
 		return cloudcommand.RefuseUnread(ctx, d.commands, e, cloudcommand.AsError(err))
 	}
@@ -53,13 +53,13 @@ func (d down) refuse(ctx context.Context, level string, e cloud.Envelope, err er
 // takeConfig takes a configuration, whole or in parts. A part that cannot count is not stored:
 // who may not say anything writes nothing.
 func (d down) takeConfig(ctx context.Context, e cloud.Envelope) error {
-	switch refusal, err := d.managed.Barred(e); {
+	switch refusal, err := d.config.Barred(e); {
 	case err != nil:
 		return err
 	case refusal != nil:
-		return d.managed.Refuse(ctx, e, refusal)
+		return d.config.Refuse(ctx, e, refusal)
 	}
-	return d.parts.JoinKept(cloud.LevelConfig, d.managed.Take)(ctx, e)
+	return d.parts.JoinKept(cloud.LevelConfig, d.config.Take)(ctx, e)
 }
 
 // takeSchedule lays what the cloud says over the schedule of a space, and

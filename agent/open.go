@@ -104,7 +104,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
 	}
-	if a.Managed, err = cloudconfig.Open(ctx, managedOptions(a)); err != nil {
+	if a.CloudConfig, err = cloudconfig.Open(ctx, cloudConfigOptions(a)); err != nil {
 		return fmt.Errorf("load the cloud's configuration: %w", err)
 	}
 	if err := tellRepaired(ctx, a.db, a.Commands, a.options.Log, a.Health, a.Bookings); err != nil {

@@ -22,7 +22,7 @@ func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	if key := turn.File().Restart(c); key != "" {
 		return problem.New(problem.NotNow, key, "is changed, which takes a restart")
 	}
-	people, err := a.Managed.People(c)
+	people, err := a.CloudConfig.People(c)
 	if err != nil {
 		return err
 	}

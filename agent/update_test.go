@@ -49,7 +49,7 @@ func TestUpdateOfTheCloud(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		o := rigOptions{dir: t.TempDir(), yaml: planned}
 		r := startRig(t, o)
-		if got := r.Managed.UpdateURL(); got != "" {
+		if got := r.CloudConfig.UpdateURL(); got != "" {
 			t.Errorf("wanted %q before anything was said", got)
 		}
 		for i, c := range []struct{ parts, receipt, want string }{
@@ -60,17 +60,17 @@ func TestUpdateOfTheCloud(t *testing.T) {
 			if got := r.configure(c.parts, i+1, c.parts); got != c.receipt {
 				t.Errorf("%s: receipt %q", c.parts, got)
 			}
-			if got := r.Managed.UpdateURL(); got != c.want {
+			if got := r.CloudConfig.UpdateURL(); got != c.want {
 				t.Errorf("%s: wanted %q", c.parts, got)
 			}
 		}
 		r.stop()
 		r = startRig(t, o)
-		if got := r.Managed.UpdateURL(); got != "https://example.org/a" {
+		if got := r.CloudConfig.UpdateURL(); got != "https://example.org/a" {
 			t.Errorf("wanted %q after a restart", got)
 		}
-		if got := r.configure("m9", 9, `"update":{"url":""}`); got != "done" || r.Managed.UpdateURL() != "" {
-			t.Errorf("receipt %q, wanted %q", got, r.Managed.UpdateURL())
+		if got := r.configure("m9", 9, `"update":{"url":""}`); got != "done" || r.CloudConfig.UpdateURL() != "" {
+			t.Errorf("receipt %q, wanted %q", got, r.CloudConfig.UpdateURL())
 		}
 	})
 }

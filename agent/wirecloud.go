@@ -22,7 +22,7 @@ func signerOptions(a *Agent) cloudkey.Options {
 
 // cloudOptions are what the conversation with the cloud stands on.
 func cloudOptions(a *Agent) cloudlink.Options {
-	d := down{claim: a.Claim, signers: a.signers, commands: a.Commands, bookings: a.Bookings, managed: a.Managed,
+	d := down{claim: a.Claim, signers: a.signers, commands: a.Commands, bookings: a.Bookings, config: a.CloudConfig,
 		parts: cloudpart.New(cloudpart.Options{DB: a.db, Events: a.Events, Keys: a.keys, Commands: a.Commands, Space: a.Bookings.Missing})}
 	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Cloud: cloudSettings(a.options.Config.Cloud),
 		Gateway: a.options.Config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
@@ -41,8 +41,8 @@ func cloudOptions(a *Agent) cloudlink.Options {
 		}}
 }
 
-// managedOptions are the nouns that the cloud configures.
-func managedOptions(a *Agent) cloudconfig.Options {
+// cloudConfigOptions are the nouns that the cloud configures.
+func cloudConfigOptions(a *Agent) cloudconfig.Options {
 	return cloudconfig.Options{DB: a.db, Events: a.Events, Log: a.options.Log, Keys: a.keys, Commands: a.Commands, Site: a.Site, Bookings: a.Bookings,
 		Access: a.Access, Unlock: a.Unlock, Rules: a.Rules, Signers: a.signers, Doors: doors, RuleSite: ruledSite, Spread: a.Cloud.SetSpread}
 }

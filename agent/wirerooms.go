@@ -111,7 +111,7 @@ func ruleOptions(a *Agent) engine.Options {
 	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages,
 		Booking: a.Bookings.Get, Ready: a.Health.Ready, Owner: ownerOf(a),
 		Unsigned: a.signers.Unsigned,
-		Doubted:  func(id string) bool { return a.Managed.Doubted(id) },
+		Doubted:  func(id string) bool { return a.CloudConfig.Doubted(id) },
 		Site: func() *engine.Site {
 			x := a.Site.Now()
 			if r := last.Load(); r != nil && r.of == x {

@@ -80,7 +80,7 @@ type downUser struct {
 // Take applies what the cloud manages, whole or not at all, and answers
 // with a receipt; the refusal is what it was answered with. The broker keeps the message,
 // so it comes with each connection: once applied or refused it is not answered again.
-func (m *Managed) Take(ctx context.Context, e cloud.Envelope) (refusal *problem.Error, err error) {
+func (m *Configuration) Take(ctx context.Context, e cloud.Envelope) (refusal *problem.Error, err error) {
 	d, err := readConfig(e)
 	if err != nil {
 		return cloudcommand.AsError(err), m.Refuse(ctx, e, cloudcommand.AsError(err))
@@ -104,7 +104,7 @@ func (m *Managed) Take(ctx context.Context, e cloud.Envelope) (refusal *problem.
 		refusal = problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, last)
 		return refusal, m.Refuse(ctx, e, refusal)
 	}
-	c := &configuring{o: m.o, managed: m, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source, signed: e.SignedBy != ""}
+	c := &configuring{o: m.o, configuration: m, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source, signed: e.SignedBy != ""}
 	err = c.apply(e)
 	if refusal = new(problem.Error); errors.As(err, &refusal) && !refusal.Code.Unstored() { // it would not be better the second time
 		return refusal, m.Refuse(ctx, e, refusal)
@@ -113,7 +113,7 @@ func (m *Managed) Take(ctx context.Context, e cloud.Envelope) (refusal *problem.
 }
 
 // Barred refuses what cannot count because it is not signed, whatever it says.
-func (m *Managed) Barred(e cloud.Envelope) (refusal *problem.Error, err error) {
+func (m *Configuration) Barred(e cloud.Envelope) (refusal *problem.Error, err error) {
 	have, err := stored(m.o.DB, m.o.Keys)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (m *Managed) Barred(e cloud.Envelope) (refusal *problem.Error, err error) {
 // Refuse answers a configuration that is not applied. One that the broker
 // keeps comes with each connection: it is tried again, as the building may have
 // changed, and the same refusal is told once.
-func (m *Managed) Refuse(ctx context.Context, e cloud.Envelope, why *problem.Error) error {
+func (m *Configuration) Refuse(ctx context.Context, e cloud.Envelope, why *problem.Error) error {
 	sum := sha256.Sum256([]byte(e.ID + "\x00" + why.Error() + "\x00" + string(e.Data)))
 	print := hex.EncodeToString(sum[:])
 	have, err := stored(m.o.DB, m.o.Keys)
@@ -155,14 +155,14 @@ func readConfig(e cloud.Envelope) (d downConfig, err error) {
 // configuring is a configuration of the cloud that is checked and not yet made:
 // each part adds its stages.
 type configuring struct {
-	o       Options
-	managed *Managed
-	turn    *site.Turn
-	ctx     context.Context
-	down    downConfig
-	kept    storedConfig
-	by      string
-	next    *site.Index // as it will be
+	o             Options
+	configuration *Configuration
+	turn          *site.Turn
+	ctx           context.Context
+	down          downConfig
+	kept          storedConfig
+	by            string
+	next          *site.Index // as it will be
 
 	signed  bool
 	opening string // the first part that may let somebody in; empty: none does
@@ -198,7 +198,7 @@ func (c *configuring) apply(e cloud.Envelope) error {
 			return err
 		}
 		return cloudcommand.PushDone(tx, c.o.Commands, "", e)
-	}, Show: func() { c.managed.show(c.kept) }})
+	}, Show: func() { c.configuration.show(c.kept) }})
 	c.stages = nil // Commit releases them
 	if err := c.o.Events.Commit(c.ctx, stages...); err != nil {
 		return err

@@ -47,9 +47,9 @@ type Options struct {
 	Spread func(seconds int)
 }
 
-// Managed is the part of the building that the cloud manages: it takes the configuration
-// that the cloud sends, and knows which release is to run.
-type Managed struct {
+// Configuration is what the cloud configures of the building: it takes what the cloud sends,
+// and knows which release is to run.
+type Configuration struct {
 	o        Options
 	update   atomic.Pointer[string]
 	revision atomic.Uint64
@@ -57,8 +57,8 @@ type Managed struct {
 }
 
 // Open reads the stored configuration.
-func Open(_ context.Context, o Options) (*Managed, error) {
-	m := &Managed{o: o}
+func Open(_ context.Context, o Options) (*Configuration, error) {
+	m := &Configuration{o: o}
 	c, err := stored(o.DB, o.Keys)
 	m.update.Store(&c.Update)
 	m.show(c)
@@ -66,18 +66,20 @@ func Open(_ context.Context, o Options) (*Managed, error) {
 	return m, err
 }
 
-func (m *Managed) show(c storedConfig) {
+func (m *Configuration) show(c storedConfig) {
 	doubted := c.doubted()
 	m.revision.Store(c.Revision)
 	m.doubted.Store(&doubted)
 }
 
 // Doubted says whether a rule came from the cloud without a signature.
-func (m *Managed) Doubted(ruleID string) bool { return slices.Contains(*m.doubted.Load(), ruleID) }
+func (m *Configuration) Doubted(ruleID string) bool {
+	return slices.Contains(*m.doubted.Load(), ruleID)
+}
 
 // People are those of a configuration file and those that the cloud has named.
 // It refuses a file that the cloud's do not fit.
-func (m *Managed) People(file *config.Config) ([]config.Person, error) {
+func (m *Configuration) People(file *config.Config) ([]config.Person, error) {
 	c, err := stored(m.o.DB, m.o.Keys)
 	if err != nil {
 		return nil, err
@@ -90,10 +92,10 @@ func (m *Managed) People(file *config.Config) ([]config.Person, error) {
 }
 
 // UpdateURL is where the release is that the cloud wants this gateway to have, or "".
-func (m *Managed) UpdateURL() string { return *m.update.Load() }
+func (m *Configuration) UpdateURL() string { return *m.update.Load() }
 
 // Revision is that of the configuration of the cloud that is in force; 0: there is none.
-func (m *Managed) Revision() uint64 { return m.revision.Load() }
+func (m *Configuration) Revision() uint64 { return m.revision.Load() }
 
 // update checks where the release is that the cloud wants.
 func (c *configuring) update() error {
@@ -107,7 +109,7 @@ func (c *configuring) update() error {
 		}
 	}
 	c.kept.Update, c.kept.Sealed.Update = url, nil
-	c.add(eventlog.Stage{Show: func() { c.managed.update.Store(&url) }})
+	c.add(eventlog.Stage{Show: func() { c.configuration.update.Store(&url) }})
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (g *gateway) passedOver() (all []health.NotStarted) {
 func (g *gateway) updated() update.Gateway {
 	h := g.agent.Health
 	return update.Gateway{Ready: h.Ready, Progress: h.Progress, Busy: h.Busy, Note: h.NoteGateway,
-		Online: g.agent.Cloud.Connected, URL: g.agent.Managed.UpdateURL}
+		Online: g.agent.Cloud.Connected, URL: g.agent.CloudConfig.UpdateURL}
 }
 
 // takeUpdate installs the bundle that a request carries.
