@@ -39,6 +39,9 @@ type call struct {
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
 	body    []byte
+
+	deviceType, subDevice string // that status is asked of, all day
+
 	out     bytes.Buffer  // the answer, while it is encoded
 	limiter *limiter      // where it waits for its turn; nil: it waits for none
 	reading bool          // it changes nothing, and works once its body is there

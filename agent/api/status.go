@@ -9,11 +9,11 @@ import (
 // all day: nothing here waits for a device or a disk, and the answer was
 // encoded when it was observed.
 func status(s *Server, c *call) error {
-	var deviceType, sub string
-	err := c.decode(member{"device_type", true, &deviceType}, member{"sub_device", false, &sub})
+	err := c.decode(member{"device_type", true, &c.deviceType}, member{"sub_device", false, &c.subDevice})
 	if err != nil {
 		return err
 	}
+	deviceType, sub := c.deviceType, c.subDevice
 	if deviceType == typeAll {
 		return statusAll(s, c, sub)
 	}
