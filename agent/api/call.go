@@ -38,11 +38,8 @@ type call struct {
 	askedAt time.Time         // when it was found out who that is; zero: nobody need say
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
-	body    []byte
-
-	deviceType, subDevice string // that status is asked of, all day
-
-	out     bytes.Buffer  // the answer, while it is encoded
+	buffers
+	of      statusOf      // what status is asked of, all day
 	limiter *limiter      // where it waits for its turn; nil: it waits for none
 	reading bool          // it changes nothing, and works once its body is there
 	working bool          // it has a turn
@@ -58,7 +55,16 @@ type call struct {
 	wording wording // its own, of V2.0
 }
 
-var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, leastBody)} }}
+// buffers are what the next call has too.
+type buffers struct {
+	body []byte
+	out  bytes.Buffer // the answer, while it is encoded
+}
+
+// statusOf is a device or a sub-device.
+type statusOf struct{ deviceType, sub string }
+
+var calls = sync.Pool{New: func() any { return &call{buffers: buffers{body: make([]byte, 0, leastBody)}} }}
 
 func newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := calls.Get().(*call)
@@ -77,7 +83,7 @@ func (c *call) release() {
 	if out.Reset(); out.Cap() > keptBody {
 		out = bytes.Buffer{}
 	}
-	*c = call{body: body, out: out}
+	*c = call{buffers: buffers{body, out}}
 	calls.Put(c)
 }
 
@@ -108,10 +114,10 @@ func (c *call) begin(status int, contentType []string) {
 func (c *call) raw(body []byte) error { return c.answer(http.StatusOK, typeJSON, body) }
 
 // json answers with v.
-func (c *call) json(status int, v any) error { return c.encode(status, "", v, "") }
+func (c *call) json(status int, v any) error { return encode(c, status, "", v, "") }
 
 // encode answers with v between two texts.
-func (c *call) encode(status int, before string, v any, after string) error {
+func encode(c *call, status int, before string, v any, after string) error {
 	c.out.WriteString(before)
 	if err := json.NewEncoder(&c.out).Encode(v); err != nil {
 		return err

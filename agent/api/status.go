@@ -9,11 +9,11 @@ import (
 // all day: nothing here waits for a device or a disk, and the answer was
 // encoded when it was observed.
 func status(s *Server, c *call) error {
-	err := c.decode(member{"device_type", true, &c.deviceType}, member{"sub_device", false, &c.subDevice})
+	err := c.decode(member{"device_type", true, &c.of.deviceType}, member{"sub_device", false, &c.of.sub})
 	if err != nil {
 		return err
 	}
-	deviceType, sub := c.deviceType, c.subDevice
+	deviceType, sub := c.of.deviceType, c.of.sub
 	if deviceType == typeAll {
 		return statusAll(s, c, sub)
 	}
