@@ -103,10 +103,10 @@ func (c *call) begin(status int, contentType []string) {
 func (c *call) raw(body []byte) error { return c.answer(http.StatusOK, typeJSON, body) }
 
 // json answers with v.
-func (c *call) json(status int, v any) error { return c.encode(status, "", v, "") }
+func (c *call) json(status int, v any) error { return encode(c, status, "", v, "") }
 
 // encode answers with v between two texts.
-func (c *call) encode(status int, before string, v any, after string) error {
+func encode(c *call, status int, before string, v any, after string) error {
 	c.out.WriteString(before)
 	if err := json.NewEncoder(&c.out).Encode(v); err != nil {
 		return err

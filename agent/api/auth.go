@@ -210,15 +210,14 @@ func (e *entrance) bearer(c *call, value string) error {
 		return unauthorized(headerBearer, "is of another scheme: want Bearer and a token")
 	}
 	p, err := e.agent.Access.AuthenticateToken(strings.TrimLeft(token, " "))
-	var ended *access.EndedToken
-	switch {
-	case errors.As(err, &ended):
-		return err // it was good: no try that counts
-	case err != nil:
-		return e.wrong(c, err)
+	if err == nil {
+		c.who = principal{p, device.ViaHTTP}
+		return nil
 	}
-	c.who = principal{p, device.ViaHTTP}
-	return nil
+	if ended := (*access.EndedToken)(nil); errors.As(err, &ended) {
+		return err // it was good: no try that counts
+	}
+	return e.wrong(c, err)
 }
 
 // wrong refuses a credential, sooner or later with the demand to slow down.

@@ -22,7 +22,7 @@ func TestManyLargeBodies(t *testing.T) {
 	var open []*call
 	refused, room := 0, 0
 	for i := range senders {
-		c := &call{w: httptest.NewRecorder(), bodies: bodies, who: principal{access.Principal{ID: fmt.Sprint(i)}, device.ViaHTTP}, body: make([]byte, 0, 1<<10),
+		c := &call{w: httptest.NewRecorder(), bodies: bodies, who: principal{access.Principal{ID: fmt.Sprint(i)}, device.ViaHTTP}, buffers: buffers{body: make([]byte, 0, 1<<10)},
 			// All but the end of a picture, and then the line is cut.
 			r: &http.Request{Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(io.MultiReader(bytes.NewReader(make([]byte, maxPicture-1)), brokenLine{}))}}
 		open = append(open, c)

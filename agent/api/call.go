@@ -36,8 +36,8 @@ type call struct {
 	askedAt time.Time         // when it was found out who that is; zero: nobody need say
 	params  [maxParams]string // the values in the path, in order
 	status  int               // 0 until answered
-	body    []byte
-	out     bytes.Buffer  // the answer, while it is encoded
+	buffers
+	of      statusOf      // what status is asked of, all day
 	limiter *limiter      // where it waits for its turn; nil: it waits for none
 	reading bool          // it changes nothing, and works once its body is there
 	working bool          // it has a turn
@@ -53,7 +53,16 @@ type call struct {
 	wording wording // its own, of V2.0
 }
 
-var calls = sync.Pool{New: func() any { return &call{body: make([]byte, 0, leastBody)} }}
+// buffers are what the next call has too.
+type buffers struct {
+	body []byte
+	out  bytes.Buffer // the answer, while it is encoded
+}
+
+// statusOf is a device or a sub-device.
+type statusOf struct{ deviceType, sub string }
+
+var calls = sync.Pool{New: func() any { return &call{buffers: buffers{body: make([]byte, 0, leastBody)}} }}
 
 func newCall(w http.ResponseWriter, r *http.Request) *call {
 	c := calls.Get().(*call)
@@ -72,7 +81,7 @@ func (c *call) release() {
 	if out.Reset(); out.Cap() > keptBody {
 		out = bytes.Buffer{}
 	}
-	*c = call{body: body, out: out}
+	*c = call{buffers: buffers{body, out}}
 	calls.Put(c)
 }
 

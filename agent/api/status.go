@@ -10,11 +10,11 @@ import (
 // all day: nothing here waits for a device or a disk, and the answer was
 // encoded when it was observed.
 func status(s *Server, c *call) error {
-	var deviceType, sub string
-	err := c.decode(strict.Required("device_type", &deviceType), strict.Optional("sub_device", &sub))
+	err := c.decode(strict.Required("device_type", &c.of.deviceType), strict.Optional("sub_device", &c.of.sub))
 	if err != nil {
 		return err
 	}
+	deviceType, sub := c.of.deviceType, c.of.sub
 	if deviceType == typeAll {
 		return statusAll(s, c, sub)
 	}

@@ -121,7 +121,7 @@ func (c *call) wrapped(status int, envelope string, v any) error {
 	if c.v2 {
 		return c.json(status, v)
 	}
-	return c.encode(status, `{"`+envelope+`":`, v, "}")
+	return encode(c, status, `{"`+envelope+`":`, v, "}")
 }
 
 // root is the version that the request came by, for paths in answers.
