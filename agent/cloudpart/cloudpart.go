@@ -87,32 +87,49 @@ func (p *Parts) join(level string, kept bool, next Taker) Handler {
 			_, err := next(ctx, e) // who takes it knows all that may be wrong
 			return err
 		}
-		if err := h.check(); err != nil {
-			return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, cloudcommand.AsError(err))
-		}
-		if len(e.Data) > maxPart {
-			err := problem.New(problem.Invalid, "part", "has %d bytes: want %d at most", len(e.Data), maxPart)
-			return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, err)
-		}
-		line, of := cmp.Or(e.SignedBy, "-")+"/"+level+"/", ""
-		if !kept { // a configuration is of no meeting space, whatever it names
-			if refusal := p.o.Space(h.Space); refusal != nil {
-				return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, refusal)
-			}
-			of = h.Space + "/"
-		}
-		c := collecting{Parts: p, ctx: ctx, e: e, head: h, line: line, base: line + of, key: line + of + h.Whole}
-		whole, err := c.collect()
-		if refusal := problem.As(err); refusal != nil && !refusal.Code.Unstored() {
+		if refusal := p.refusal(e, h, kept); refusal != nil {
 			return cloudcommand.RefuseMessage(ctx, p.o.Commands, e, refusal)
 		}
-		if err != nil || whole == nil {
-			return err
-		}
-		refusal, err := next(ctx, *whole)
-		if err != nil {
-			return err
-		}
-		return c.settle(refusal == nil, kept)
+		return p.take(p.collecting(ctx, e, h, level, kept), kept, next)
 	}
+}
+
+// refusal is why a part cannot be taken, or nil.
+func (p *Parts) refusal(e cloud.Envelope, h head, kept bool) *problem.Error {
+	if err := h.check(); err != nil {
+		return cloudcommand.AsError(err)
+	}
+	if len(e.Data) > maxPart {
+		return problem.New(problem.Invalid, "part", "has %d bytes: want %d at most", len(e.Data), maxPart)
+	}
+	if kept {
+		return nil // a configuration is of no meeting space, whatever it names
+	}
+	return p.o.Space(h.Space)
+}
+
+// collecting is where a part goes: beside those of its sender and level, and of its meeting space.
+func (p *Parts) collecting(ctx context.Context, e cloud.Envelope, h head, level string, kept bool) *collecting {
+	line := cmp.Or(e.SignedBy, "-") + "/" + level + "/"
+	base := line
+	if !kept {
+		base += h.Space + "/"
+	}
+	return &collecting{Parts: p, ctx: ctx, e: e, head: h, line: line, base: base, key: base + h.Whole}
+}
+
+// take stores a part, and hands the message on if it was the last one.
+func (p *Parts) take(c *collecting, kept bool, next Taker) error {
+	whole, err := c.collect()
+	if refusal := problem.As(err); refusal != nil && !refusal.Code.Unstored() {
+		return cloudcommand.RefuseMessage(c.ctx, p.o.Commands, c.e, refusal)
+	}
+	if err != nil || whole == nil {
+		return err
+	}
+	refusal, err := next(c.ctx, *whole)
+	if err != nil {
+		return err
+	}
+	return c.settle(refusal == nil, kept)
 }
