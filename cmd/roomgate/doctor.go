@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -135,6 +137,9 @@ func chips() (out []doctor.Chip) {
 // doctorConfig loads the configuration.
 func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
+	if shut := shutAbove(configFile(cmd)); errors.Is(err, fs.ErrPermission) && shut != "" {
+		return nil, fmt.Errorf("%w, for %s may not be entered", err, shut)
+	}
 	if err != nil {
 		return nil, err
 	}
