@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -74,7 +75,8 @@ func (r *reader) slip(text []byte, e *yaml.LoadError) (at Origin, message string
 				return at, "a blank is missing: want one behind the dash and one behind the colon, as \"- name: Atlas\""
 			}
 		}
-		return at, nearer(text, e, s.people)
+		message = nearer(text, e, s.people)
+		return at, message + neighbour(text, at.Line, message)
 	}
 	message = quoted.ReplaceAllString(e.Message, "of that name")
 	if e.ContextMsg != "" {
@@ -94,6 +96,21 @@ func nearer(text []byte, e *yaml.LoadError, seen string) string {
 		return "a text with a colon, a comma or a bracket in it is not in quotes, or a { is not closed: want , or } here"
 	}
 	return seen
+}
+
+// neighbour is where the line above begins, for who has to begin one in its column.
+func neighbour(text []byte, line int, seen string) string {
+	if !strings.Contains(seen, "the column of its neighbours") {
+		return ""
+	}
+	for line--; line > 0; line-- {
+		above := lineOf(text, line)
+		bare := bytes.TrimLeft(above, " -")
+		if len(bare) > 0 && bare[0] != '#' {
+			return fmt.Sprintf(" (line %d begins in column %d)", line, len(above)-len(bare)+1)
+		}
+	}
+	return ""
 }
 
 // hashed is the first # between two lines that begins a comment, line 0: there is none.
