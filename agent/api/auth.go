@@ -119,7 +119,7 @@ func (d *door) admit(c *call, o *endpoint) error {
 // permits refuses who may not, or asks for what he does not see.
 func (o *endpoint) permits(c *call) error {
 	if !o.may(&c.who) {
-		return o.forbidden(&c.who)
+		return &problem.Error{Code: problem.Forbidden, Message: lacks(&c.who, o.need, o.permission)}
 	}
 	return c.server.visibility.within(c, o)
 }
@@ -139,15 +139,6 @@ func (c *call) again() error {
 	}
 	c.askedAt = time.Now()
 	return c.operation.permits(c)
-}
-
-// forbidden says why somebody may not.
-func (o *endpoint) forbidden(p *principal) error {
-	message := "this credential has no permission " + strings.TrimSuffix(string(o.permission), string(orEdge))
-	if p.Kind == agent.KindEdge {
-		message = "this is not for edge devices, which beat, read, switch and dim in their meeting space: use the key of an organization"
-	}
-	return &problem.Error{Code: problem.Forbidden, Message: message}
 }
 
 // entrance finds out who asks, and slows down an address that sends wrong

@@ -186,7 +186,7 @@ func (s *Server) permit(who principal, space, action string, r device.Reading) p
 	refusal := s.agent.Site.Permits(who.Principal, space, r.DeviceType, r.SubDevice, action)
 	switch {
 	case !who.May(auth.DevicesWrite):
-		return permitted{action, false, "this credential has no permission " + string(permitWrite)}
+		return permitted{action, false, lacks(&who, auth.DevicesWrite, permitWrite)}
 	case who.Kind == agent.KindEdge && !switches(action):
 		return permitted{action, false, "an edge device only switches and dims"}
 	case refusal != nil:

@@ -128,17 +128,14 @@ func (d *document) page(version string) string {
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Roomgate interface</title>`+
 		`<meta name="viewport" content="width=device-width"><style>%s</style>`+
 		`<h1>Roomgate interface</h1><p>Version %s. The same for programs: <a href="openapi.yaml">openapi.yaml</a>. `+
-		`%s</p><h2>Operations</h2>`, openapiCSS, html.EscapeString(version), intros[d.v2])
+		`%s</p><h2>Operations</h2><p>Behind each stands who may it: the least role of a person, an operator may what a member may, an admin what an operator may, `+
+		`and the permission that the key of an organization needs; anyone has some credential, building is a system key or an admin without an organization.</p>`, openapiCSS, html.EscapeString(version), intros[d.v2])
 	for _, r := range routes() {
 		if r.v2() != d.v2 {
 			continue
 		}
-		needs := "no key"
-		if r.permission != permitAll {
-			needs = string(r.permission)
-		}
 		fmt.Fprintf(&b, `<details><summary><b>%s</b> <code>%s</code> %s <i>%s</i></summary><pre>%s</pre></details>`,
-			r.method, html.EscapeString(r.path), html.EscapeString(r.summary), needs, linked(d.operations[r.method+" "+r.path]))
+			r.method, html.EscapeString(r.path), html.EscapeString(r.summary), html.EscapeString(newEndpoint(&r).audience()), linked(d.operations[r.method+" "+r.path]))
 	}
 	fmt.Fprintf(&b, `<h2>Webhooks</h2><pre>%s</pre><h2>Components</h2>`, linked(d.webhooks))
 	for _, s := range d.components {

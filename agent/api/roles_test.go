@@ -88,6 +88,9 @@ func TestTableOfRoles(t *testing.T) {
 		if cell := who[r.name()]; !slices.Contains(ranks, strings.Split(cell, ", ")[0]) {
 			t.Errorf("README.md does not say who may %s: %q", r.name(), cell)
 		}
+		if cell, want := who[r.name()], newEndpoint(&r).audience(); cell != want {
+			t.Errorf("README.md says of %s %q, and /openapi %q", r.name(), cell, want)
+		}
 	}
 	inBuilding(t, func(t *testing.T, b *building) {
 		type asker struct {
@@ -119,6 +122,30 @@ func TestTableOfRoles(t *testing.T) {
 		}
 		if n < 3000 {
 			t.Errorf("only %d requests", n)
+		}
+	}, roles)
+}
+
+// TestRefusalsAreInRoles: a person is refused in the words for people, a key in those for keys.
+func TestRefusalsAreInRoles(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		_, key := b.orgKey(t, auroraOrg, "devices:read")
+		for _, c := range []struct{ who, method, path, want string }{
+			{b.by(t, "mel@example.com"), "POST", "/devices/" + aurora + "/action", "the role member may not: it takes the role operator"},
+			{b.by(t, "ora@example.com"), "POST", "/rules", "the role operator may not: it takes the role admin"},
+			{b.by(t, "mel@example.com"), "GET", "/gateway/users", "the role member may not: it takes the role admin"},
+			{b.by(t, "mel@example.com"), "DELETE", "/claim", "the role member may not: it takes an admin of the building"},
+			{b.by(t, "ann@example.com"), "DELETE", "/claim", "an admin of an organization may not: it takes a system key, or an admin of the building"},
+			{key, "POST", "/bookings", "this key has no permission bookings:write"},
+			{key, "GET", "/gateway/users", "the key of an organization may not: it takes a system key, or a person with the role admin"},
+		} {
+			if got := b.net.do(t, c.method, c.path, c.who, "{}"); got.StatusCode != 403 || !strings.Contains(got.body, `"`+c.want+`"`) {
+				t.Errorf("%s %s: %d %s, want %q", c.method, c.path, got.StatusCode, got.body, c.want)
+			}
+		}
+		control := b.net.do(t, "POST", "/devices/"+aurora+"/control", b.by(t, "mel@example.com"), `{"device_type":"light"}`)
+		if !strings.Contains(control.body, "the role member may not: it takes the role operator") || strings.Contains(control.body, "devices:write") {
+			t.Error(control.body)
 		}
 	}, roles)
 }

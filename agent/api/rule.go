@@ -173,16 +173,16 @@ func (s *Server) mayRule(who *principal, r rules.Rule) error {
 		return err
 	}
 	for i, act := range r.Actions {
-		field, lacks := "actions["+strconv.Itoa(i)+"]", ""
+		field, why := "actions["+strconv.Itoa(i)+"]", ""
 		switch {
 		case act.Event != "":
 		case !act.To.Nobody() && !who.May(auth.MessagesWrite):
-			lacks = "tells somebody something: this credential has no permission " + string(permitMessagesWrite)
+			why = "tells somebody something: " + lacks(who, auth.MessagesWrite, permitMessagesWrite)
 		case act.To.Nobody() && !who.May(auth.DevicesWrite):
-			lacks = "gives a command: this credential has no permission " + string(permitWrite)
+			why = "gives a command: " + lacks(who, auth.DevicesWrite, permitWrite)
 		}
-		if lacks != "" {
-			return &problem.Error{Code: problem.Forbidden, Field: field, Message: lacks}
+		if why != "" {
+			return &problem.Error{Code: problem.Forbidden, Field: field, Message: why}
 		}
 		if err := s.mayTell(who, field, act.To); err != nil {
 			return err

@@ -102,6 +102,10 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string, above holl
 	near := spelling.Nearest(name, known)
 	if home := r.elsewhere(name); above.has(name) {
 		near, message = "", message+above.words()
+		if r.misplaced == nil {
+			r.misplaced = map[string]bool{}
+		}
+		r.misplaced[join(join(key, above.name), name)] = true // and it is not missing there as well
 	} else if near != "" {
 		message += fmt.Sprintf(", nearest known key is %q", near)
 	} else if home != "" {

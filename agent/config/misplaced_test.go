@@ -22,6 +22,7 @@ func TestMisplaced(t *testing.T) {
 		{"gateway: {id: g}\ncommand_ttl: 5s\n", `g.yaml:2:1: unknown key "command_ttl": it belongs below "cloud:", two blanks further in`},
 		{"gateway: {id: g}\nlisten: ':1'\n", `g.yaml:2:1: unknown key "listen": it is a key of broker, http or http.tls: begin it in the column of its neighbours there`},
 		{"gateway: {id: g}\ncloud:\nurl: mqtts://c.example.com\n", `g.yaml:3:1: unknown key "url": it belongs below "cloud:" in line 2: put two blanks before it`},
+		{"gateway:\nid: g\n", `g.yaml:2:1: unknown key "id": it belongs below "gateway:" in line 1: put two blanks before it`},
 		{"gateway: {id: g}\nhttp:\n  tls:\n  key: k.pem\n", `g.yaml:4:3: unknown key "key" in http: it belongs below "tls:" in line 3: put two blanks before it`},
 		{"gateway: {id: g}\nspaces:\n  - id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01\n    name: A\n    devices:\n      - {id: a, type: light, driver: fussy}\n    options: {line: x}\n",
 			`g.yaml:7:5: unknown key "options" in spaces[0]: it is a key of a device: begin it in the column of the device's type`},

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -14,6 +15,8 @@ var (
 	quoted = regexp.MustCompile(`'[^']*'`)
 	// tight is a dash or a key without the blank that makes it one.
 	tight = regexp.MustCompile(`^\s*-[a-z0-9_]+:|^[\s-]*[a-z0-9_]+:[^\s/]`)
+	// closed is a line up to the end of a value in quotes.
+	closed = regexp.MustCompile(`(?:^|[:,\s-])\s*("[^"]*"|'[^']*')\s*$`)
 )
 
 // slip is one of the commonest mistakes, which the YAML parser knows by what it
@@ -33,6 +36,7 @@ var slips = []slip{
 	{"did not find expected ',' or '}'", "a { is not closed: want , or } here", false},
 	{"could not find expected ':'", "this is no key: want a colon and a blank behind its name, as name: Atlas", true},
 	{"found unexpected end of stream", "a quote is not closed", true},
+	{"found unknown escape character", `a \ in "..." begins an escape: put the text in '...' instead`, false},
 	{"unknown anchor", "a value starts with *: put a text that starts so in quotes", false},
 }
 
@@ -71,13 +75,42 @@ func (r *reader) slip(text []byte, e *yaml.LoadError) (at Origin, message string
 				return at, "a blank is missing: want one behind the dash and one behind the colon, as \"- name: Atlas\""
 			}
 		}
-		return at, s.people
+		message = nearer(text, e, s.people)
+		return at, message + neighbour(text, at.Line, message)
 	}
 	message = quoted.ReplaceAllString(e.Message, "of that name")
 	if e.ContextMsg != "" {
 		message += " " + e.ContextMsg
 	}
 	return at, message
+}
+
+// nearer is a nearer cause than the one that the parser saw: a value in quotes that goes on behind
+// them, or one without quotes that has a colon in it.
+func nearer(text []byte, e *yaml.LoadError, seen string) string {
+	line := lineOf(text, e.Mark.Line)
+	switch before := line[:min(max(e.Mark.Column-1, 0), len(line))]; {
+	case len(before) < len(line) && closed.Match(before):
+		return "a value in quotes ends before this: put all of it into one pair of quotes, and one that has \" in it into '...'"
+	case strings.HasPrefix(seen, "a { is not closed") && e.ContextMark.Line == e.Mark.Line:
+		return "a text with a colon, a comma or a bracket in it is not in quotes, or a { is not closed: want , or } here"
+	}
+	return seen
+}
+
+// neighbour is where the line above begins, for who has to begin one in its column.
+func neighbour(text []byte, line int, seen string) string {
+	if !strings.Contains(seen, "the column of its neighbours") {
+		return ""
+	}
+	for line--; line > 0; line-- {
+		above := lineOf(text, line)
+		bare := bytes.TrimLeft(above, " -")
+		if len(bare) > 0 && bare[0] != '#' {
+			return fmt.Sprintf(" (line %d begins in column %d)", line, len(above)-len(bare)+1)
+		}
+	}
+	return ""
 }
 
 // hashed is the first # between two lines that begins a comment, line 0: there is none.

@@ -153,7 +153,7 @@ func rightPassword(x *examination, id string) string {
 	key := x.Config.Naming(id, "\x00") + ".options."
 	for _, f := range x.Config.Files() {
 		if strings.HasPrefix(f.Key, key) && strings.HasSuffix(f.Key, "password_file") {
-			return "write the right password into " + opened(x, cmp.Or(config.CredentialSource(f.Path), f.Path))
+			return "write the right password into " + typedInto(x, cmp.Or(config.CredentialSource(f.Path), f.Path))
 		}
 	}
 	return "correct username and password of " + id + " in " + opened(x, x.ConfigFile)

@@ -52,7 +52,7 @@ func (x *examination) password(of, file string) Finding {
 	case locked(file):
 		return handedOver(x, name, file)
 	case absent(config.CredentialSource(file)):
-		return fail(name, config.CredentialSource(file)+" is not there", "write the password into "+opened(x, config.CredentialSource(file))+", then sudo systemctl restart roomgate")
+		return fail(name, config.CredentialSource(file)+" is not there", "write the password into "+typedInto(x, config.CredentialSource(file))+", then sudo systemctl restart roomgate")
 	case errors.Is(err, fs.ErrPermission) || config.IsCredential(file):
 		return good(name, "%s, which only the service may see", file)
 	case err != nil:

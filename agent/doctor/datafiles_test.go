@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/update"
+	"roomgate/drivers/all"
 )
 
 // TestFilesOfTheDataFolder: each file that the gateway opens is looked at with the rights of its
@@ -82,7 +83,13 @@ func TestPlaceOfTheDataFolder(t *testing.T) {
 	if want := "sudo install -d -m 700 -o roomgate " + c.Data; !strings.HasPrefix(f.Fix, want) {
 		t.Errorf("%q, want %q", f.Fix, want)
 	}
+	named, err := config.Parse("gateway.yaml", []byte("gateway: {id: a}\ndata: "+c.Data+"\n"), all.All())
+	if err != nil {
+		t.Fatal(err)
+	}
 	x.Service = ParseService(shown("active", "running", "0", "0") + "ProtectSystem=strict\nReadWritePaths=/sys/devices -/srv/rooms\nStateDirectory=roomgate\n")
+	dataFolder(t.Context(), x)[0].is(t, "of a flag", Fail, "may not be written by roomgate")
+	x.Config = named
 	f = dataFolder(t.Context(), x)[0]
 	f.is(t, "outside", Fail, "the service may not write "+c.Data)
 	if !strings.Contains(f.Fix, "ReadWritePaths="+c.Data) {

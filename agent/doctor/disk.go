@@ -31,7 +31,7 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 	dir := x.Config.Data
 	info, err := os.Stat(dir)
 	switch {
-	case x.Service.shuts(dir) && x.ConfigFlag == "":
+	case shutOut(x):
 		return one(fail(name, "the service may not write "+dir+": it is not below its StateDirectory",
 			"remove data from "+opened(x, x.ConfigFile)+", or allow it with sudo systemctl edit roomgate, [Service] and ReadWritePaths="+dir+" as two lines; then "+x.restart()))
 	case errors.Is(err, fs.ErrNotExist):
@@ -60,6 +60,12 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 		seen = "database of " + size(uint64(db.Size()))
 	}
 	return one(good(name, "%s %s, %s", dir, info.Mode(), seen))
+}
+
+// shutOut says whether the file of the service names a folder in which it may write nothing.
+func shutOut(x *examination) bool {
+	at, named := x.Config.Origin("data")
+	return named && at.Line > 0 && x.ConfigFlag == "" && !x.simulated() && x.Service.shuts(x.Config.Data)
 }
 
 // unmade says whether the gateway can make its data folder.

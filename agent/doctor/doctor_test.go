@@ -220,8 +220,8 @@ func TestRefusedPassword(t *testing.T) {
 	refused := fmt.Sprintf("hub at 10.0.0.7:1883 refuses user \"u\" %v", drivers.ErrPassword)
 	d := Device{"Bora", drivers.TypeO3, true, []device.Reading{reading("o3-sensor", refused), reading("buzzer", refused), reading("ring-light", "dark")}}
 	for said, want := range map[string]string{
-		"password_file: /etc/hub":                                "write the right password into /etc/hub, then sudo systemctl restart roomgate",
-		"password_file: ${CREDENTIALS_DIRECTORY}/secret_bora-o3": "write the right password into /etc/roomgate/credentials/bora-o3, then sudo systemctl restart roomgate",
+		"password_file: /etc/hub":                                "write the right password into /etc/hub (sudo tee /etc/hub: type it, then return, then control and D), then sudo systemctl restart roomgate",
+		"password_file: ${CREDENTIALS_DIRECTORY}/secret_bora-o3": "write the right password into /etc/roomgate/credentials/bora-o3 (sudo tee /etc/roomgate/credentials/bora-o3: type it, then return, then control and D), then sudo systemctl restart roomgate",
 		"password: x": "correct username and password of bora-o3 in gateway.yaml, then sudo systemctl restart roomgate",
 	} {
 		c, err := config.Parse("gateway.yaml", []byte("gateway: {id: a}\nspaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: Bora, devices: [{id: bora-o3, type: o3-sensor, driver: o3-mqtt, options: {address: \"10.0.0.7:1883\", "+strings.Replace(said, ": ", ": \"", 1)+"\"}}]}]\n"), all.All())

@@ -76,3 +76,11 @@ func opened(x *examination, file string) string {
 	}
 	return file
 }
+
+// typedInto is the file of a password with what writes it, also on a machine without an editor.
+func typedInto(x *examination, file string) string {
+	if with := opened(x, file); with != file {
+		return with
+	}
+	return file + " (sudo tee " + file + ": type it, then return, then control and D)"
+}

@@ -125,8 +125,8 @@ func TestRefusedLogin(t *testing.T) {
 	x := &examination{Options: Options{Config: &c, ConfigFile: "gateway.yaml", Service: Service{Loaded: true}, Building: &Building{}}}
 	x.Building.CloudTrouble = met
 	for file, want := range map[string]string{
-		"${CREDENTIALS_DIRECTORY}/secret_cloud": "into /etc/roomgate/credentials/cloud, then sudo systemctl restart roomgate",
-		"/etc/cloud":                            "into /etc/cloud, then",
+		"${CREDENTIALS_DIRECTORY}/secret_cloud": "into /etc/roomgate/credentials/cloud (sudo tee /etc/roomgate/credentials/cloud: type it, then return, then control and D), then sudo systemctl restart roomgate",
+		"/etc/cloud":                            "into /etc/cloud (sudo tee /etc/cloud: ",
 		"":                                      "into gateway.yaml as cloud.password, then",
 	} {
 		c.Cloud.Username, c.Cloud.PasswordFile = "berlin-3", file

@@ -38,6 +38,10 @@ func TestLogIns(t *testing.T) {
 	if !strings.Contains(f.Fix, "write the right password into gateway.yaml as cloud.password, then") {
 		t.Error(f.Fix)
 	}
+	c.Cloud.Password, c.Cloud.PasswordFile = "", "/etc/cloud" // and this machine has no editor
+	if f := first(); !strings.Contains(f.Fix, "into /etc/cloud (sudo tee /etc/cloud: type it, then return, then control and D), then") {
+		t.Error(f.Fix)
+	}
 	x.Building = running()
 	if found := logIns(t.Context(), x); found != nil {
 		t.Errorf("the gateway itself says it: %+v", found)

@@ -62,7 +62,7 @@ func (x *examination) route() Finding {
 			return good(name, "by %s", f[9])
 		}
 	}
-	return warn(name, "none: the building works, the cloud is not reached", "name a gateway in the network's configuration, see ip route")
+	return warn(name, "none: the building works, the cloud is not reached", "name the router of the building in the network's configuration, see ip route")
 }
 
 // cloudBroker examines the way to the cloud: name, port, certificate.
@@ -151,7 +151,7 @@ func cloudFix(x *examination, t *health.Trouble) string {
 	}
 	c, place := x.Config.Cloud, opened(x, x.ConfigFile)+" as cloud.password"
 	if c.PasswordFile != "" {
-		place = opened(x, cmp.Or(config.CredentialSource(c.PasswordFile), c.PasswordFile))
+		place = typedInto(x, cmp.Or(config.CredentialSource(c.PasswordFile), c.PasswordFile))
 	}
 	return fmt.Sprintf("see that the broker knows the user %s and lets it write up/presence; write the right password into %s, then %s", c.Username, place, x.restart())
 }

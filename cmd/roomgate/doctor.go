@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -137,6 +139,9 @@ func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := heard(cmd.Context(), func() (*config.Config, error) {
 		return config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
 	})
+	if shut := shutAbove(configFile(cmd)); errors.Is(err, fs.ErrPermission) && shut != "" {
+		return nil, fmt.Errorf("%w, for %s may not be entered", err, shut)
+	}
 	if err != nil {
 		return nil, err
 	}

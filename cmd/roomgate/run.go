@@ -110,6 +110,8 @@ func unreadable(cmd *cobra.Command, path string, err error) error {
 		return fail(exitConfig, "there is no configuration %s: %s writes it, or name another with --config", path, setupOf(path))
 	case errors.Is(err, fs.ErrPermission) && cmd.Name() == "run":
 		return unreadableToRun(path)
+	case errors.Is(err, fs.ErrPermission) && shutAbove(path) != "":
+		return mayNot(exitConfig, path, "read, for "+shutAbove(path)+" may not be entered")
 	case errors.Is(err, fs.ErrPermission):
 		return mayNot(exitConfig, path, "read")
 	}

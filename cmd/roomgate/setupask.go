@@ -30,7 +30,7 @@ func (w *wizard) introduce() error {
 	case err == nil:
 		w.known = *known
 	case errors.As(err, &problems):
-		fmt.Fprintf(w.Out, "\n%s has mistakes: correct them first, then run roomgate setup again\n", w.options.File)
+		fmt.Fprintf(w.Out, "\n%s has mistakes: correct them first, then run %s again\n", w.options.File, w.again())
 		return &fault{exitConfig, err}
 	case !errors.Is(err, os.ErrNotExist):
 		return fail(exitFailed, "%w", err)
@@ -74,10 +74,7 @@ func (w *wizard) interview() (*setup.Plan, error) {
 
 // leave ends the questions: it says what is kept, and how to go on.
 func (w *wizard) leave(why error) error {
-	again := "roomgate setup" + configFlag(w.cmd)
-	if configFlag(w.cmd) == "" { // whose file is root's
-		again = sudo(again)
-	}
+	again := w.again()
 	kept, err := w.keep(w.typedFile())
 	switch {
 	case err != nil:
@@ -89,6 +86,14 @@ func (w *wizard) leave(why error) error {
 		return fail(exitFailed, "nothing was written: go on with %s", again)
 	}
 	return why
+}
+
+// again is the command that begins setup once more.
+func (w *wizard) again() string {
+	if flag := configFlag(w.cmd); flag != "" {
+		return "roomgate setup" + flag
+	}
+	return sudo("roomgate setup") // whose file is root's
 }
 
 // asked asks everything once, from memory as far as that goes, and writes it.

@@ -72,6 +72,10 @@ func (w *wizard) about(what string, q setup.Ask, others ...string) (string, erro
 			return nil
 		case q.Check != nil:
 			return q.Check(said)
+		case q.Of != 0:
+			if err := noAnswer("want its name, or - for none")(said); err != nil {
+				return err
+			}
 		}
 		return w.board.Judge(q.Of, said)
 	}})

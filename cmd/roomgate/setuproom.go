@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (w *wizard) askRoom(a *setup.Answers) (more bool, err error) {
 	if w.room == 1 && len(w.known.Spaces) == 0 {
 		ask = "first room (return: none)"
 	}
-	name, err := w.put(question{ask: ask, help: "the name on the door, as Atlas; a room that is configured already is changed"})
+	name, err := w.put(question{ask: ask, help: "the name on the door, as Atlas; a room that is configured already is changed", check: noAnswer("want the name on the door, as Atlas, or return")})
 	if err != nil || name == "" {
 		return false, err
 	}
@@ -40,6 +41,16 @@ func (w *wizard) askRoom(a *setup.Answers) (more bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// noAnswer refuses yes and no where a name is asked for.
+func noAnswer(want string) func(string) error {
+	return func(said string) error {
+		if slices.Contains([]string{"y", "yes", "n", "no", "none"}, strings.ToLower(said)) {
+			return errors.New(want)
+		}
+		return nil
+	}
 }
 
 // knownRoom is the configured room of that name, nil: there is none.
