@@ -62,8 +62,8 @@ func (d door) Day() *Day {
 	for h := from; !h.Add(step).After(to); h = h.Add(step) {
 		day.Hours = append(day.Hours, Hour{at(h), d.hour(h), len(day.Hours)%3 > 0})
 	}
-	if last := len(day.Hours) - 1; last%3 == 0 {
-		day.Hours[last].Minor = last > 0 // a small page has no room for it beside the end
+	for i := max(len(day.Hours)-2, 1); i < len(day.Hours); i++ {
+		day.Hours[i].Minor = true // a small page has no room for them beside the end
 	}
 	end := d.hour(to)
 	if to.Hour() == 0 && !d.v.Look.Twelve {
