@@ -13,7 +13,7 @@ import (
 func (l *Look) facts() []Fact {
 	a := l.o.Agent
 	r, away := a.Health.Report(), a.Cloud.Away()
-	all := []Fact{cloudFact(a.Cloud.Configured(), r, away), runwayFact(r), clockFact(r.Clock), diskFact(r.StoreState), cardFact(r.Card)}
+	all := []Fact{cloudFact(a.Cloud.Configured(), r, away), runwayFact(r), clockFact(r.Clock, l.zone()), diskFact(r.StoreState), cardFact(r.Card)}
 	version := Fact{Name: "Version", Value: r.Version, More: "up for " + web.Length(time.Duration(r.UptimeS)*time.Second)}
 	if u, err := l.o.Errands.Updates(); err == nil {
 		version.More = cmp.Or(u.Status().Waiting(), version.More)
@@ -59,11 +59,12 @@ func runwayFact(r health.Report) Fact {
 	return f
 }
 
-func clockFact(c health.Clock) Fact {
-	if c.Trusted {
-		return Fact{Name: "Clock", Value: "trusted"}
+func clockFact(c health.Clock, zone *time.Location) Fact {
+	f := Fact{Name: "Clock", Value: c.Now.In(zone).Format("15:04"), More: "trusted, in " + zone.String()}
+	if !c.Trusted {
+		f.More, f.Bad = joined(": ", "not trusted", c.Reason), true
 	}
-	return Fact{Name: "Clock", Value: "not trusted", More: c.Reason, Bad: true}
+	return f
 }
 
 func diskFact(s health.StoreState) Fact {

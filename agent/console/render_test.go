@@ -51,7 +51,7 @@ func TestOverview(t *testing.T) {
 	cold := 20
 	years := 3.2
 	hot := health.Report{OutboxHours: 10, OutboxDepth: 3, UptimeS: 7200, DoorOrders: health.DoorsUnsigned}
-	facts := []Fact{cloudFact(true, hot, 2*time.Hour), cloudFact(false, hot, 0), runwayFact(hot), clockFact(health.Clock{Reason: "unsynchronized"}),
+	facts := []Fact{cloudFact(true, hot, 2*time.Hour), cloudFact(false, hot, 0), runwayFact(hot), clockFact(health.Clock{Now: at("14:20"), Reason: "unsynchronized"}, zone), clockFact(health.Clock{Now: at("14:20"), Trusted: true}, zone),
 		diskFact(health.StoreState{DiskFreeBytes: 100 << 20, StoreBytes: 12_300_000}), cardFact(&health.Card{Name: "mmcblk0", UsedPercent: &cold, YearsEstimate: &years}), cardFact(nil)}
 	v := Overview{System: true, Examined: "14:20", Spaces: []SpaceCard{aurora()}, Gateway: facts,
 		Wrong: gravest([]Finding{{"clock", "ok", "trusted", ""}, {"rtc", "warn", "none", "fit one"}, {hostile, "fail", hostile, hostile}})}

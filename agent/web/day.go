@@ -55,18 +55,30 @@ func (d door) Day() *Day {
 	if n := len(d.v.Today); n > 0 {
 		day.Label = d.T("day.busy", "count", n, "until", d.clock(last.End))
 	}
-	step := 1
+	step := time.Hour
 	if to.Sub(from) > 14*time.Hour {
-		step = 2
+		step *= 2
 	}
-	for h := from; h.Before(to); h = h.Add(time.Duration(step) * time.Hour) {
-		text := h.Format("15:04")
-		if d.v.Look.Twelve {
-			text = h.Format("3 PM")
-		}
-		day.Hours = append(day.Hours, Hour{at(h), text, len(day.Hours)%3 > 0})
+	for h := from; !h.Add(step).After(to); h = h.Add(step) {
+		day.Hours = append(day.Hours, Hour{at(h), d.hour(h), len(day.Hours)%3 > 0})
 	}
+	for i := max(len(day.Hours)-2, 1); i < len(day.Hours); i++ {
+		day.Hours[i].Minor = true // a small page has no room for them beside the end
+	}
+	end := d.hour(to)
+	if to.Hour() == 0 && !d.v.Look.Twelve {
+		end = "24:00"
+	}
+	day.Hours = append(day.Hours, Hour{at(to), end, false})
 	return day
+}
+
+// hour is the text of a mark.
+func (d door) hour(at time.Time) string {
+	if d.v.Look.Twelve {
+		return at.Format("3 PM")
+	}
+	return at.Format("15:04")
 }
 
 // span is from when until when the bar goes: office hours, and whole hours around

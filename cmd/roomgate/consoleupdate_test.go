@@ -31,7 +31,8 @@ func TestConsoleUpdatesInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "gateway: {id: test}\nclock: {trust: always}\nhttp: {names: [gateway.test]}\nupdate: {trial: 3s, keys: [\"" + public + "\"]}\n"
+	text := "gateway: {id: test}\nclock: {trust: always}\nhttp: {names: [gateway.test]}\nupdate: {trial: 3s, keys: [\"" + public + "\"]}\n" +
+		"spaces: [{id: " + demoRoom + ", name: Hall, timezone: UTC}]\n"
 	if err := os.WriteFile(filepath.Join(g.dir, "gateway.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +43,10 @@ func TestConsoleUpdatesInABrowser(t *testing.T) {
 	var link consoleLink
 	if err != nil || json.Unmarshal(said, &link) != nil {
 		t.Fatalf("no link to the console: %v %s", err, said)
+	}
+	// The update waits for the end of a meeting, unless somebody does not.
+	if said, err := g.command("booking", "create", "hall", "now", "60m", "--data", "data").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, said)
 	}
 	newest := filepath.Join(g.dir, g.bundle("1.1.0", key))
 	done := make(chan struct{})

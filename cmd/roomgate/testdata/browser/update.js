@@ -33,6 +33,10 @@ const seen = (text, at) => page.waitForFunction(([t, where]) => document.querySe
 	await page.setInputFiles('#bundle', process.env.BUNDLE);
 	await page.click('#update-new .main');
 	await seen('Installed', '#toast');
+	await seen('meeting');
+	await look('update-waits');
+	await page.click('#try');
+	await page.click('#try');
 	await seen('1.1.0 is on trial');
 	await look('update-trial');
 	await page.waitForFunction(() => /1\.1\.0 runs\./.test(document.querySelector('#now').textContent) && !/on trial/.test(document.querySelector('#now').textContent), null, { timeout: 60000 });
