@@ -47,109 +47,112 @@ func brief(list []Occurrence) []string {
 	return out
 }
 
-// TestRealCalendars reads calendars of other projects (testdata/README.md);
-// what is expected was worked out by hand from the file and RFC 5545.
+// realCalendars are calendars of other projects (testdata/README.md); what is
+// expected was worked out by hand from the file and RFC 5545, and
+// TestAnotherReadsTheSame compares it with another program.
+var realCalendars = []struct {
+	file, zone, from, to string
+	want                 []string
+	problems             []string // a part of each
+}{
+	{file: "apple-status.ics", zone: "America/Vancouver", from: "2022-07-01", to: "2022-08-01", want: []string{
+		"2022-07-04T23:00-04T23:50 Tentative",
+		"2022-07-05T16:00-05T17:00 Confirmed",
+		"2022-07-07T16:00-07T17:00 No Status",
+	}},
+	// 2 Nov 2020: the defined zone leaves daylight time on the 1st, so 10:35 is 15:35Z instead of 14:35Z.
+	{file: "exchange-customized-zone.ics", zone: "Europe/Berlin", from: "2020-10-26", to: "2020-11-08", want: []string{
+		"2020-10-27T14:35-27T15:50 [private]",
+		"2020-10-29T14:35-29T15:50 [private]",
+		"2020-11-03T15:35-03T16:50 [private]",
+		"2020-11-05T15:35-05T16:50 [private]",
+	}},
+	// UNTIL=20201217T153500Z is inclusive.
+	{file: "exchange-customized-zone.ics", zone: "Europe/Berlin", from: "2020-12-14", to: "2021-03-01", want: []string{
+		"2020-12-15T15:35-15T16:50 [private]",
+		"2020-12-17T15:35-17T16:50 [private]",
+	}},
+	{file: "exchange-moved-allday.ics", zone: "Europe/Berlin", from: "2026-01-01", to: "2027-01-01", want: []string{}},
+	// Mondays and Thursdays of every second week from that of 12 Feb, Sunday first: of 2-8 and 16-22 July
+	// and 30 July. 6, 17 and 20 July and 3 August are excepted; that list is folded within a date.
+	{file: "google-exdates.ics", zone: "Europe/Kiev", from: "2017-06-30", to: "2017-08-13", want: []string{
+		"2017-07-03T14:00-04T00:00 Example of comma-separated exdates",
+		"2017-07-31T14:00-01T00:00 Example of comma-separated exdates",
+	}},
+	{file: "google-moved.ics", zone: "America/Denver", from: "2026-02-01", to: "2026-03-01", want: []string{
+		"2026-02-10T17:00-10T17:30 TEST RECURR 3",
+		"2026-02-11T17:30-11T18:00 (11T17:00) TEST RECURR 3 - MODIFIED",
+		"2026-02-12T17:00-12T17:30 TEST RECURR 3",
+	}},
+	{file: "google-folded.ics", zone: "Europe/Berlin", from: "2024-09-29", to: "2024-09-30", want: []string{
+		"2024-09-29T12:45-29T13:45 Test Event",
+	}},
+	{file: "google-attendees.ics", zone: "Europe/Berlin", from: "2022-03-01", to: "2022-03-02", want: []string{
+		"2022-03-01T17:00-01T18:30 xxxxxxxxxxxxxxxx xxxxxxxx",
+	}},
+	// A day in Los Angeles in winter is 08:00Z to 08:00Z; RDATE:20131210Z is a date with a stray Z.
+	{file: "google-birthday.ics", zone: "America/Los_Angeles", from: "2013-01-01", to: "2016-01-01", want: []string{
+		"2013-12-10T08:00-11T08:00 all day PErson #2's birthday",
+		"2013-12-10T08:00-11T08:00 all day PErson #2's birthday",
+		"2014-12-10T08:00-11T08:00 all day PErson #2's birthday",
+		"2014-12-10T08:00-11T08:00 all day PErson #2's birthday",
+	}},
+	// Floating and all-day times are Copenhagen's, since that is the room's zone.
+	{file: "davx5-times.ics", zone: "Europe/Copenhagen", from: "1998-01-01", to: "2023-01-01", want: []string{
+		"1998-01-18T22:00-19T22:00 Form #1",
+		"2021-05-26T22:00-27T22:00 all day Unknown UTC date",
+		"2021-06-26T22:00-27T22:00 all day Unknown local date, with 'VALUE'",
+		"2021-12-07T13:00-07T14:00 Form 3",
+		"2022-01-22T17:00-22T20:00 Form #2",
+	}},
+	// 15 Oct 1985: daylight time to the last Sunday, by the first pair of rules.
+	{file: "multi-era-zone.ics", zone: "UTC", from: "1985-01-01", to: "2026-01-01", want: []string{
+		"1985-10-15T18:00-15T19:00 Event in 1985 (old rule)",
+		"2025-06-10T18:00-10T19:00 Event in 2025 (modern rule)",
+	}},
+	{file: "outlook-brasilia.ics", zone: "UTC", from: "2017-01-01", to: "2018-01-01", want: []string{
+		"2017-05-11T16:30-11T17:00 ",
+	}},
+	// Sydney is at +11 in October; New York leaves daylight time on 1 Nov 2020.
+	// The series' DTSTART is a Monday that its rule (TH, FR) does not yield.
+	{file: "owa-display-names.ics", zone: "UTC", from: "2020-10-01", to: "2020-11-07", want: []string{
+		"2020-10-28T02:30-28T04:00 TEST Syd",
+		"2020-10-28T17:30-28T19:00 TEST",
+		"2020-11-02T18:30-02T20:00 TEST 3",
+		"2020-11-02T18:30-02T20:00 TEST2",
+		"2020-11-05T18:30-05T20:00 TEST2",
+		"2020-11-06T18:30-06T20:00 TEST2",
+	}},
+	// Starts in New York at 12:00, ends in Los Angeles at 13:00: four hours. The EXDATEs name 12:00 in Los Angeles.
+	{file: "two-zones.ics", zone: "UTC", from: "2015-07-07", to: "2015-07-09", want: []string{
+		"2015-07-07T16:00-07T20:00 Treasure Hunting",
+		"2015-07-08T16:00-08T20:00 Treasure Hunting",
+	}},
+	{file: "undefined-zone.ics", zone: "America/New_York", from: "2021-03-01", to: "2021-05-01", want: []string{
+		"2021-03-25T14:35-25T15:50 [private]",
+	}, problems: []string{`zone "Customized Time Zone 1" is not known`, "duration: "}},
+	// First Tuesdays, 4 Dec excepted; 2 Oct moved to 15:00, the RDATE of 5 Nov to the 6th at 20:00.
+	{file: "zimbra-series.ics", zone: "UTC", from: "2012-10-01", to: "2013-03-01", want: []string{
+		"2012-10-02T22:00-02T22:30 (02T17:00) Crazy Event Thingy!",
+		"2012-11-06T18:00-06T18:30 Crazy Event Thingy!",
+		"2012-11-07T04:00-07T04:30 (05T18:00) Crazy Event Thingy!",
+		"2012-11-10T18:00-10T18:30 Crazy Event Thingy!",
+		"2012-11-30T18:00-30T18:30 Crazy Event Thingy!",
+		"2013-01-01T18:00-01T18:30 Crazy Event Thingy!",
+	}},
+	// The RDATE with a period has a length of its own.
+	{file: "zimbra-series.ics", zone: "UTC", from: "2023-11-08", to: "2023-12-01", want: []string{
+		"2023-11-23T09:00-23T09:30 Crazy Event Thingy!",
+		"2023-11-25T09:00-25T12:30 Crazy Event Thingy!",
+	}},
+	{file: "zone-in-file.ics", zone: "UTC", from: "2023-03-06", to: "2023-03-07", want: []string{
+		"2023-03-06T21:23-06T22:23 A test event",
+	}},
+}
+
+// TestRealCalendars reads them.
 func TestRealCalendars(t *testing.T) {
-	tests := []struct {
-		file, zone, from, to string
-		want                 []string
-		problems             []string // a part of each
-	}{
-		{file: "apple-status.ics", zone: "America/Vancouver", from: "2022-07-01", to: "2022-08-01", want: []string{
-			"2022-07-04T23:00-04T23:50 Tentative",
-			"2022-07-05T16:00-05T17:00 Confirmed",
-			"2022-07-07T16:00-07T17:00 No Status",
-		}},
-		// 2 Nov 2020: the defined zone leaves daylight time on the 1st, so 10:35 is 15:35Z instead of 14:35Z.
-		{file: "exchange-customized-zone.ics", zone: "Europe/Berlin", from: "2020-10-26", to: "2020-11-08", want: []string{
-			"2020-10-27T14:35-27T15:50 [private]",
-			"2020-10-29T14:35-29T15:50 [private]",
-			"2020-11-03T15:35-03T16:50 [private]",
-			"2020-11-05T15:35-05T16:50 [private]",
-		}},
-		// UNTIL=20201217T153500Z is inclusive.
-		{file: "exchange-customized-zone.ics", zone: "Europe/Berlin", from: "2020-12-14", to: "2021-03-01", want: []string{
-			"2020-12-15T15:35-15T16:50 [private]",
-			"2020-12-17T15:35-17T16:50 [private]",
-		}},
-		{file: "exchange-moved-allday.ics", zone: "Europe/Berlin", from: "2026-01-01", to: "2027-01-01", want: []string{}},
-		// Mondays and Thursdays of every second week from that of 12 Feb, Sunday first: of 2-8 and 16-22 July
-		// and 30 July. 6, 17 and 20 July and 3 August are excepted; that list is folded within a date.
-		{file: "google-exdates.ics", zone: "Europe/Kiev", from: "2017-06-30", to: "2017-08-13", want: []string{
-			"2017-07-03T14:00-04T00:00 Example of comma-separated exdates",
-			"2017-07-31T14:00-01T00:00 Example of comma-separated exdates",
-		}},
-		{file: "google-moved.ics", zone: "America/Denver", from: "2026-02-01", to: "2026-03-01", want: []string{
-			"2026-02-10T17:00-10T17:30 TEST RECURR 3",
-			"2026-02-11T17:30-11T18:00 (11T17:00) TEST RECURR 3 - MODIFIED",
-			"2026-02-12T17:00-12T17:30 TEST RECURR 3",
-		}},
-		{file: "google-folded.ics", zone: "Europe/Berlin", from: "2024-09-29", to: "2024-09-30", want: []string{
-			"2024-09-29T12:45-29T13:45 Test Event",
-		}},
-		{file: "google-attendees.ics", zone: "Europe/Berlin", from: "2022-03-01", to: "2022-03-02", want: []string{
-			"2022-03-01T17:00-01T18:30 xxxxxxxxxxxxxxxx xxxxxxxx",
-		}},
-		// A day in Los Angeles in winter is 08:00Z to 08:00Z; RDATE:20131210Z is a date with a stray Z.
-		{file: "google-birthday.ics", zone: "America/Los_Angeles", from: "2013-01-01", to: "2016-01-01", want: []string{
-			"2013-12-10T08:00-11T08:00 all day PErson #2's birthday",
-			"2013-12-10T08:00-11T08:00 all day PErson #2's birthday",
-			"2014-12-10T08:00-11T08:00 all day PErson #2's birthday",
-			"2014-12-10T08:00-11T08:00 all day PErson #2's birthday",
-		}},
-		// Floating and all-day times are Copenhagen's, since that is the room's zone.
-		{file: "davx5-times.ics", zone: "Europe/Copenhagen", from: "1998-01-01", to: "2023-01-01", want: []string{
-			"1998-01-18T22:00-19T22:00 Form #1",
-			"2021-05-26T22:00-27T22:00 all day Unknown UTC date",
-			"2021-06-26T22:00-27T22:00 all day Unknown local date, with 'VALUE'",
-			"2021-12-07T13:00-07T14:00 Form 3",
-			"2022-01-22T17:00-22T20:00 Form #2",
-		}},
-		// 15 Oct 1985: daylight time to the last Sunday, by the first pair of rules.
-		{file: "multi-era-zone.ics", zone: "UTC", from: "1985-01-01", to: "2026-01-01", want: []string{
-			"1985-10-15T18:00-15T19:00 Event in 1985 (old rule)",
-			"2025-06-10T18:00-10T19:00 Event in 2025 (modern rule)",
-		}},
-		{file: "outlook-brasilia.ics", zone: "UTC", from: "2017-01-01", to: "2018-01-01", want: []string{
-			"2017-05-11T16:30-11T17:00 ",
-		}},
-		// Sydney is at +11 in October; New York leaves daylight time on 1 Nov 2020.
-		// The series' DTSTART is a Monday that its rule (TH, FR) does not yield.
-		{file: "owa-display-names.ics", zone: "UTC", from: "2020-10-01", to: "2020-11-07", want: []string{
-			"2020-10-28T02:30-28T04:00 TEST Syd",
-			"2020-10-28T17:30-28T19:00 TEST",
-			"2020-11-02T18:30-02T20:00 TEST 3",
-			"2020-11-02T18:30-02T20:00 TEST2",
-			"2020-11-05T18:30-05T20:00 TEST2",
-			"2020-11-06T18:30-06T20:00 TEST2",
-		}},
-		// Starts in New York at 12:00, ends in Los Angeles at 13:00: four hours. The EXDATEs name 12:00 in Los Angeles.
-		{file: "two-zones.ics", zone: "UTC", from: "2015-07-07", to: "2015-07-09", want: []string{
-			"2015-07-07T16:00-07T20:00 Treasure Hunting",
-			"2015-07-08T16:00-08T20:00 Treasure Hunting",
-		}},
-		{file: "undefined-zone.ics", zone: "America/New_York", from: "2021-03-01", to: "2021-05-01", want: []string{
-			"2021-03-25T14:35-25T15:50 [private]",
-		}, problems: []string{`zone "Customized Time Zone 1" is not known`, "duration: "}},
-		// First Tuesdays, 4 Dec excepted; 2 Oct moved to 15:00, the RDATE of 5 Nov to the 6th at 20:00.
-		{file: "zimbra-series.ics", zone: "UTC", from: "2012-10-01", to: "2013-03-01", want: []string{
-			"2012-10-02T22:00-02T22:30 (02T17:00) Crazy Event Thingy!",
-			"2012-11-06T18:00-06T18:30 Crazy Event Thingy!",
-			"2012-11-07T04:00-07T04:30 (05T18:00) Crazy Event Thingy!",
-			"2012-11-10T18:00-10T18:30 Crazy Event Thingy!",
-			"2012-11-30T18:00-30T18:30 Crazy Event Thingy!",
-			"2013-01-01T18:00-01T18:30 Crazy Event Thingy!",
-		}},
-		// The RDATE with a period has a length of its own.
-		{file: "zimbra-series.ics", zone: "UTC", from: "2023-11-08", to: "2023-12-01", want: []string{
-			"2023-11-23T09:00-23T09:30 Crazy Event Thingy!",
-			"2023-11-25T09:00-25T12:30 Crazy Event Thingy!",
-		}},
-		{file: "zone-in-file.ics", zone: "UTC", from: "2023-03-06", to: "2023-03-07", want: []string{
-			"2023-03-06T21:23-06T22:23 A test event",
-		}},
-	}
-	for _, tt := range tests {
+	for _, tt := range realCalendars {
 		t.Run(tt.file+" "+tt.from, func(t *testing.T) {
 			f, err := os.Open(filepath.Join("testdata", tt.file))
 			if err != nil {

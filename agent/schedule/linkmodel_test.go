@@ -80,22 +80,22 @@ func (m *model) named() map[string]booking.Interval {
 }
 
 // read lets the space read the calendar now.
-func (m *model) read() { m.readBy(0) }
+func (m *model) read() {
+	m.Room(room).link.relinked.Wake()
+	m.wait(time.Second)
+	if m.linked {
+		maps.Copy(m.said, m.shown)
+	}
+}
 
 // readBy lets the space read the calendar by a clock that is so far ahead, and is set right meanwhile.
 func (m *model) readBy(ahead time.Duration) {
 	m.site.during = func() { m.clock.Jump(0) }
 	m.clock.Jump(ahead)
-	from := time.Now().Add(ahead)
 	m.Room(room).link.relinked.Wake()
 	m.wait(time.Second)
 	m.clock.Jump(0)
 	m.site.during = nil
-	for uid, at := range m.shown {
-		if m.linked && at.End.After(from) {
-			m.said[uid] = at
-		}
-	}
 }
 
 // feed answers with the calendar, or with what goes wrong.
@@ -113,7 +113,10 @@ func (m *model) feed() {
 		m.shown = m.named()
 		m.site.show(http.StatusOK, body)
 	}
-	m.readBy(time.Duration(rapid.SampledFrom([]int{0, 0, 0, -20, -2, 1, 3, 20}).Draw(m.t, "hours ahead")) * time.Hour)
+	if ahead := rapid.SampledFrom([]int{0, 0, 0, -20, -2, 1, 3, 20}).Draw(m.t, "hours ahead"); ahead != 0 {
+		m.readBy(time.Duration(ahead) * time.Hour)
+	}
+	m.read()
 }
 
 // person does something to a booking of the room. Refusals are nothing done.

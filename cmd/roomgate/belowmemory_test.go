@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,32 +103,34 @@ func TestPageLostBelowMemory(t *testing.T) {
 // again: nothing is set aside, and nothing is lost.
 func TestPageReadWrongly(t *testing.T) {
 	image, dir := loopImage(t, 64)
-	d := openBadDisk(t, dir, special{})
+	d := openBadDisk(t, dir, special{arguments: []string{"--cloud", "mqtt://" + freeAddress(t)}})
 	d.book(60)
 	began := time.Now()
-	d.whileStopped(func(page int64) {
-		block := blockOf(t, d.database(), page)
-		data, err := os.ReadFile(d.database())
-		if err != nil {
-			t.Fatal(err)
+	for try := 0; d.alive(); try++ {
+		if try == 5 {
+			t.Fatal("the gateway does not meet what memory has")
 		}
-		d.put(d.database(), page, make([]byte, pageSize))
-		d.put(image, block, data[page*pageSize:][:pageSize])
-	})
-	awaitThat(t, "the gateway has met what memory has, and ends", func() bool {
-		for id := range d.acked {
-			_, _ = d.call("PATCH", "/bookings/"+id, map[string]any{"title": "asked"}, nil)
-			break
+		d.whileStopped(func(page int64) {
+			block := blockOf(t, d.database(), page)
+			data, err := os.ReadFile(d.database())
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.put(d.database(), page, make([]byte, pageSize))
+			d.put(image, block, data[page*pageSize:][:pageSize])
+		})
+		for id := range d.acked { // by then the last commit may have moved the page
+			_, _ = d.call("PATCH", "/bookings/"+id, map[string]any{"title": fmt.Sprint("asked ", try)}, nil)
 		}
-		return !d.alive()
-	})
+		d.ends(3 * time.Second)
+	}
 	d.kill()
 	d.start()
 	d.longest = time.Since(began)
 	d.nothingAside()
 	kept := d.plan(demoRoom)
 	for id := range d.acked {
-		if b, ok := kept[id]; ok && b.Title == "asked" {
+		if b, ok := kept[id]; ok && strings.HasPrefix(b.Title, "asked") {
 			d.acked[id] = b // it was changed before the gateway ended
 		}
 	}
