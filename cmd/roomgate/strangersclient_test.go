@@ -18,7 +18,7 @@ func TestStrangersClientOpensADoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```js\n(import .*?)```").FindSubmatch(page)
+	found := regexp.MustCompile("(?s)cat >door.mjs <<'END'\n(.*?)END\n```").FindSubmatch(page)
 	if found == nil {
 		t.Fatal("the page has no program")
 	}
