@@ -116,6 +116,9 @@ func TestConfigurationOfTheCloud(t *testing.T) {
 		o := rigOptions{dir: dir, bench: hardware}
 		r := startRig(t, o)
 		r.wait(3 * time.Second)
+		if err := r.Access.KeyShown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		if got := r.configure("m1", 1, wholeConfig); got != "done" {
 			t.Fatalf("receipt %q", got)
 		}

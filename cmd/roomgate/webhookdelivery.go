@@ -24,7 +24,7 @@ func listDeliveries(cmd *cobra.Command, c *client, args []string) error {
 	if err := c.call(cmd.Context(), http.MethodGet, path+"?limit="+strconv.Itoa(limit), nil, &answer); err != nil {
 		return noWebhook(err, args[0])
 	}
-	return outputSome(cmd, answer.Data, len(answer.Data), "none yet: send one with roomgate webhook test WEBHOOK", "ID EVENT STATE TRIES CREATED LAST", func(row func(...string)) {
+	return outputSome(cmd, answer.Data, len(answer.Data), "none yet: an organization hears of its own spaces and bookings; roomgate webhook test WEBHOOK sends one now", "ID EVENT STATE TRIES CREATED LAST", func(row func(...string)) {
 		for _, d := range answer.Data {
 			row(d.ID, d.Event, string(d.State), strconv.Itoa(d.Count), instant(d.CreatedAt), lastAttempt(d))
 		}
