@@ -61,7 +61,7 @@ func (op *opening) writeCompact(db *DB, temp string, used int64) error {
 	dst.AllocSize = 1 << 20
 	err = bbolt.Compact(dst, db.bolt, 1<<20)
 	if err == nil {
-		err = settle(dst)
+		err = writeHeaders(dst)
 	}
 	if err == nil {
 		err = dst.Sync()

@@ -83,7 +83,7 @@ func panicError(r any) error {
 
 // Close waits for running transactions and releases the file. Waiting Updates get ErrClosed. Closing twice is fine.
 func (db *DB) Close() error {
-	db.settleTails(false)
+	db.emptyTails(false)
 	if !db.writes.close() {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (db *DB) Run(ctx context.Context) error {
 			next.Reset(db.o.SnapshotEvery)
 		}
 		if db.readOnly {
-			db.doubt.settle(false)
+			db.doubt.decide(false)
 		}
 		cause := db.Suspect().Cause
 		if cause == nil || time.Since(believed) < doubtPause && db.believes(cause, believed) {
@@ -170,7 +170,7 @@ func (db *DB) believes(cause error, since time.Time) bool {
 	case db.writes.failure() != nil:
 		return false
 	case errors.Is(cause, ErrPanic):
-		db.doubt.settle(false)
+		db.doubt.decide(false)
 		return true
 	}
 	return time.Since(since) < stuckWrite/6

@@ -96,13 +96,13 @@ func (h *head) last() uint64 {
 // inTail says that a number is not below those of the tail.
 func (h *head) inTail(seq uint64) bool { return h.tail.rows() > 0 && seq >= h.tail.first }
 
-// settle leaves no row in the tail: if one there is to be changed, and if there are no others. An earlier version that
+// emptyTail leaves no row in the tail: if one there is to be changed, and if there are no others. An earlier version that
 // goes on without those of the tail then leaves one that is older.
-func (h *head) settle(tx *Tx, changes bool) error {
+func (h *head) emptyTail(tx *Tx, changes bool) error {
 	if !changes || h.tail == nil {
 		return nil
 	}
-	return h.tail.settle(tx, h)
+	return h.tail.moveAll(tx, h)
 }
 
 // removeFirst deletes the oldest row and finds the next, or only finds it if a row that should be there is not.
@@ -136,11 +136,11 @@ func (h *head) dropOldest(tx *Tx) error {
 		h.state.Dropped++
 		h.dirty = true
 	}
-	return errors.Join(err, h.settle(tx, h.first == 0))
+	return errors.Join(err, h.emptyTail(tx, h.first == 0))
 }
 
 func (h *head) trim(tx *Tx, upTo uint64) (n int, err error) {
-	if err := h.settle(tx, h.inTail(upTo)); err != nil {
+	if err := h.emptyTail(tx, h.inTail(upTo)); err != nil {
 		return 0, err
 	}
 	for h.first != 0 && h.first <= upTo {
@@ -152,7 +152,7 @@ func (h *head) trim(tx *Tx, upTo uint64) (n int, err error) {
 			n++
 		}
 	}
-	return n, h.settle(tx, h.first == 0)
+	return n, h.emptyTail(tx, h.first == 0)
 }
 
 // flush writes the counters.
@@ -175,7 +175,7 @@ func (h *head) flush(tx *Tx) error {
 
 // skip moves the sequence to seq, past the numbers that may have been given out already.
 func (h *head) skip(tx *Tx, seq uint64) error {
-	if err := h.settle(tx, true); err != nil {
+	if err := h.emptyTail(tx, true); err != nil {
 		return err
 	}
 	if h.first > 0 {

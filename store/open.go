@@ -68,7 +68,7 @@ func (op *opening) run() (*DB, error) {
 	if db.reserve, err = disk.OpenReserve(op.path+".reserve", op.o.Reserve); err != nil {
 		op.o.Log.Error("there is no reserve for a full disk: free space on it, then start the gateway again", "error", err)
 	}
-	db.settleTails(true)
+	db.emptyTails(true)
 	return db, nil
 }
 

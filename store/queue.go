@@ -159,7 +159,7 @@ func (q Queue[T]) Set(tx *Tx, seq uint64, v T) error {
 	if b != nil && q.tailed {
 		h, err := q.head(tx)
 		if err == nil {
-			err = h.settle(tx, h.inTail(seq))
+			err = h.emptyTail(tx, h.inTail(seq))
 		}
 		if err != nil {
 			return tx.noted(q.wrap(seq, err))

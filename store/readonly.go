@@ -34,7 +34,7 @@ func (op *opening) openReadOnly(cause error) (*DB, error) {
 	}
 	db.readOnly, op.report.ReadOnly, op.cause = true, true, cause
 	db.fail(fmt.Errorf("%w: %w", ErrFailed, cause))
-	db.doubt.settle(false)
+	db.doubt.decide(false)
 	return db, nil
 }
 

@@ -43,7 +43,7 @@ func (op *opening) create() error {
 	}
 	err = db.Update(op.ctx, func(tx *Tx) error { return writeMetaRows(tx, op.o.Schema, op.base) })
 	if err == nil {
-		err = settle(db.bolt)
+		err = writeHeaders(db.bolt)
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
 		return errors.Join(err, disk.Remove(temp))
@@ -52,9 +52,9 @@ func (op *opening) create() error {
 	return disk.Install(temp, op.path)
 }
 
-// settle commits once more, so that both headers of a new file describe our kind of file and not the empty one that
+// writeHeaders commits once more, so that both headers of a new file describe our kind of file and not the empty one that
 // bbolt begins with.
-func settle(b *bbolt.DB) error {
+func writeHeaders(b *bbolt.DB) error {
 	return b.Update(func(*bbolt.Tx) error { return nil })
 }
 
@@ -116,7 +116,7 @@ func (op *opening) build(temp string, note *Repair) (err error) {
 	err = salvage.Merge(out, salvage.Options{
 		File: damaged, Snapshot: snapshot, Names: op.o.Names, Age: op.o.Age, Schema: op.o.Schema, Base: op.base}, note)
 	if err == nil {
-		err = errors.Join(settle(out), out.Sync())
+		err = errors.Join(writeHeaders(out), out.Sync())
 	}
 	if err = errors.Join(commitError(err), out.Close()); err != nil {
 		return err

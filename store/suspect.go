@@ -39,7 +39,7 @@ func (s *suspicion) raise(cause error) {
 	}
 }
 
-func (s *suspicion) settle(proved bool) {
+func (s *suspicion) decide(proved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.proved = proved; !proved {
@@ -81,7 +81,7 @@ func (db *DB) investigate(ctx context.Context) error {
 	err := db.judge(ctx)
 	switch {
 	case errors.Is(err, ErrDamaged):
-		db.doubt.settle(true)
+		db.doubt.decide(true)
 		db.log.Error("the database is damaged: it has to be opened again, which repairs it", "noticed", cause, "error", err)
 		return fmt.Errorf("the database is damaged, the next start repairs it: %w", err)
 	case err != nil && ctx.Err() == nil:
@@ -91,7 +91,7 @@ func (db *DB) investigate(ctx context.Context) error {
 		db.noteUnread(nil)
 		db.log.Warn("the database was suspect and is sound", "noticed", cause)
 	}
-	db.doubt.settle(false)
+	db.doubt.decide(false)
 	if db.stopped() {
 		return nil
 	}

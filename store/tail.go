@@ -46,7 +46,7 @@ const (
 // tail is what a transaction knows of the youngest rows of a queue. They are contiguous, and end with its last.
 type tail struct {
 	slots       []slot // oldest rows first; the last is for those in the page of all buckets
-	page        int    // the slot of one page that has the youngest rows of such
+	filling     int    // the slot of one page that has the youngest rows of such
 	first, last uint64 // 0: empty
 	reserved    bool   // the queue counts numbers as given that the tail gives
 	moved       bool   // in this transaction already
@@ -56,7 +56,7 @@ type tail struct {
 // newTail reads the tail of a queue whose own last row is that of key last. It is as none if the queue went on without it, as one
 // has that is empty: no tail has rows then.
 func newTail(tx *bbolt.Tx, queue, last []byte) (t *tail, err error) {
-	t = &tail{page: 1} // the first slot is of an earlier version
+	t = &tail{filling: 1} // the first slot is of an earlier version
 	names := layout.TailsOf(queue)
 	for i, name := range names {
 		s, wrong := newSlot(tx, name)
@@ -70,7 +70,7 @@ func newTail(tx *bbolt.Tx, queue, last []byte) (t *tail, err error) {
 			t.first = s.first
 		}
 		if t.last, t.reserved = s.last, true; i > 0 && s.page {
-			t.page = i
+			t.filling = i
 		}
 	}
 	if n, _ := layout.Number(last); t.first > 0 && (n == 0 || n >= t.first) {
@@ -101,7 +101,7 @@ func (t *tail) rows() uint64 {
 func (t *tail) push(tx *Tx, h *head, seq uint64, key, raw []byte) (taken bool, err error) {
 	t.direct = t.direct || rowSize(raw) > tailRow
 	if t.direct || h.first == 0 {
-		return false, t.settle(tx, h)
+		return false, t.moveAll(tx, h)
 	}
 	s, err := t.place(tx, h, rowSize(raw))
 	if err != nil {
@@ -109,7 +109,7 @@ func (t *tail) push(tx *Tx, h *head, seq uint64, key, raw []byte) (taken bool, e
 	}
 	if s == nil {
 		t.direct = true
-		return false, t.settle(tx, h)
+		return false, t.moveAll(tx, h)
 	}
 	if t.first == 0 {
 		t.first = seq
@@ -120,7 +120,7 @@ func (t *tail) push(tx *Tx, h *head, seq uint64, key, raw []byte) (taken bool, e
 
 // place is where a row of size bytes goes; nil: where it stays. A page that this transaction writes anyway takes all.
 func (t *tail) place(tx *Tx, h *head, size int) (*slot, error) {
-	young, page := &t.slots[len(t.slots)-1], &t.slots[t.page]
+	young, page := &t.slots[len(t.slots)-1], &t.slots[t.filling]
 	switch {
 	case page.written && young.first == 0 && page.size()+size <= tailPage && t.rows() < tailRows:
 		return page, nil
@@ -137,7 +137,7 @@ func (t *tail) place(tx *Tx, h *head, size int) (*slot, error) {
 // pageFor finds a page for size bytes. If there is none, all pages give their rows to the queue, once in a transaction; nil:
 // they have in this one.
 func (t *tail) pageFor(tx *Tx, h *head, size int) (*slot, error) {
-	page, last, spare := &t.slots[t.page], len(t.slots)-2, tailSpare
+	page, last, spare := &t.slots[t.filling], len(t.slots)-2, tailSpare
 	if page.written {
 		spare = 0
 	}
@@ -145,9 +145,9 @@ func (t *tail) pageFor(tx *Tx, h *head, size int) (*slot, error) {
 	case t.rows() >= tailRows:
 	case page.size()+size+spare <= tailPage:
 		return page, nil
-	case t.page < last:
-		t.page++
-		return &t.slots[t.page], nil
+	case t.filling < last:
+		t.filling++
+		return &t.slots[t.filling], nil
 	}
 	if t.moved {
 		return nil, nil
@@ -156,7 +156,7 @@ func (t *tail) pageFor(tx *Tx, h *head, size int) (*slot, error) {
 	if err := t.move(tx, h, t.slots[:last+1]); err != nil {
 		return nil, err
 	}
-	return &t.slots[t.page], nil
+	return &t.slots[t.filling], nil
 }
 
 // move gives the rows of slots to the queue.
@@ -170,7 +170,7 @@ func (t *tail) move(tx *Tx, h *head, slots []slot) error {
 			return err
 		}
 	}
-	t.page = 1
+	t.filling = 1
 	if t.first = t.slots[len(t.slots)-1].first; t.first == 0 {
 		t.last = 0
 	}
@@ -193,8 +193,8 @@ func (t *tail) reserve(tx *Tx, h *head, seq uint64) error {
 	return h.setSequence(tx, next)
 }
 
-// settle moves all rows.
-func (t *tail) settle(tx *Tx, h *head) error {
+// moveAll moves all rows.
+func (t *tail) moveAll(tx *Tx, h *head) error {
 	if t.rows() == 0 {
 		return nil
 	}
@@ -215,9 +215,9 @@ func (t *tail) release(h *head) {
 	}
 }
 
-// settleTails leaves no row in any tail, as a program that does not know them wants it. Where one has gone on without
+// emptyTails leaves no row in any tail, as a program that does not know them wants it. Where one has gone on without
 // them, the rows get their places between its own; left: only there.
-func settleTails(tx *Tx, left bool) error {
+func emptyTails(tx *Tx, left bool) error {
 	var queues []string
 	err := tx.bolt.ForEach(func(name []byte, b *bbolt.Bucket) error {
 		if layout.IsTail(string(name)) && layout.First(b, 1) != 0 {
@@ -228,13 +228,13 @@ func settleTails(tx *Tx, left bool) error {
 	slices.Sort(queues)
 	for _, name := range slices.Compact(queues) {
 		if err == nil {
-			err = settleTail(tx, []byte(name), left)
+			err = emptyTailOf(tx, []byte(name), left)
 		}
 	}
 	return err
 }
 
-func settleTail(tx *Tx, name []byte, left bool) error {
+func emptyTailOf(tx *Tx, name []byte, left bool) error {
 	b, err := tx.writable(name)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func settleTail(tx *Tx, name []byte, left bool) error {
 		return nil
 	}
 	if h.tail != nil {
-		return errors.Join(h.tail.settle(tx, h), h.flush(tx))
+		return errors.Join(h.tail.moveAll(tx, h), h.flush(tx))
 	}
 	for _, tail := range layout.TailsOf(name) {
 		if err := foldTail(tx, b, tail); err != nil {
@@ -286,13 +286,13 @@ func (db *DB) pace(queue string) (bulk bool) {
 	return bulk
 }
 
-// settleTails is that function in a transaction of its own, for who begins to use a database, and left, or ends it. It
-// writes nothing where there is nothing to settle. If it fails, nothing is lost: the rows are where they were.
-func (db *DB) settleTails(left bool) {
+// emptyTails is that function in a transaction of its own, for who begins to use a database, and left, or ends it. It
+// writes nothing where there is nothing to move. If it fails, nothing is lost: the rows are where they were.
+func (db *DB) emptyTails(left bool) {
 	if db.lock == nil || db.readOnly || db.writes.failure() != nil {
 		return // it was not opened to be written
 	}
-	err := db.Update(context.Background(), func(tx *Tx) error { return settleTails(tx, left) })
+	err := db.Update(context.Background(), func(tx *Tx) error { return emptyTails(tx, left) })
 	if err != nil && !errors.Is(err, ErrClosed) {
 		db.log.Warn("the youngest rows of a queue stay where an earlier version does not see them", "error", err)
 	}
