@@ -81,6 +81,8 @@ var faults = []faultClass{
 		control{"agent/calendarlink/calendarlink.go", " && b.State != booking.Displaced && !b.Left()", " && b.State != booking.Displaced", "cmd/roomgate.TestCalendarOfAGateway"}},
 	{"a feed with a bad entry", []string{"agent/schedule.TestOneBookingNeverSpoilsAFeed", "agent/schedule.TestFeedOfASpace"},
 		control{"agent/schedule/feed.go", "; e.End.Before(start.Add(time.Second)) {", "; false && e.End.Before(start) {", "agent/schedule.TestOneBookingNeverSpoilsAFeed"}},
+	{"a sensor of a gateway that flaps", []string{"cmd/roomgate.TestSensorOfAGatewayFlaps"},
+		control{"agent/eventlog/recorder.go", "\t\t} else {\n\t\t\tpause = l.interval\n", "\t\t} else {\n\t\t\tpause = 0\n", "cmd/roomgate.TestSensorOfAGatewayFlaps"}},
 	{"a feed of a gateway", []string{"cmd/roomgate.TestFeedOfAGateway"},
 		control{"agent/schedule/feed.go", "; e.End.Before(start.Add(time.Second)) {", "; false && e.End.Before(start) {", "cmd/roomgate.TestFeedOfAGateway"}},
 	{"a feed that somebody has already", []string{"agent/api.TestCalendarFeed", "agent/calendar.TestFetchUnchanged", "agent/calendar.TestFetchSameWithoutETag"},
