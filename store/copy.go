@@ -26,14 +26,14 @@ func (db *DB) Copy(ctx context.Context, progress Progress) (*os.File, error) {
 	}
 	db.snapshots.Lock() // nobody prunes the newest meanwhile
 	defer db.snapshots.Unlock()
-	found, err := siblings(db.path, kindSnapshot)
+	found, err := disk.Siblings(db.path, kindSnapshot)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, errors.New("the snapshot that was just taken is not there")
 	}
-	return os.Open(found[len(found)-1].name)
+	return os.Open(found[len(found)-1].Name)
 }
 
 // SkipSequences moves every queue past the numbers that it may have given out in another copy of this database: at

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"roomgate/store/disk"
 	"roomgate/store/layout"
 )
 
@@ -113,7 +114,7 @@ func TestLockAndFiles(t *testing.T) {
 		t.Error(err)
 	}
 	names, err := Files(path)
-	if err != nil || len(names) != 2 || names[0] != path || names[1] != sibling(path, kindSnapshot, 1) {
+	if err != nil || len(names) != 2 || names[0] != path || names[1] != disk.Sibling(path, kindSnapshot, 1) {
 		t.Errorf("files %v, %v", names, err)
 	}
 }

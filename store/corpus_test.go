@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/store/disk"
 	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
@@ -266,12 +267,12 @@ func (w *lived) judge(t *testing.T, served map[string]record, harmed func(string
 
 func removeAside(t *testing.T, path string) {
 	t.Helper()
-	aside, err := siblings(path, kindDamaged)
+	aside, err := disk.Siblings(path, kindDamaged)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range aside {
-		if err := os.Remove(f.name); err != nil {
+		if err := os.Remove(f.Name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/store/disk"
 	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
@@ -143,8 +144,8 @@ func TestLostFileWithoutSnapshotStartsEmptyAboveAllNumbers(t *testing.T) {
 			}
 		}
 	}
-	kept, err := siblings(path, kindDamaged)
-	if err != nil || len(kept) != keepDamaged || kept[1].number != 3 {
+	kept, err := disk.Siblings(path, kindDamaged)
+	if err != nil || len(kept) != keepDamaged || kept[1].Number != 3 {
 		t.Errorf("kept %v, %v", kept, err)
 	}
 }
@@ -293,7 +294,7 @@ func TestDamagedValueIsReported(t *testing.T) {
 		t.Errorf("stats %+v", s)
 	}
 	wantError(t, db.Snapshot(context.Background()), ErrDamaged)
-	if made, err := siblings(path, kindSnapshot); err != nil || len(made) != 0 {
+	if made, err := disk.Siblings(path, kindSnapshot); err != nil || len(made) != 0 {
 		t.Errorf("a snapshot of damaged rows was kept: %v, %v", made, err)
 	}
 	stop(t, db)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"roomgate/store/disk"
 )
 
 // TestBytesOfADay counts what commits and snapshots give to the disk, for 24 hours.
@@ -32,11 +34,11 @@ func TestBytesOfADay(t *testing.T) {
 			t.Fatal(err)
 		}
 		copied := db.Stats().BytesCopied
-		made, err := siblings(db.path, kindSnapshot)
+		made, err := disk.Siblings(db.path, kindSnapshot)
 		if err != nil || len(made) != 1 {
 			t.Fatalf("%d snapshots, %v", len(made), err)
 		}
-		if info, err := os.Stat(made[0].name); err != nil || copied != info.Size() {
+		if info, err := os.Stat(made[0].Name); err != nil || copied != info.Size() {
 			t.Errorf("a snapshot of %d bytes counts %d, %v", info.Size(), copied, err)
 		}
 		b := write("b")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
@@ -54,8 +53,7 @@ func commitError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, bolterrors.ErrMaxSizeReached), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT),
-		strings.Contains(err.Error(), syscall.ENOSPC.Error()), strings.Contains(err.Error(), bolterrors.ErrMaxSizeReached.Error()):
+	case disk.Lacking(err), errors.Is(err, bolterrors.ErrMaxSizeReached), strings.Contains(err.Error(), bolterrors.ErrMaxSizeReached.Error()):
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return fmt.Errorf("%w: %w: %w", ErrFailed, errDisk, err)

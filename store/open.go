@@ -99,7 +99,7 @@ func (op *opening) makeSound() error {
 	_, err := os.Lstat(op.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		snapshots, err := siblings(op.path, kindSnapshot)
+		snapshots, err := disk.Siblings(op.path, kindSnapshot)
 		if err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ func (op *opening) makeSound() error {
 func (op *opening) removeLeftovers() error {
 	errs := []error{disk.Remove(temporary(op.path))}
 	for _, kind := range []string{kindSnapshot, kindBefore} {
-		found, err := siblings(op.path, kind)
-		errs = append(errs, err, disk.Remove(temporary(sibling(op.path, kind, nextNumber(found)))))
+		found, err := disk.Siblings(op.path, kind)
+		errs = append(errs, err, disk.Remove(temporary(disk.Sibling(op.path, kind, disk.Following(found)))))
 	}
 	return errors.Join(errs...)
 }

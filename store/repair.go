@@ -66,8 +66,8 @@ func (op *opening) repair() error {
 	if err != nil {
 		return err
 	}
-	op.base = uint64(aside.number) << 40 // above all numbers of queues that are lost altogether
-	note := &Repair{At: time.Now().UTC(), Cause: op.cause.Error(), SetAside: filepath.Base(aside.name)}
+	op.base = uint64(aside.Number) << 40 // above all numbers of queues that are lost altogether
+	note := &Repair{At: time.Now().UTC(), Cause: op.cause.Error(), SetAside: filepath.Base(aside.Name)}
 	if _, err := os.Lstat(op.path); errors.Is(err, os.ErrNotExist) {
 		note.SetAside = ""
 	}
@@ -80,19 +80,19 @@ func (op *opening) repair() error {
 	}
 	op.report.Repair = note
 	if note.SetAside != "" {
-		if err := disk.KeepAs(op.path, aside.name); err != nil {
+		if err := disk.KeepAs(op.path, aside.Name); err != nil {
 			return err
 		}
-		op.report.Quarantined = aside.name
+		op.report.Quarantined = aside.Name
 		older = append(older, aside)
 	}
-	return errors.Join(disk.Install(temp, op.path), prune(older, keepDamaged))
+	return errors.Join(disk.Install(temp, op.path), disk.Prune(older, keepDamaged))
 }
 
-func (op *opening) nextAside() (numbered, []numbered, error) {
-	older, err := siblings(op.path, kindDamaged)
-	aside := numbered{number: nextNumber(older)}
-	aside.name = sibling(op.path, kindDamaged, aside.number)
+func (op *opening) nextAside() (disk.Numbered, []disk.Numbered, error) {
+	older, err := disk.Siblings(op.path, kindDamaged)
+	aside := disk.Numbered{Number: disk.Following(older)}
+	aside.Name = disk.Sibling(op.path, kindDamaged, aside.Number)
 	return aside, older, err
 }
 
@@ -131,12 +131,12 @@ func (op *opening) build(temp string, note *Repair) (err error) {
 // told; nil if there is none.
 func (op *opening) goodSnapshot(note *Repair) (*bbolt.Tx, func() error, error) {
 	none := func() error { return nil }
-	snapshots, err := siblings(op.path, kindSnapshot)
+	snapshots, err := disk.Siblings(op.path, kindSnapshot)
 	if err != nil {
 		return nil, none, err
 	}
 	for _, s := range slices.Backward(snapshots) {
-		err := Check(op.ctx, s.name, op.o.Progress)
+		err := Check(op.ctx, s.Name, op.o.Progress)
 		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnreadable) {
 			op.o.Log.Warn("a snapshot cannot be used, trying an older one", "error", err)
 			continue
@@ -144,7 +144,7 @@ func (op *opening) goodSnapshot(note *Repair) (*bbolt.Tx, func() error, error) {
 		if err != nil {
 			return nil, none, err
 		}
-		b, err := openReading(s.name)
+		b, err := openReading(s.Name)
 		if err != nil {
 			return nil, none, err
 		}
@@ -152,8 +152,8 @@ func (op *opening) goodSnapshot(note *Repair) (*bbolt.Tx, func() error, error) {
 		if err != nil {
 			return nil, none, errors.Join(err, b.Close())
 		}
-		op.report.Restored, note.Snapshot = s.name, filepath.Base(s.name)
-		if info, err := os.Stat(s.name); err == nil {
+		op.report.Restored, note.Snapshot = s.Name, filepath.Base(s.Name)
+		if info, err := os.Stat(s.Name); err == nil {
 			note.SnapshotAt = info.ModTime().UTC()
 		}
 		return tx, func() error { return errors.Join(tx.Rollback(), b.Close()) }, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"roomgate/store/disk"
 	"roomgate/store/layout"
 	"roomgate/store/pages"
 )
@@ -96,17 +97,17 @@ func (o Options) steps(from int) ([]Migration, error) {
 
 // keepBefore copies the file to one that later snapshots do not push out, and drops that of the migration before.
 func (db *DB) keepBefore(ctx context.Context, from int) error {
-	older, err := siblings(db.path, kindBefore)
+	older, err := disk.Siblings(db.path, kindBefore)
 	if err != nil {
 		return err
 	}
-	name := sibling(db.path, kindBefore, from)
+	name := disk.Sibling(db.path, kindBefore, from)
 	if err := db.copyTo(ctx, name, nil); err != nil {
 		return err
 	}
 	for _, s := range older {
-		if s.name != name {
-			if err := os.Remove(s.name); err != nil {
+		if s.Name != name {
+			if err := os.Remove(s.Name); err != nil {
 				return err
 			}
 		}

@@ -33,20 +33,20 @@ func (db *DB) takeSnapshot(ctx context.Context, progress Progress) error {
 }
 
 func (db *DB) snapshot(ctx context.Context, progress Progress) error {
-	older, err := siblings(db.path, kindSnapshot)
+	older, err := disk.Siblings(db.path, kindSnapshot)
 	if err != nil {
 		return err
 	}
-	if len(older) > 0 && sameContents(db.path, older[len(older)-1].name) {
+	if len(older) > 0 && sameContents(db.path, older[len(older)-1].Name) {
 		return nil
 	}
-	made := numbered{number: nextNumber(older)}
-	made.name = sibling(db.path, kindSnapshot, made.number)
-	if err := db.copyTo(ctx, made.name, progress); err != nil {
+	made := disk.Numbered{Number: disk.Following(older)}
+	made.Name = disk.Sibling(db.path, kindSnapshot, made.Number)
+	if err := db.copyTo(ctx, made.Name, progress); err != nil {
 		return err
 	}
-	db.noteCopy(made.name)
-	return prune(append(older, made), db.o.Snapshots)
+	db.noteCopy(made.Name)
+	return disk.Prune(append(older, made), db.o.Snapshots)
 }
 
 func sameContents(a, b string) bool {

@@ -10,17 +10,19 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"roomgate/store/disk"
 )
 
 func snapshotNumbers(t *testing.T, path string) (numbers []int) {
 	t.Helper()
-	found, err := siblings(path, kindSnapshot)
+	found, err := disk.Siblings(path, kindSnapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range found {
-		numbers = append(numbers, s.number)
-		if err := Verify(s.name); err != nil {
+		numbers = append(numbers, s.Number)
+		if err := Verify(s.Name); err != nil {
 			t.Error(err)
 		}
 	}

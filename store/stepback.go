@@ -16,7 +16,7 @@ import (
 // numbers that were not given before.
 func StepBack(ctx context.Context, path string, schema int, o Options) (aside string, err error) {
 	op := opening{ctx: ctx, path: path, o: o.withDefaults()}
-	before := sibling(path, kindBefore, schema)
+	before := disk.Sibling(path, kindBefore, schema)
 	if _, err := os.Lstat(before); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
@@ -38,13 +38,13 @@ func (op *opening) stepBack(before string, schema int) (aside string, err error)
 	if err := op.skipSequences(before); err != nil {
 		return "", err
 	}
-	older, err := siblings(op.path, kindAhead)
+	older, err := disk.Siblings(op.path, kindAhead)
 	if err != nil {
 		return "", err
 	}
-	made := numbered{number: nextNumber(older)}
-	made.name = sibling(op.path, kindAhead, made.number)
-	if err := os.Link(op.path, made.name); err != nil && !errors.Is(err, os.ErrNotExist) {
+	made := disk.Numbered{Number: disk.Following(older)}
+	made.Name = disk.Sibling(op.path, kindAhead, made.Number)
+	if err := os.Link(op.path, made.Name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
 	if err := op.dropAhead(schema); err != nil {
@@ -53,20 +53,20 @@ func (op *opening) stepBack(before string, schema int) (aside string, err error)
 	if err := disk.Install(before, op.path); err != nil {
 		return "", err
 	}
-	return made.name, prune(append(older, made), 1)
+	return made.Name, disk.Prune(append(older, made), 1)
 }
 
 // dropAhead removes the snapshots that the newer program has taken: a repair must not choose one.
 func (op *opening) dropAhead(schema int) error {
-	snapshots, err := siblings(op.path, kindSnapshot)
+	snapshots, err := disk.Siblings(op.path, kindSnapshot)
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
-		if Check(op.ctx, s.name, nil) != nil {
+		if Check(op.ctx, s.Name, nil) != nil {
 			continue // a repair does not choose it
 		}
-		db, err := openSound(s.name, op.o)
+		db, err := openSound(s.Name, op.o)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (op *opening) dropAhead(schema int) error {
 			return err
 		}
 		if errors.Is(newer, ErrNewerSchema) {
-			if err := os.Remove(s.name); err != nil {
+			if err := os.Remove(s.Name); err != nil {
 				return err
 			}
 		}

@@ -139,8 +139,10 @@ func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := heard(cmd.Context(), func() (*config.Config, error) {
 		return config.Load(configFile(cmd), all.All(), overlay(cmd.Flags())...)
 	})
-	if shut := shutAbove(configFile(cmd)); errors.Is(err, fs.ErrPermission) && shut != "" {
-		return nil, fmt.Errorf("%w, for %s may not be entered", err, shut)
+	if errors.Is(err, fs.ErrPermission) {
+		if shut := shutAbove(configFile(cmd)); shut != "" {
+			return nil, fmt.Errorf("%w, for %s may not be entered", err, shut)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
-
 	"roomgate/agent"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/drivers/all"
 
 	"roomgate/cmd/roomgate/show"
+	"roomgate/store/disk"
 )
 
 const restoreHelp = `Brings a gateway back from a backup, on this machine or on other hardware:
@@ -294,11 +293,11 @@ const diskReserve = 16 << 20
 
 // checkFree refuses early what would fill the disk.
 func checkFree(dir string, size int64) error {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(dir, &disk); err != nil {
+	free, err := disk.Free(dir)
+	if err != nil {
 		return err
 	}
-	if free := int64(disk.Bavail) * int64(disk.Bsize); free < size+diskReserve {
+	if free < size+diskReserve {
 		return fail(exitFailed, "the restore needs %s of disk in %s, %s are free: make room, nothing was changed",
 			show.Bytes(size+diskReserve), dir, show.Bytes(free))
 	}
