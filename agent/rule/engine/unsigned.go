@@ -94,5 +94,5 @@ func unsignedRefusal(e *Engine, act rule.Action, chain []string) error {
 	if !unlocks(act) || !slices.Contains(chain, byCloud) || e.o.Unsigned() {
 		return nil
 	}
-	return problem.New(problem.Forbidden, "", "an unsigned cloud message, or a calendar by plain http, started this rule or moved what it reads, or may have before a start, so it cannot open a door (doors.unsigned): send a signed command for the lock, or switch the device in the building")
+	return problem.New(problem.Forbidden, "", "an unsigned cloud message, or a calendar by plain http, started this rule or moved what it reads, or may have done so before the last restart, so it cannot open a door (doors.unsigned): send a signed command for the lock, or switch the device in the building")
 }
