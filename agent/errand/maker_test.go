@@ -49,6 +49,9 @@ func TestMakerKeepsForAWhile(t *testing.T) {
 			if err := m.start(order{who: access.Principal{Name: "Ada"}}); err != nil { // which nobody does here
 				t.Fatal(err)
 			}
+			if v := m.look(); v.Part != "Starting" {
+				t.Errorf("it starts with %q", v.Part)
+			}
 			<-m.wanted
 			if err := m.start(o); problem.As(err) == nil || problem.As(err).Code != problem.NotNow || !strings.Contains(err.Error(), "Ada is making one") {
 				t.Errorf("two at a time: %v", err)
