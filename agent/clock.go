@@ -26,8 +26,8 @@ func (a *Agent) ConfirmClock(ctx context.Context, by string) (clock.Verdict, err
 // MoveClock sets the time of a simulated building ahead, by so much altogether.
 func (a *Agent) MoveClock(ahead time.Duration, jumps bool) error { return a.clock.Set(ahead, jumps) }
 
-// run tells what now is in this run alone, without a look at the wall clock.
-func run(a *Agent) func() auth.Moment {
+// momentOfRun tells what now is in this run alone, without a look at the wall clock.
+func momentOfRun(a *Agent) func() auth.Moment {
 	return func() auth.Moment { return auth.Moment{Boot: a.Events.Boot(), Up: a.Health.Uptime()} }
 }
 

@@ -48,7 +48,7 @@ func openAccess(ctx context.Context, a *Agent, o Options) (err error) {
 		return err
 	}
 	jwt := a.options.Config.Auth.JWT
-	options := access.Options{DB: a.db, Keys: a.keys, Moment: moment(a), Run: run(a), Log: a.options.Log,
+	options := access.Options{DB: a.db, Keys: a.keys, Moment: moment(a), MomentOfRun: momentOfRun(a), Log: a.options.Log,
 		Gateway: a.options.Config.Gateway.ID, Title: cmp.Or(a.options.Config.Gateway.Name, a.options.Config.Gateway.ID), Lifetime: jwt.Lifetime, Rotation: jwt.Rotation,
 		SystemKey: o.SystemKey, People: people, Organizations: namedOrganizations(a.options.Config), Mailed: a.mail.Wake,
 		Holdings: func(organization string) []string { return holdings(a, organization) }}

@@ -46,9 +46,9 @@ func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
 // commandsOptions are what the commands of all devices stand on.
 func commandsOptions(a *Agent) device.CommandsOptions {
 	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.options.Config.Cloud.CommandTTL,
-		Find:    func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) },
-		Obeyed:  func(c device.Command) { a.Rules.Note(c) },
-		Carried: func(c device.Command, began time.Time) { a.Rules.NoteDone(c, began) },
+		Find:     func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) },
+		Starting: func(c device.Command) { a.Rules.NoteStarting(c) },
+		Done:     func(c device.Command, began time.Time) { a.Rules.NoteDone(c, began) },
 		Stored: func(tx *store.Tx, c device.Command, over bool) error {
 			if a.Rules == nil { // the command is of the process before this one
 				return nil

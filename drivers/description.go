@@ -74,7 +74,17 @@ func (d Description) Action(sub, name string) (a Action, known, ok bool) {
 	return actions[i], known, true
 }
 
-// Actions returns the actions of the device (sub is "") or of a sub-device.
+// ActionNames returns the names of the actions of the device (sub is "") or of a sub-device.
+func (d Description) ActionNames(sub string) []string {
+	actions, _ := d.actions(sub)
+	names := make([]string, len(actions))
+	for i, a := range actions {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// actions returns the actions of the device (sub is "") or of a sub-device; known says whether sub exists.
 func (d Description) actions(sub string) (actions []Action, known bool) {
 	if sub == "" {
 		return d.Actions, true

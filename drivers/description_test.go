@@ -1,6 +1,9 @@
 package drivers
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestDescriptionAction(t *testing.T) {
 	d := Description{
@@ -22,6 +25,11 @@ func TestDescriptionAction(t *testing.T) {
 		a, known, ok := d.Action(tt.sub, tt.name)
 		if known != tt.known || ok != tt.ok || ok && a.Name != tt.name {
 			t.Errorf("%q %q: %q, known %t, ok %t", tt.sub, tt.name, a.Name, known, ok)
+		}
+	}
+	for sub, want := range map[string][]string{"": {ActOn}, SubBuzzer: {ActBeep}, SubTemperature: {}, "tail": {}} {
+		if got := d.ActionNames(sub); !slices.Equal(got, want) {
+			t.Errorf("%q has the actions %q, want %q", sub, got, want)
 		}
 	}
 }

@@ -24,11 +24,11 @@ import (
 
 // Options are what a directory is opened with.
 type Options struct {
-	DB     *store.DB
-	Keys   *auth.Keys         // made of the device secret
-	Moment func() auth.Moment // now, as far as it can be known
-	Run    func() auth.Moment // the same without the wall clock, which what this run of the gateway made does not need; nil: Moment
-	Log    *slog.Logger
+	DB          *store.DB
+	Keys        *auth.Keys         // made of the device secret
+	Moment      func() auth.Moment // now, as far as it can be known
+	MomentOfRun func() auth.Moment // the same without the wall clock, which what this run of the gateway made does not need; nil: Moment
+	Log         *slog.Logger
 
 	Gateway  string        // the gateway's id, for which tokens are good
 	Title    string        // what letters call the gateway
@@ -77,8 +77,8 @@ type Directory struct {
 func Open(ctx context.Context, o Options) (*Directory, error) {
 	given := o.SystemKey
 	o.SystemKey = "" // is needed once
-	if o.Run == nil {
-		o.Run = o.Moment
+	if o.MomentOfRun == nil {
+		o.MomentOfRun = o.Moment
 	}
 	d := &Directory{options: o, db: o.DB, keys: o.Keys, moment: o.Moment, log: o.Log,
 		asked:   guest.Tries[netip.Prefix]{Burst: perNetwork.Burst, Every: perNetwork.Every},

@@ -37,7 +37,7 @@ type signing struct {
 
 // verify reads a token that one of the keys has signed.
 func (s *signing) verify(text string) (auth.Token, error) {
-	t, _, err := s.signer.Load().Verify(text, s.options.Run())
+	t, _, err := s.signer.Load().Verify(text, s.options.MomentOfRun())
 	if errors.Is(err, auth.ErrTime) { // it is of an earlier run
 		t, _, err = s.signer.Load().Verify(text, s.options.Moment())
 	}

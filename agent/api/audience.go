@@ -62,7 +62,7 @@ func lacks(p *principal, need auth.Set, permission permission) string {
 	case admin:
 		return "the key of an organization may not: it takes a system key, or a person with the role admin"
 	case permission == permitLook:
-		return "this key has not all of the permissions " + strings.Join(console.Sees.Names(), ", ")
+		return "this key needs all of these permissions: " + strings.Join(console.Sees.Names(), ", ")
 	}
 	return "this key has no permission " + strings.TrimSuffix(string(permission), string(orEdge))
 }

@@ -30,14 +30,14 @@ func createBooking(s *Server, c *call) error {
 	if err := c.decode(f.members(createFields...)...); err != nil {
 		return err
 	}
-	o, err := c.options()
+	who, err := c.callerWithRevision()
 	if err != nil {
 		return err
 	}
-	if o.Key, err = idempotent(c); err != nil {
+	if who.Key, err = requestKey(c); err != nil {
 		return err
 	}
-	return s.answer(c, opCreate, f, o)
+	return s.doBooking(c, opCreate, f, who)
 }
 
 // updateBooking changes what the body names.
@@ -75,16 +75,17 @@ func (s *Server) onBooking(c *call, operation string, fields ...string) error {
 	if err := read(f.members(fields...)...); err != nil {
 		return err
 	}
-	o, err := c.options()
+	who, err := c.callerWithRevision()
 	if err != nil {
 		return err
 	}
 	f.id = &c.params[0]
-	return s.answer(c, operation, f, o)
+	return s.doBooking(c, operation, f, who)
 }
 
-func (s *Server) answer(c *call, operation string, f bookingFields, o schedule.Caller) error {
-	status, b, err := s.perform(c, operation, f, o)
+// doBooking carries one operation out and answers with the booking.
+func (s *Server) doBooking(c *call, operation string, f bookingFields, who schedule.Caller) error {
+	status, b, err := s.perform(c, operation, f, who)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (s *Server) answer(c *call, operation string, f bookingFields, o schedule.C
 }
 
 // perform carries one operation out, and says by which status.
-func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.Caller) (status int, b booking.Booking, err error) {
+func (s *Server) perform(c *call, operation string, f bookingFields, who schedule.Caller) (status int, b booking.Booking, err error) {
 	if err := f.check(); err != nil {
 		return 0, b, err
 	}
@@ -104,17 +105,17 @@ func (s *Server) perform(c *call, operation string, f bookingFields, o schedule.
 	status = http.StatusOK
 	switch operation {
 	case opCreate:
-		status, b, err = s.createOrUpdate(ctx, f, o)
+		status, b, err = s.createOrUpdate(ctx, f, who)
 	case opUpdate:
-		b, err = s.update(ctx, f, o)
+		b, err = s.update(ctx, f, who)
 	case opCancel:
-		b, err = s.agent.Bookings.Cancel(ctx, *f.id, o)
+		b, err = s.agent.Bookings.Cancel(ctx, *f.id, who)
 	case opCheckIn:
-		b, err = s.agent.Bookings.CheckIn(ctx, *f.id, o)
+		b, err = s.agent.Bookings.CheckIn(ctx, *f.id, who)
 	case opExtend:
-		b, err = s.extend(ctx, f, o)
+		b, err = s.extend(ctx, f, who)
 	case opEnd:
-		b, err = s.agent.Bookings.End(ctx, *f.id, o)
+		b, err = s.agent.Bookings.End(ctx, *f.id, who)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = &problem.Error{Code: problem.Unavailable, Message: "the request ended before its turn came, nothing was changed: try again"}

@@ -54,7 +54,7 @@ func bulkBookings(s *Server, c *call) error {
 	if n := len(operations); n < 1 || n > maxOperations {
 		return invalid("operations", "has "+strconv.Itoa(n)+" of them: want 1 to "+strconv.Itoa(maxOperations))
 	}
-	key, err := idempotent(c)
+	key, err := requestKey(c)
 	if err != nil {
 		return err
 	}
@@ -64,11 +64,11 @@ func bulkBookings(s *Server, c *call) error {
 	}
 	results := make([]bulkResult, len(operations))
 	for i, operation := range operations {
-		o := c.caller()
+		who := c.caller()
 		if key != "" {
-			o.Key = key + "-" + strconv.Itoa(i)
+			who.Key = key + "-" + strconv.Itoa(i)
 		}
-		results[i] = s.bulkOne(c, operation, o)
+		results[i] = s.bulkOne(c, operation, who)
 		results[i].Index = i
 	}
 	return c.json(http.StatusOK, struct {
@@ -76,15 +76,15 @@ func bulkBookings(s *Server, c *call) error {
 	}{results})
 }
 
-func (s *Server) bulkOne(c *call, encoded []byte, o schedule.Caller) bulkResult {
+func (s *Server) bulkOne(c *call, encoded []byte, who schedule.Caller) bulkResult {
 	operation, f, err := decodeOperation(encoded)
 	if err == nil {
-		err = f.match(&o)
+		err = f.match(&who)
 	}
 	if err != nil {
 		return s.bulkRefusal(c, err)
 	}
-	status, b, err := s.perform(c, operation, f, o)
+	status, b, err := s.perform(c, operation, f, who)
 	if err != nil {
 		return s.bulkRefusal(c, err)
 	}

@@ -87,14 +87,65 @@ func (f *bookingFields) ownOrganizer(who *access.Principal) {
 }
 
 // match takes the revision that the request names beside the fields.
-func (f *bookingFields) match(o *schedule.Caller) error {
+func (f *bookingFields) match(who *schedule.Caller) error {
 	if f.revision == nil {
 		return nil
 	}
 	if *f.revision < 1 {
 		return invalid("revision", "is out of range: want that of an earlier answer")
 	}
-	o.Revision = uint64(*f.revision)
+	who.Revision = uint64(*f.revision)
+	return nil
+}
+
+// length is what minutes stand for; 0: nothing.
+func (f *bookingFields) length() time.Duration { return time.Duration(value(f.minutes)) * time.Minute }
+
+// asked is the booking to be made. A walk-up need not name its times.
+func (f *bookingFields) asked() (booking.Booking, error) {
+	b := booking.Booking{ID: value(f.id), SpaceID: value(f.space), OrganizationID: value(f.organization), Title: value(f.title),
+		Private: value(f.private), Organizer: value(f.organizer), Start: value(f.start), End: value(f.end),
+		ExternalID: value(f.external), Source: booking.Source(value(f.source))}
+	if f.organizer == nil {
+		b.Organizer = f.booker
+	}
+	switch {
+	case b.SpaceID == "":
+		return b, invalid("meeting_space_id", "is missing")
+	case b.Start.IsZero() && !f.walkUp():
+		return b, invalid("start_time", "is missing")
+	case b.End.IsZero() && f.minutes == nil && !f.walkUp():
+		return b, invalid("end_time", "is missing: send it, or minutes")
+	}
+	if f.minutes != nil && !b.Start.IsZero() {
+		b.End = b.Start.Add(f.length())
+	}
+	return b, nil
+}
+
+// edit is the change to be made to a booking that exists.
+func (f *bookingFields) edit() (booking.Edit, error) {
+	e := booking.Edit{Title: f.title, Private: f.private, Organizer: f.organizer, Start: f.start, End: f.end,
+		ExternalID: f.external, OrganizationID: f.organization}
+	if f.minutes == nil {
+		return e, nil
+	}
+	if f.start == nil {
+		return e, invalid("minutes", "has no meaning without start_time here: send that too, or end_time instead")
+	}
+	end := f.start.Add(f.length())
+	e.End = &end
+	return e, nil
+}
+
+// fits refuses to make another booking of one that exists.
+func (f *bookingFields) fits(b booking.Booking) error {
+	switch {
+	case f.space != nil && *f.space != b.SpaceID:
+		return invalid("meeting_space_id", "cannot be changed: cancel the booking and book the other space")
+	case f.source != nil && *f.source != string(b.Source):
+		return invalid("source", "cannot be changed: leave it out")
+	}
 	return nil
 }
 

@@ -17,27 +17,27 @@ func (c *call) caller() schedule.Caller {
 		Hidden: func(b *booking.Booking) bool { return hides(&c.who.Principal, b) }}
 }
 
-// options says who asks, and which revision he saw. The header is the ETag of
+// callerWithRevision says who asks, and which revision he saw. The header is the ETag of
 // an earlier answer, or * for any revision.
-func (c *call) options() (o schedule.Caller, err error) {
-	o = c.caller()
+func (c *call) callerWithRevision() (who schedule.Caller, err error) {
+	who = c.caller()
 	match := c.r.Header["If-Match"]
 	if len(match) == 0 || len(match) == 1 && match[0] == "*" {
-		return o, nil
+		return who, nil
 	}
 	if quoted := match[0]; len(match) == 1 && len(quoted) > 2 && quoted[0] == '"' && quoted[len(quoted)-1] == '"' {
-		o.Revision, _ = strconv.ParseUint(quoted[1:len(quoted)-1], 10, 64) // what is no number is no revision
+		who.Revision, _ = strconv.ParseUint(quoted[1:len(quoted)-1], 10, 64) // what is no number is no revision
 	}
-	if o.Revision == 0 {
-		return o, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: `is not the ETag of a booking: send one like "3", quotes included`}
+	if who.Revision == 0 {
+		return who, &problem.Error{Code: problem.Stale, Field: "If-Match", Message: `is not the ETag of a booking: send one like "3", quotes included`}
 	}
-	return o, nil
+	return who, nil
 }
 
-// idempotent derives the command's id from who asks and what the caller calls
+// requestKey derives the command's id from who asks and what the caller calls
 // it; empty if it has no name. The same name from another caller is another
 // command.
-func idempotent(c *call) (string, error) {
+func requestKey(c *call) (string, error) {
 	given := c.r.Header[headerIdempotencyKey]
 	if len(given) == 0 {
 		return "", nil

@@ -37,7 +37,7 @@ func action(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if o.ID, err = idempotent(c); err != nil {
+	if o.ID, err = requestKey(c); err != nil {
 		return err
 	}
 	o.Value = append(json.RawMessage(nil), o.Value...) // the command outlives the request

@@ -185,26 +185,26 @@ func (s *Server) bookAtDoor(c *call, space *site.Space, d doorRequest) (b bookin
 	if space.Room.State().TimeTrust != clock.Trusted {
 		return b, &problem.Error{Code: problem.NotNow, Message: "cannot be booked here: the gateway does not know what time it is"}
 	}
-	o := c.caller()
-	if o.Key, err = idempotent(c); err != nil {
+	who := c.caller()
+	if who.Key, err = requestKey(c); err != nil {
 		return b, err
 	}
 	length := time.Duration(d.minutes) * time.Minute
 	if length < 0 || length > 24*time.Hour {
 		return b, invalid("minutes", "is out of range: want 1 to 1440")
 	}
-	asked := booking.Booking{ID: doorID(o.Key), SpaceID: space.ID, Source: booking.WalkUp, Start: s.agent.Now().UTC().Truncate(time.Second), End: d.until}
+	asked := booking.Booking{ID: doorID(who.Key), SpaceID: space.ID, Source: booking.WalkUp, Start: s.agent.Now().UTC().Truncate(time.Second), End: d.until}
 	if !d.start.IsZero() {
 		asked.Start, asked.Source = d.start, booking.Local
 	}
 	if asked.End.IsZero() && length > 0 {
 		asked.End = asked.Start.Add(length)
 	}
-	o.AtDoor = c.who.Kind == agent.KindEdge
-	if o.Organizer != "" {
+	who.AtDoor = c.who.Kind == agent.KindEdge
+	if who.Organizer != "" {
 		asked.Organizer = booking.Person{Name: c.who.Name, Email: c.who.Email}
 	}
-	b, _, err = s.agent.Bookings.Create(c.r.Context(), asked, o)
+	b, _, err = s.agent.Bookings.Create(c.r.Context(), asked, who)
 	return b, err
 }
 
@@ -254,27 +254,27 @@ func (s *Server) changeAtDoor(c *call, space *site.Space, action string, d doorR
 		_, err = s.agent.Bookings.Get(nobody)
 		return b, err
 	}
-	ctx, o := c.r.Context(), c.caller()
+	ctx, who := c.r.Context(), c.caller()
 	switch action {
 	case web.DoCheckIn:
-		return s.agent.Bookings.CheckIn(ctx, b.ID, o)
+		return s.agent.Bookings.CheckIn(ctx, b.ID, who)
 	case web.DoUndo:
 		if err = undoable(b, s.agent.Now()); err != nil {
 			return b, err
 		}
-		return s.agent.Bookings.Cancel(ctx, b.ID, o)
+		return s.agent.Bookings.Cancel(ctx, b.ID, who)
 	case web.DoExtend:
-		o.AtDoor = c.who.Kind == agent.KindEdge
+		who.AtDoor = c.who.Kind == agent.KindEdge
 		if !d.until.IsZero() {
-			return s.agent.Bookings.Extend(ctx, b.ID, d.until, 0, o)
+			return s.agent.Bookings.Extend(ctx, b.ID, d.until, 0, who)
 		}
 		if d.minutes < 0 || d.minutes > 24*60 {
 			return b, invalid("minutes", "is out of range: want 1 to 1440")
 		}
 		by := cmp.Or(time.Duration(d.minutes)*time.Minute, extendBy)
-		return s.agent.Bookings.Extend(ctx, b.ID, time.Time{}, by, o)
+		return s.agent.Bookings.Extend(ctx, b.ID, time.Time{}, by, who)
 	}
-	return s.agent.Bookings.End(ctx, b.ID, o)
+	return s.agent.Bookings.End(ctx, b.ID, who)
 }
 
 // reportProblem writes down what somebody has reported, with what the devices are

@@ -110,7 +110,7 @@ func edgeControl(s *Server, c *call) error {
 	if err != nil {
 		return err
 	}
-	if o.ID, err = idempotent(c); err != nil {
+	if o.ID, err = requestKey(c); err != nil {
 		return err
 	}
 	receipt, err := s.do(c, o, patience)

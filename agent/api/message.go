@@ -27,7 +27,7 @@ func sendMessage(s *Server, c *call) error {
 	if err := s.visibility.ownMessageParts(&c.who, r); err != nil {
 		return err
 	}
-	key, err := idempotent(c)
+	key, err := requestKey(c)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
 	"roomgate/agent/config"
+	"roomgate/agent/console"
 	"roomgate/agent/schedule"
 )
 
@@ -137,6 +138,7 @@ func TestRefusalsAreInRoles(t *testing.T) {
 			{b.by(t, "mel@example.com"), "DELETE", "/claim", "the role member may not: it takes an admin of the building"},
 			{b.by(t, "ann@example.com"), "DELETE", "/claim", "an admin of an organization may not: it takes a system key, or an admin of the building"},
 			{key, "POST", "/bookings", "this key has no permission bookings:write"},
+			{key, "GET", "/console/stream/home", "this key needs all of these permissions: " + strings.Join(console.Sees.Names(), ", ")},
 			{key, "GET", "/gateway/users", "the key of an organization may not: it takes a system key, or a person with the role admin"},
 		} {
 			if got := b.net.do(t, c.method, c.path, c.who, "{}"); got.StatusCode != 403 || !strings.Contains(got.body, `"`+c.want+`"`) {

@@ -81,20 +81,12 @@ func (p *pattern) find(c *call) (*endpoint, error) {
 	return nil, refuseMethod(c, allowed)
 }
 
-// missing refuses a path that is not there.
-func (t *router) missing(c *call) error {
-	if err := t.misplaced(c); err != nil {
-		return err
-	}
-	return &problem.Error{Code: problem.NotFound, Message: "there is no such path: see /openapi for those there are"}
-}
-
 // missing answers a person's browser with a page that leads to the console. What asks for a
 // path of the interface, or in another way, is told as always.
 func (d *door) missing(c *call) error {
 	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
 	if !reads || !strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") || d.router.ofInterface(c.r.URL.Path) {
-		return d.router.missing(c)
+		return d.router.refuseMissing(c)
 	}
 	web.Guard(c.w.Header())
 	body, _, err := d.server.console.Shell("no such page")
@@ -102,12 +94,6 @@ func (d *door) missing(c *call) error {
 		return err
 	}
 	return c.page(http.StatusNotFound, body)
-}
-
-// ofInterface says whether a path begins as those of the interface do, and not as a page.
-func (t *router) ofInterface(path string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return t.literal[first] != nil && first != "console" && first != "display"
 }
 
 func refuseMethod(c *call, allowed []string) error {

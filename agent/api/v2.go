@@ -4,8 +4,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"roomgate/agent/problem"
 )
 
 // v2Prefix is the root of V2.0: the same operations as V1.0's, by the same
@@ -92,28 +90,6 @@ func (c *call) succeed(s *successor) {
 		return
 	}
 	h["Link"] = []string{s.before + url.PathEscape(c.params[0]) + s.after}
-}
-
-// misplaced refuses a path of V1.0 below /v2.0 with the ones that are right.
-func (t *router) misplaced(c *call) error {
-	rest, below := strings.CutPrefix(c.r.URL.Path, v2Prefix)
-	var values [maxParams]string
-	p := t.find(&url.URL{Path: rest}, &values)
-	if !below || p == nil {
-		return nil
-	}
-	var right []string
-	for _, r := range p.routes {
-		for _, twin := range twins() {
-			if slices.Contains(strings.Split(twin.of, ", "), r.name()) {
-				right = append(right, twin.method+" "+v2Prefix+twin.path)
-			}
-		}
-	}
-	if right == nil {
-		return nil
-	}
-	return &problem.Error{Code: problem.NotFound, Message: "there is no such path in V2.0: use " + strings.Join(slices.Compact(right), " or ")}
 }
 
 // wrapped answers with v in the platform's envelope; V2.0 has none.

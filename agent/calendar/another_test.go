@@ -136,7 +136,7 @@ func TestAnotherReadsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine, _, err := Parse(bytes.NewReader(raw), mustZone(t, c.zone), onDay(c.from), onDay(c.to))
+		mine, _, err := readCalendar(bytes.NewReader(raw), mustZone(t, c.zone), onDay(c.from), onDay(c.to))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	for i := range 200 {
 		parts = append(parts, eventOf(fmt.Sprintf("UID:%d", i), "DTSTART:never"))
 	}
-	_, problems, err := Parse(strings.NewReader(calendarOf(parts...)), nil, january, february)
+	_, problems, err := readCalendar(strings.NewReader(calendarOf(parts...)), nil, january, february)
 	if err != nil || len(problems) != maxProblems+1 || problems[maxProblems] != "and 150 more" {
 		t.Errorf("%q, %v", problems, err)
 	}
@@ -131,7 +131,7 @@ func TestNestingIsFlat(t *testing.T) {
 	wide := "DTSTART" + strings.Repeat(";A=1", 16_000) + ":20260105T100000Z"
 	body := calendarOf("BEGIN:VEVENT\nUID:1\nDTSTART:20260105T100000Z\nDURATION:PT1H\n"+deep+"END:VEVENT",
 		eventOf("UID:2", wide, "DURATION:PT1H"), eventOf("UID:3", "DTSTART:"+strings.Repeat("1", maxLine+1)))
-	got, problems, err := Parse(strings.NewReader(body), nil, onDay("2026-01-01"), onDay("2027-01-01"))
+	got, problems, err := readCalendar(strings.NewReader(body), nil, onDay("2026-01-01"), onDay("2027-01-01"))
 	if err != nil || len(got) != 1 {
 		t.Fatal(len(got), problems, err)
 	}
@@ -237,7 +237,7 @@ func BenchmarkParse10000(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		got, problems, err := Parse(strings.NewReader(body), zone, onDay("2026-01-01"), onDay("2027-01-01"))
+		got, problems, err := readCalendar(strings.NewReader(body), zone, onDay("2026-01-01"), onDay("2027-01-01"))
 		if err != nil || len(problems) > 0 || len(got) < 12_000 {
 			b.Fatal(len(got), problems, err)
 		}

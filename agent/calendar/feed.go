@@ -55,7 +55,7 @@ type held struct {
 // Result is what a calendar says for one window of time.
 type Result struct {
 	Occurrences []Occurrence
-	Problems    []string // what could not be understood, see Parse
+	Problems    []string // what could not be understood, see parse
 	Unread      []string // UIDs of events of which at least a part was left out
 	Unchanged   bool     // the calendar is the one of the fetch before
 }

@@ -32,7 +32,7 @@ func FuzzParse(f *testing.F) {
 	berlin := mustZone(f, "Europe/Berlin")
 	from, to := onDay("2026-01-01"), onDay("2027-01-01")
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, problems, err := Parse(bytes.NewReader(body), berlin, from, to)
+		got, problems, err := readCalendar(bytes.NewReader(body), berlin, from, to)
 		if err != nil {
 			if got != nil || problems != nil {
 				t.Fatal("an error and a result")

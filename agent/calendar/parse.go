@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -25,24 +24,10 @@ var (
 	ErrCutOff      = errors.New("the calendar stops in the middle; nothing of it was taken over")
 )
 
-// Parse reads an iCalendar stream (RFC 5545) and returns the occurrences that
-// touch [from, to), sorted by start; floating and all-day times are of zone
-// (nil: UTC). Transparent and cancelled events are left out. problems, at most
-// 51, name what could not be understood, event by event, and do not sink the
-// rest. err is ErrNotCalendar, ErrTooLarge (over 32 MiB, 50 000 events or
-// 20 000 occurrences), ErrCutOff, or what the reader failed with.
-func Parse(r io.Reader, zone *time.Location, from, to time.Time) (occurrences []Occurrence, problems []string, err error) {
-	body, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the calendar could not be read: %w", err)
-	}
-	if len(body) > maxBytes {
-		return nil, nil, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, maxBytes>>20)
-	}
-	result, err := parse(body, zone, from, to)
-	return result.Occurrences, result.Problems, err
-}
-
+// parse reads an iCalendar body (RFC 5545) and returns the occurrences that touch [from, to), sorted by start;
+// floating and all-day times are of loc (nil: UTC). Transparent and cancelled events are left out. The problems, at
+// most 51, name what could not be understood, event by event, and do not sink the rest. The error is ErrNotCalendar,
+// ErrTooLarge (over 50 000 events or 20 000 occurrences) or ErrCutOff.
 func parse(body []byte, loc *time.Location, from, to time.Time) (Result, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if loc == nil {

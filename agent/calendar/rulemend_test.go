@@ -65,7 +65,7 @@ func TestTimesWithoutAZone(t *testing.T) {
 		"DTSTART:20260113T100000":                       "09:00 10:00, 09:00 10:00",
 	} {
 		body := calendarOf(eventOf("EXDATE:20260114T100000", "DTEND:20260113T110000", "UID:1", start, "RRULE:FREQ=DAILY;COUNT=2", "RDATE:20260120T100000"))
-		got, problems, err := Parse(strings.NewReader(body), berlin, january, february)
+		got, problems, err := readCalendar(strings.NewReader(body), berlin, january, february)
 		var times []string
 		for _, o := range got {
 			times = append(times, o.Start.Format("15:04 ")+o.End.Format("15:04"))

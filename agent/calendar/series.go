@@ -13,7 +13,7 @@ type series struct {
 	changed []*event // with RECURRENCE-ID
 }
 
-// expansion is the work of one Parse.
+// expansion is the work of one parse.
 type expansion struct {
 	expander
 	from, to time.Time

@@ -182,7 +182,7 @@ func TestEvents(t *testing.T) {
 			if tt.to != "" {
 				to = onDay(tt.to)
 			}
-			got, problems, err := Parse(strings.NewReader(calendarOf(tt.parts...)), mustZone(t, "Europe/Berlin"), from, to)
+			got, problems, err := readCalendar(strings.NewReader(calendarOf(tt.parts...)), mustZone(t, "Europe/Berlin"), from, to)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestOccurrenceFields(t *testing.T) {
 	body := calendarOf(eventOf("UID:a\\,b", `SUMMARY;LANGUAGE=de:Jour\, fixe\; neu\nzweite Zeile \\o/`, "CLASS:CONFIDENTIAL", "SEQUENCE:7",
 		`ORGANIZER;CN="Kaya, ^'Ada^'";SENT-BY="mailto:x@example.org":MAILTO:ada@example.org`,
 		"DTSTART:20260105T100000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=1"))
-	got, problems, err := Parse(strings.NewReader("\xef\xbb\xbf"+body), nil, onDay("2026-01-01"), onDay("2027-01-01"))
+	got, problems, err := readCalendar(strings.NewReader("\xef\xbb\xbf"+body), nil, onDay("2026-01-01"), onDay("2027-01-01"))
 	if err != nil || len(problems) > 0 || len(got) != 1 {
 		t.Fatal(got, problems, err)
 	}

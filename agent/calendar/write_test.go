@@ -109,7 +109,7 @@ func TestWriteFolds(t *testing.T) {
 				t.Errorf("%d bytes: %q", len(line), line)
 			}
 		}
-		got, _, err := Parse(&b, nil, january, february)
+		got, _, err := readCalendar(&b, nil, january, february)
 		if title := title(want); err != nil || len(got) != 1 {
 			t.Errorf("%+v, %v", got, err)
 		} else {
@@ -165,7 +165,7 @@ func TestWrittenIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantWellFormed(t, b.String())
-		list, problems, err := Parse(&b, nil, onDay("2025-01-01"), onDay("2028-01-01"))
+		list, problems, err := readCalendar(&b, nil, onDay("2025-01-01"), onDay("2028-01-01"))
 		if err != nil || len(problems) > 0 {
 			t.Fatal(problems, err)
 		}

@@ -70,7 +70,7 @@ func (c *Config) SignInAdvice() (seen, fix string) {
 	if len(c.Users) == 0 || c.SMTP.URL != "" {
 		return "", ""
 	}
-	return "there is no mail relay, and people sign in with one-time passwords that come by mail: nobody of users can sign in",
+	return "there is no mail relay, and people sign in with one-time passwords that come by mail, so no user can sign in",
 		"set smtp.url and smtp.from, or remove users"
 }
 

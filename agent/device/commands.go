@@ -32,11 +32,11 @@ type CommandsOptions struct {
 	// Find returns the device of that type in a meeting space, or refuses with
 	// the field at fault. It is asked at run time only.
 	Find func(spaceID, deviceType string) (*Device, error)
-	// Obeyed hears of a command before a device carries it out; nil: nobody does. It must not wait.
-	Obeyed func(Command)
-	// Carried hears of one that a device has carried out, as its read-back proves, and when that began, before the log does;
+	// Starting hears of a command before a device carries it out; nil: nobody does. It must not wait.
+	Starting func(Command)
+	// Done hears of one that a device has carried out, as its read-back proves, and when that began, before the log does;
 	// nil: nobody does. It must not wait.
-	Carried func(c Command, began time.Time)
+	Done func(c Command, began time.Time)
 	// Stored hears of a command in the transaction that stores that it was accepted, or how it ended; nil: nobody does.
 	Stored func(tx *store.Tx, c Command, over bool) error
 	// Counters are those of signed commands. It is asked at run time only.

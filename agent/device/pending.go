@@ -70,27 +70,13 @@ func (d *Device) Parse(c Command) (drivers.Args, error) {
 	if !known {
 		return nil, problem.New(problem.NotFound, "sub_device", "is not known: %s has %s", d.Type, problem.List(drivers.SubDevices(d.Type)))
 	}
-	if names := actionNames(*description, c.SubDevice); !ok && len(names) == 0 {
+	if names := description.ActionNames(c.SubDevice); !ok && len(names) == 0 {
 		return nil, problem.New(problem.Invalid, "action", "is not known: this device only reports, and takes no commands")
 	}
 	if !ok {
-		return nil, problem.New(problem.Invalid, "action", "is not known: want one of %s", problem.List(actionNames(*description, c.SubDevice)))
+		return nil, problem.New(problem.Invalid, "action", "is not known: want one of %s", problem.List(description.ActionNames(c.SubDevice)))
 	}
 	return action.Parse(c.Value)
-}
-
-func actionNames(d drivers.Description, sub string) []string {
-	actions := d.Actions
-	for _, s := range d.Subs {
-		if s.Name == sub {
-			actions = s.Actions
-		}
-	}
-	names := make([]string, len(actions))
-	for i, a := range actions {
-		names[i] = a.Name
-	}
-	return names
 }
 
 // enqueue stores the command as accepted and only then lets the device at it.

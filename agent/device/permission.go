@@ -39,7 +39,7 @@ func (d *Device) CheckPermissions(all []Permission) error {
 			return problem.New(problem.Invalid, "permissions", "has the sub-device %q: a %s has %s", printable.Cut(p.SubDevice, 40, ""), d.Type, problem.List(drivers.SubDevices(d.Type)))
 		}
 		if known := d.description.Load(); known != nil {
-			if names := actionNames(*known, p.SubDevice); !slices.Contains(names, p.Action) {
+			if names := known.ActionNames(p.SubDevice); !slices.Contains(names, p.Action) {
 				return problem.New(problem.Invalid, "permissions", "has the action %q: want one of %s", printable.Cut(p.Action, 40, ""), problem.List(names))
 			}
 		}

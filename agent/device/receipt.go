@@ -26,8 +26,8 @@ func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
 			return
 		}
 	}
-	if heard := d.commands.o.Obeyed; heard != nil {
-		heard(p.command)
+	if starting := d.commands.o.Starting; starting != nil {
+		starting(p.command)
 	}
 	command, began := drivers.Command{Sub: p.command.SubDevice, Action: p.command.Action, Args: p.args}, time.Now()
 	status, err := call(ctx, d, max(d.Timeout, commandTimeout), func(ctx context.Context) (drivers.Status, error) {
@@ -39,8 +39,8 @@ func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
 	if err != nil {
 		d.finish(p, nil, err)
 	} else {
-		if carried := d.commands.o.Carried; carried != nil {
-			carried(p.command, began)
+		if done := d.commands.o.Done; done != nil {
+			done(p.command, began)
 		}
 		d.finish(p, &status, nil)
 	}

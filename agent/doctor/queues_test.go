@@ -31,9 +31,9 @@ func TestMailRelay(t *testing.T) {
 		t.Errorf("without one: %+v", found)
 	}
 	x.Config.Users = []config.Person{{ID: "ada", Email: "ada@example.com", Enabled: true}}
-	mailRelay(t.Context(), x)[0].is(t, "users and no relay", Warn, "nobody of users can sign in")
+	mailRelay(t.Context(), x)[0].is(t, "users and no relay", Warn, "so no user can sign in")
 	x.Building = &Building{}
-	mailRelay(t.Context(), x)[0].is(t, "users and no relay, running", Warn, "nobody of users can sign in")
+	mailRelay(t.Context(), x)[0].is(t, "users and no relay, running", Warn, "so no user can sign in")
 	x.Building = nil
 	x.Config.SMTP = config.SMTP{URL: "smtp://127.0.0.1:" + port, From: "Rooms <rooms@example.com>", Username: "gateway", PasswordFile: secret}
 	mailRelay(t.Context(), x)[0].is(t, "well", OK, "answers")

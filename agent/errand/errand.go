@@ -21,7 +21,7 @@ type Means struct {
 	// Folder is where a file lies that is made, without a name: it is gone with the process.
 	Folder string
 	// Backup seals a backup of the building into f, and reads it back.
-	Backup func(ctx context.Context, f *os.File, passphrase string, told func(part string) backup.Progress) error
+	Backup func(ctx context.Context, f *os.File, passphrase string, progress func(part string) backup.Progress) error
 	// Support writes a support bundle into f.
 	Support func(ctx context.Context, f *os.File) error
 	Updates *update.Runner // nil: it takes none

@@ -41,7 +41,7 @@ type Making struct {
 // order is a file that somebody wants made.
 type order struct {
 	who access.Principal
-	do  func(ctx context.Context, f *os.File, told func(part string) backup.Progress) error
+	do  func(ctx context.Context, f *os.File, progress func(part string) backup.Progress) error
 }
 
 // maker makes one kind of file, one at a time, and keeps the last one for a while.
@@ -96,7 +96,7 @@ func (m *maker) start(o order) error {
 		return problem.New(problem.NotNow, "", "%s is making one: wait until it is there, or stop it", m.now.By)
 	}
 	m.drop()
-	m.now, m.began = Making{File: m.now.File, By: o.who.Name, Running: true, Part: "It begins"}, time.Now()
+	m.now, m.began = Making{File: m.now.File, By: o.who.Name, Running: true, Part: "Starting"}, time.Now()
 	m.wanted <- o // it has room for one
 	return nil
 }
@@ -110,7 +110,7 @@ func (m *maker) make(ctx context.Context, e *Errands, o order) {
 	m.mu.Unlock()
 	f, err := atomicfile.Unnamed(e.o.Folder)
 	if err == nil {
-		if err = o.do(ctx, f, m.told); err != nil {
+		if err = o.do(ctx, f, m.progress); err != nil {
 			err = cmp.Or(context.Cause(ctx), err)
 		}
 	}
@@ -136,8 +136,8 @@ func (m *maker) done(f *os.File, err error) {
 	m.made, m.now.Ready, m.now.Size, m.now.Until = f, true, size, time.Now().Add(keepFor)
 }
 
-// told returns what is told how far a part of the work is.
-func (m *maker) told(part string) backup.Progress {
+// progress returns what hears how far a part of the work is.
+func (m *maker) progress(part string) backup.Progress {
 	return func(done, total int64) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -212,8 +212,8 @@ func (e *Errands) Make(file string, who access.Principal, passphrase, again stri
 		if err := e.mayBackUp(passphrase, again); err != nil {
 			return err
 		}
-		o.do = func(ctx context.Context, f *os.File, told func(string) backup.Progress) error {
-			return e.o.Backup(ctx, f, passphrase, told)
+		o.do = func(ctx context.Context, f *os.File, progress func(string) backup.Progress) error {
+			return e.o.Backup(ctx, f, passphrase, progress)
 		}
 	}
 	if file == FileBackup && e.o.Backup == nil || file == FileSupport && e.o.Support == nil {

@@ -33,8 +33,8 @@ func TestMakerKeepsForAWhile(t *testing.T) {
 		e := New(Options{Means: Means{Folder: folder}})
 		m := e.makers[FileSupport]
 		write := func(text string, err error) order {
-			return order{do: func(_ context.Context, f *os.File, told func(string) backup.Progress) error {
-				told("half")(1, 2)
+			return order{do: func(_ context.Context, f *os.File, progress func(string) backup.Progress) error {
+				progress("half")(1, 2)
 				time.Sleep(time.Minute)
 				_, _ = f.WriteString(text)
 				return err
@@ -49,11 +49,14 @@ func TestMakerKeepsForAWhile(t *testing.T) {
 			if err := m.start(order{who: access.Principal{Name: "Ada"}}); err != nil { // which nobody does here
 				t.Fatal(err)
 			}
+			if v := m.look(); v.Part != "Starting" {
+				t.Errorf("it starts with %q", v.Part)
+			}
 			<-m.wanted
 			if err := m.start(o); problem.As(err) == nil || problem.As(err).Code != problem.NotNow || !strings.Contains(err.Error(), "Ada is making one") {
 				t.Errorf("two at a time: %v", err)
 			}
-			m.done(f, o.do(t.Context(), f, m.told))
+			m.done(f, o.do(t.Context(), f, m.progress))
 		}
 		made(write("one", nil))
 		if v := m.look(); !v.Ready || v.Size != 3 {

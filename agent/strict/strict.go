@@ -2,6 +2,9 @@
 // member, a value of the wrong type, or anything behind the object is refused, by the name
 // of the field where there is one. Who reads says which members there may be, and where
 // each value goes.
+//
+// The reader is our own because encoding/json takes a key twice, a key in capitals or small letters,
+// and rubbish behind the end, and a wrong input has to be refused by the name of its field.
 package strict
 
 import (
@@ -57,7 +60,7 @@ func Object(data []byte, members []Member) error {
 	if err := check(data); err != nil {
 		return err
 	}
-	start := space(data, 0)
+	start := skipBlank(data, 0)
 	if data[start] != '{' {
 		return malformed("the body is not a JSON object")
 	}

@@ -28,28 +28,28 @@ const (
 
 // life is what is kept of an earlier life.
 type life struct {
-	ranges []span
+	ranges ranges
 	spans  map[string]span
 }
 
 // took says whether a row was handed on in that life.
 func (b *life) took(boot string, seq uint64) bool {
 	s, ok := b.spans[boot]
-	return ok && seq >= s.from && seq <= s.to && (&progress{ranges: b.ranges}).has(seq)
+	return ok && seq >= s.from && seq <= s.to && b.ranges.has(seq)
 }
 
 // judge says what a row is.
 func (p *progress) judge(boot string, seq uint64) verdict {
 	knows := slices.Contains(p.boots, boot)
 	switch {
-	case p.aside[boot] != nil && p.aside[boot].has(seq):
+	case p.aside[boot].has(seq):
 		return known
 	case boot != "" && p.before != nil && p.before.took(boot, seq):
 		if seq < p.start() && !p.has(seq) {
 			return past
 		}
 		return known
-	case boot != "" && p.succeeded(boot, seq):
+	case boot != "" && p.overtaken(boot, seq):
 		return contested
 	case !p.has(seq):
 		return fresh
@@ -59,8 +59,8 @@ func (p *progress) judge(boot string, seq uint64) verdict {
 	return known
 }
 
-// succeeded says whether another start had begun before this one can have written the row.
-func (p *progress) succeeded(boot string, seq uint64) bool {
+// overtaken says whether another start had begun before this one can have written the row.
+func (p *progress) overtaken(boot string, seq uint64) bool {
 	own, ok := p.spans[boot]
 	if !ok {
 		if p.before == nil || slices.Contains(p.boots, boot) {
@@ -88,23 +88,22 @@ func (p *progress) start() uint64 {
 	return first
 }
 
-// begin begins another life.
-func (p *progress) begin() {
-	*p = progress{anew: true, before: &life{p.ranges, p.spans}, aside: p.aside, contested: p.contested}
+// newLife begins another life.
+func (p *progress) newLife() {
+	*p = progress{reset: true, before: &life{p.ranges, p.spans}, aside: p.aside, contested: p.contested}
 }
 
 // putAside notes a contested row.
 func (p *progress) putAside(boot string, seq uint64, now time.Time) {
 	if p.aside == nil {
-		p.aside = map[string]*progress{}
+		p.aside = map[string]ranges{}
 	}
-	if p.aside[boot] == nil {
-		if len(p.aside) >= maxBoots {
-			clear(p.aside)
-		}
-		p.aside[boot] = &progress{}
+	if p.aside[boot] == nil && len(p.aside) >= maxBoots {
+		clear(p.aside)
 	}
-	p.aside[boot].add("", seq)
+	rows := p.aside[boot]
+	rows.add(seq, 0)
+	p.aside[boot] = rows
 	p.contested = now
 }
 

@@ -15,28 +15,22 @@ const (
 	giveUpAfter = time.Minute
 )
 
-// The bounds of what is remembered of a gateway.
-const (
-	maxRanges = 1024
-	maxBoots  = 16
-)
-
-// span is a stretch of sequences, both ends included; the zero span is none.
-type span struct{ from, to uint64 }
+// maxBoots bounds how many starts of a gateway are remembered.
+const maxBoots = 16
 
 // progress is which rows of a gateway have been handed on.
 type progress struct {
-	ranges []span // ascending, never touching
+	ranges ranges
 	boots  []string
 	acked  uint64
 	again  bool   // a row came that had been acknowledged
-	anew   bool   // the gateway counts from the beginning again
+	reset  bool   // the gateway counts from the beginning again
 	first  uint64 // row that the gateway kept for us when we met: those before were acknowledged by somebody; 0: it has not said
 
-	spans     map[string]span      // the rows of each start
-	before    *life                // the life before this one, if there was one
-	aside     map[string]*progress // contested rows, by start
-	contested time.Time            // when the last of them came
+	spans     map[string]span   // the rows of each start
+	before    *life             // the life before this one, if there was one
+	aside     map[string]ranges // contested rows, by start
+	contested time.Time         // when the last of them came
 
 	gap   span      // the first gap, which what follows is about
 	since time.Time // it is known
@@ -44,23 +38,9 @@ type progress struct {
 	above time.Time // a row from above it came
 }
 
-func (p *progress) has(seq uint64) bool {
-	i, ok := p.find(seq)
-	return ok && p.ranges[i].from <= seq
-}
+func (p *progress) has(seq uint64) bool { return p.ranges.has(seq) }
 
-// find returns the first range that does not end before seq.
-func (p *progress) find(seq uint64) (i int, ok bool) {
-	i, _ = slices.BinarySearchFunc(p.ranges, seq, func(r span, seq uint64) int {
-		if r.to < seq {
-			return -1
-		}
-		return 1
-	})
-	return i, i < len(p.ranges)
-}
-
-// add notes a row. With too many gaps the oldest is closed.
+// add notes a row of a start.
 func (p *progress) add(boot string, seq uint64) {
 	if !slices.Contains(p.boots, boot) {
 		p.boots = append(p.boots, boot)
@@ -69,31 +49,12 @@ func (p *progress) add(boot string, seq uint64) {
 	if boot != "" {
 		p.extend(boot, seq)
 	}
-	i, ok := p.find(seq)
-	if ok && p.ranges[i].from <= seq {
-		return
-	}
-	p.ranges = slices.Insert(p.ranges, i, span{seq, seq})
-	p.join(i)
-	if i > 0 {
-		p.join(i - 1)
-	}
-	if len(p.ranges) > maxRanges {
-		p.closeFirst()
-	}
-}
-
-// join unites range i with the next if they touch.
-func (p *progress) join(i int) {
-	if i+1 < len(p.ranges) && p.ranges[i].to+1 == p.ranges[i+1].from {
-		p.ranges[i].to = p.ranges[i+1].to
-		p.ranges = slices.Delete(p.ranges, i+1, i+2)
-	}
+	p.ranges.add(seq, p.first)
 }
 
 // due is the sequence to acknowledge, 0 for none.
 func (p *progress) due() uint64 {
-	end, _ := p.end()
+	end, _ := p.ranges.end(p.first)
 	if len(p.ranges) == 0 || end <= p.acked && !p.again {
 		return 0
 	}
@@ -116,19 +77,9 @@ func (p *progress) firstGap(now time.Time) span {
 	return gap
 }
 
-// end is the row up to which we need no other, and the place of the first range beyond it.
-func (p *progress) end() (end uint64, beyond int) {
-	end = max(p.first, 1) - 1
-	for beyond < len(p.ranges) && p.ranges[beyond].from <= end+1 {
-		end = max(end, p.ranges[beyond].to)
-		beyond++
-	}
-	return end, beyond
-}
-
 // missing is the first gap, which may be before all that we have; the zero span is none.
 func (p *progress) missing() span {
-	end, beyond := p.end()
+	end, beyond := p.ranges.end(p.first)
 	if beyond == len(p.ranges) {
 		return span{}
 	}
@@ -175,21 +126,8 @@ func (p *progress) lost(now time.Time) span {
 // close closes the first gap, if it is that one still.
 func (p *progress) close(gap span) {
 	if gap == p.missing() {
-		p.closeFirst()
+		p.ranges.closeFirst(p.first)
 	}
-}
-
-func (p *progress) closeFirst() {
-	_, beyond := p.end()
-	if beyond == len(p.ranges) {
-		beyond = 1 // none is missing: the oldest two ranges become one
-	}
-	if beyond == 0 {
-		p.ranges[0].from = max(p.first, 1)
-		return
-	}
-	p.ranges[beyond].from = p.ranges[beyond-1].from
-	p.ranges = slices.Delete(p.ranges, beyond-1, beyond)
 }
 
 // kept is what a Ledger keeps of it.
@@ -209,10 +147,7 @@ func (p *progress) encode() []byte {
 }
 
 func (p *progress) keep() *kept {
-	k := &kept{Boots: p.boots, First: p.first, Contested: p.contested}
-	for _, r := range p.ranges {
-		k.Ranges = append(k.Ranges, [2]uint64{r.from, r.to})
-	}
+	k := &kept{Ranges: p.ranges.keep(), Boots: p.boots, First: p.first, Contested: p.contested}
 	for boot, s := range p.spans {
 		if k.Spans == nil {
 			k.Spans = map[string][2]uint64{}
@@ -226,7 +161,7 @@ func (p *progress) keep() *kept {
 		if k.Aside == nil {
 			k.Aside = map[string]*kept{}
 		}
-		k.Aside[boot] = a.keep()
+		k.Aside[boot] = &kept{Ranges: a.keep()}
 	}
 	return k
 }
@@ -244,10 +179,7 @@ func readProgress(text []byte) (*progress, error) {
 }
 
 func (k *kept) progress() *progress {
-	l := &progress{boots: k.Boots, first: k.First, contested: k.Contested}
-	for _, r := range k.Ranges {
-		l.ranges = append(l.ranges, span{r[0], r[1]})
-	}
+	l := &progress{ranges: readRanges(k.Ranges), boots: k.Boots, first: k.First, contested: k.Contested}
 	for boot, s := range k.Spans {
 		if l.spans == nil {
 			l.spans = map[string]span{}
@@ -260,9 +192,9 @@ func (k *kept) progress() *progress {
 	}
 	for boot, a := range k.Aside {
 		if l.aside == nil {
-			l.aside = map[string]*progress{}
+			l.aside = map[string]ranges{}
 		}
-		l.aside[boot] = a.progress()
+		l.aside[boot] = readRanges(a.Ranges)
 	}
 	return l
 }

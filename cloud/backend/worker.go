@@ -130,7 +130,7 @@ func (w *worker) enter(l *progress, j *job, now time.Time) bool {
 		return true
 	case reborn:
 		w.o.Log.Warn("gateway begins its sequence again", "gateway", j.Gateway, "sequence", j.Sequence)
-		l.begin()
+		l.newLife()
 	case fresh:
 	}
 	l.add(j.BootID, j.Sequence)
@@ -166,7 +166,7 @@ func (b *Backend) follow(gateway string, l *progress) {
 		have = &progress{}
 		b.progress[gateway] = have
 	}
-	if l.anew {
+	if l.reset {
 		*have = progress{}
 	}
 	have.again = have.again || l.again // it did not hear the acknowledgement

@@ -25,15 +25,15 @@ import (
 	"roomgate/cloud"
 )
 
-// UsualSize is how many gateways a cell has.
-const UsualSize = 300
+// DefaultSize is how many gateways a cell has.
+const DefaultSize = 300
 
-// UsualDisk is what may wait for a cell at NATS: hours of a busy one.
-const UsualDisk = "1G"
+// DefaultDisk is what may wait for a cell at NATS: hours of a busy one.
+const DefaultDisk = "1G"
 
-// MostSize is how many gateways a cell can have: the streams of NATS end at a thousand
+// MaxSize is how many gateways a cell can have: the streams of NATS end at a thousand
 // subscriptions, and the backend needs some.
-const MostSize = 990
+const MaxSize = 990
 
 var disk = regexp.MustCompile(`^[1-9][0-9]{0,5}[MGT]$`)
 
@@ -55,10 +55,10 @@ type Login struct {
 	SHA512 string `json:"sha512"` // Mosquitto
 }
 
-// Claims are the gateways that belong to the cloud, and the backends of their cells.
-type Claims struct {
-	Size     int     `json:"size"` // of a cell, in gateways; 0: UsualSize
-	Disk     string  `json:"disk"` // what may wait for a cell at NATS, as "500M"; empty: UsualDisk
+// Logins are the gateways that belong to the cloud, and the backends of their cells.
+type Logins struct {
+	Size     int     `json:"size"` // of a cell, in gateways; 0: DefaultSize
+	Disk     string  `json:"disk"` // what may wait for a cell at NATS, as "500M"; empty: DefaultDisk
 	Gateways []Login `json:"gateways"`
 	Backends []Login `json:"backends"` // one of each cell, in their order
 }
@@ -68,7 +68,7 @@ func BackendUser(cell int) string { return fmt.Sprint("backend@", cell) }
 
 // Admit gives a gateway a place and a new password; one that has a place keeps it. made are
 // the passwords by user: the gateway's, and the backend's of a cell that is new.
-func (c *Claims) Admit(gateway string) (made map[string]string, err error) {
+func (c *Logins) Admit(gateway string) (made map[string]string, err error) {
 	if !cloud.ValidGateway(gateway) {
 		return nil, fmt.Errorf("%q is %w", gateway, ErrGateway)
 	}
@@ -92,7 +92,7 @@ func (c *Claims) Admit(gateway string) (made map[string]string, err error) {
 }
 
 // Expel takes a gateway's login away.
-func (c *Claims) Expel(gateway string) error {
+func (c *Logins) Expel(gateway string) error {
 	i := c.find(gateway)
 	if i < 0 {
 		return fmt.Errorf("%s %w", gateway, ErrUnknown)
@@ -101,14 +101,14 @@ func (c *Claims) Expel(gateway string) error {
 	return nil
 }
 
-func (c *Claims) find(gateway string) int {
+func (c *Logins) find(gateway string) int {
 	return slices.IndexFunc(c.Gateways, func(l Login) bool { return l.User == gateway })
 }
 
 // place is the first cell that is not full.
-func (c *Claims) place() int {
+func (c *Logins) place() int {
 	if c.Size <= 0 {
-		c.Size = UsualSize
+		c.Size = DefaultSize
 	}
 	members := map[int]int{}
 	for _, g := range c.Gateways {

@@ -12,7 +12,7 @@ import (
 // A full cell is followed by the next one; who leaves makes room, and who comes again gets
 // another password in the same cell.
 func TestCellsFill(t *testing.T) {
-	c := &Claims{Size: 2}
+	c := &Logins{Size: 2}
 	for i := range 5 {
 		made, err := c.Admit(fmt.Sprint("g", i))
 		if want := 1 + (i+1)%2; err != nil || len(made) != want {
@@ -43,7 +43,7 @@ func TestCellsFill(t *testing.T) {
 
 // What brokers read names each gateway for its own topics alone, in the cell that it is in.
 func TestFiles(t *testing.T) {
-	c := &Claims{Size: 2}
+	c := &Logins{Size: 2}
 	for _, g := range []string{"hq", "berlin.3", "far"} {
 		if _, err := c.Admit(g); err != nil {
 			t.Fatal(err)

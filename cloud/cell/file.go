@@ -9,7 +9,7 @@ import (
 
 // Files are what the brokers read, by name: accounts.conf for NATS, and for the Mosquitto
 // of each cell its access list and its passwords.
-func (c *Claims) Files() map[string]string {
+func (c *Logins) Files() map[string]string {
 	files := map[string]string{"accounts.conf": c.accounts()}
 	for n := 1; n <= len(c.Backends); n++ {
 		files[fmt.Sprintf("mosquitto-%d.acl", n)] = mosquittoACL(n)
@@ -19,7 +19,7 @@ func (c *Claims) Files() map[string]string {
 }
 
 // of are the logins of a cell, the backend's first and then by name.
-func (c *Claims) of(cell int) []Login {
+func (c *Logins) of(cell int) []Login {
 	all := []Login{c.Backends[cell-1]}
 	for _, g := range c.Gateways {
 		if g.Cell == cell {
@@ -32,11 +32,11 @@ func (c *Claims) of(cell int) []Login {
 
 // accounts are the cells as NATS reads them, an account each. A dot in an id is // in a
 // subject there. $MQTT.sub.> is how NATS hands a message over.
-func (c *Claims) accounts() string {
+func (c *Logins) accounts() string {
 	var text strings.Builder
 	text.WriteString("# Written by roomgate cloud cell.\naccounts {\n")
 	for n := range len(c.Backends) {
-		fmt.Fprintf(&text, "  CELL_%d {\n    jetstream { max_file: %s, max_memory: 64M }\n    users: [\n", n+1, cmp.Or(c.Disk, UsualDisk))
+		fmt.Fprintf(&text, "  CELL_%d {\n    jetstream { max_file: %s, max_memory: 64M }\n    users: [\n", n+1, cmp.Or(c.Disk, DefaultDisk))
 		for i, l := range c.of(n + 1) {
 			writes, reads := `"roomgate.v1.*.down.>"`, `"roomgate.v1.*.up", "roomgate.v1.*.up.>"`
 			if i > 0 {
@@ -58,7 +58,7 @@ func mosquittoACL(cell int) string {
 		BackendUser(cell) + "\ntopic write roomgate/v1/+/down/#\ntopic read roomgate/v1/+/up/#\n"
 }
 
-func (c *Claims) passwords(cell int) string {
+func (c *Logins) passwords(cell int) string {
 	var text strings.Builder
 	for _, l := range c.of(cell) {
 		fmt.Fprintf(&text, "%s:%s\n", l.User, l.SHA512)

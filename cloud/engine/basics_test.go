@@ -20,7 +20,7 @@ const soon = 15 * time.Second
 // What is sent to a gateway that is away waits for it.
 func away(f *fleet) {
 	f.gateways[0].Leave()
-	id, err := f.backend(0).Send(f.t.Context(), f.claims.Gateways[0].User, light)
+	id, err := f.backend(0).Send(f.t.Context(), f.logins.Gateways[0].User, light)
 	f.gateways[0].Restart()
 	if err != nil {
 		f.t.Fatal(err)
@@ -58,7 +58,7 @@ func large(f *fleet) {
 	for i := range 3000 {
 		users = append(users, json.RawMessage(fmt.Sprintf(`{"id":"%d","name":"%s"}`, i, strings.Repeat("x", 80))))
 	}
-	if _, err := f.backend(0).Configure(f.t.Context(), f.claims.Gateways[1].User, backend.Configuration{Revision: 1, Users: users}); err != nil {
+	if _, err := f.backend(0).Configure(f.t.Context(), f.logins.Gateways[1].User, backend.Configuration{Revision: 1, Users: users}); err != nil {
 		f.t.Fatal(err)
 	}
 	until(f.t, "not all parts came", soon, func() bool { return parts.Load() >= 5 })
@@ -67,7 +67,7 @@ func large(f *fleet) {
 // A gateway writes for itself alone: what it says in the name of another one is not stored, or settle
 // finds it.
 func stranger(f *fleet) {
-	own, other := f.claims.Gateways[2].User, cloud.Topics{Gateway: f.claims.Gateways[0].User}
+	own, other := f.logins.Gateways[2].User, cloud.Topics{Gateway: f.logins.Gateways[0].User}
 	l := f.link(own, "stranger", 0, nil, nil)
 	payload, _ := cloud.Envelope{ID: "forged", Source: "roomgate/" + other.Gateway, Type: cloud.TypeOf(cloud.LevelEvent) + ".doorForced", Time: time.Now(), Sequence: 1 << 40, Data: json.RawMessage(`{}`)}.Encode()
 	ctx, stop := context.WithTimeout(f.t.Context(), 2*time.Second)
@@ -82,7 +82,7 @@ func (f *fleet) link(user, clientID string, first int, subscribe []string, hear 
 	up := make(chan struct{})
 	connected := sync.OnceFunc(func() { close(up) })
 	place := 0
-	for _, l := range f.claims.Gateways {
+	for _, l := range f.logins.Gateways {
 		if l.User == user {
 			place = l.Cell - 1
 		}

@@ -12,9 +12,9 @@ var brokers = []struct {
 	open  func(t *testing.T, f *fleet) engine
 }{
 	{"mochi", 1, func(t *testing.T, f *fleet) engine { return asMochi(t, f.passwords) }},
-	{"mosquitto", 1, func(t *testing.T, f *fleet) engine { return asMosquitto(t, f.claims) }},
-	{"one NATS node", 1, func(t *testing.T, f *fleet) engine { return asNATS(t, 1, f.claims) }},
-	{"three NATS nodes with two cells", 2, func(t *testing.T, f *fleet) engine { return asNATS(t, 3, f.claims) }},
+	{"mosquitto", 1, func(t *testing.T, f *fleet) engine { return asMosquitto(t, f.logins) }},
+	{"one NATS node", 1, func(t *testing.T, f *fleet) engine { return asNATS(t, 1, f.logins) }},
+	{"three NATS nodes with two cells", 2, func(t *testing.T, f *fleet) engine { return asNATS(t, 3, f.logins) }},
 }
 
 // scenarios are what happens while gateways tell and backends command.

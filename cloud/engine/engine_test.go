@@ -36,10 +36,10 @@ type engine struct {
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // asNATS is a NATS server, or a cluster of three.
-func asNATS(t *testing.T, nodes int, claims *cell.Claims) engine {
-	n := newNATS(t, nodes, claims)
-	e := engine{brokers: func(_, first int) []string { return n.addresses(first) }, nodes: nodes, kill: n.kill, stop: n.stop, start: n.start, rights: func(may bool) { n.rights(files(claims, may)["accounts.conf"]) }}
-	e.disk = func(bytes string) { claims.Disk = bytes; e.rights(true) }
+func asNATS(t *testing.T, nodes int, logins *cell.Logins) engine {
+	n := newNATS(t, nodes, logins)
+	e := engine{brokers: func(_, first int) []string { return n.addresses(first) }, nodes: nodes, kill: n.kill, stop: n.stop, start: n.start, rights: func(may bool) { n.rights(files(logins, may)["accounts.conf"]) }}
+	e.disk = func(bytes string) { logins.Disk = bytes; e.rights(true) }
 	if nodes > 1 {
 		e.isolate = n.isolate
 	}
@@ -47,7 +47,7 @@ func asNATS(t *testing.T, nodes int, claims *cell.Claims) engine {
 }
 
 // asMosquitto is Debian's broker with the example configuration.
-func asMosquitto(t *testing.T, claims *cell.Claims) engine {
+func asMosquitto(t *testing.T, logins *cell.Logins) engine {
 	path := "/usr/sbin/mosquitto" // not on everybody's path
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("mosquitto is not installed (Debian: apt-get install mosquitto), so the contract was not tried against it")
@@ -63,7 +63,7 @@ func asMosquitto(t *testing.T, claims *cell.Claims) engine {
 	writeFile(t, filepath.Join(dir, "mosquitto.conf"), "user root\nlistener "+port+" 127.0.0.1\npersistence_location "+dir+"/\n"+less)
 	p := &process{t: t, path: path, args: []string{"-c", "mosquitto.conf"}, dir: dir}
 	write := func(may bool) {
-		for name, text := range files(claims, may) {
+		for name, text := range files(logins, may) {
 			if strings.HasPrefix(name, "mosquitto-1.") {
 				writeFile(t, filepath.Join(dir, name), text)
 			}
@@ -135,9 +135,9 @@ func members(cells, each int) (ids []string) {
 	return ids
 }
 
-// files are what a broker reads of claims. If the gateways may not write, their rights are
+// files are what a broker reads of logins. If the gateways may not write, their rights are
 // for topics that nobody has.
-func files(c *cell.Claims, may bool) map[string]string {
+func files(c *cell.Logins, may bool) map[string]string {
 	all := c.Files()
 	for name, text := range all {
 		if !may {

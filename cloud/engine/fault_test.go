@@ -66,7 +66,7 @@ func full(f *fleet) {
 
 // flood sends heartbeats of a gateway, and says how many the broker has acknowledged.
 func (f *fleet) flood(n int) int64 {
-	who := f.claims.Gateways[0].User
+	who := f.logins.Gateways[0].User
 	l := f.link(who, "flood", 0, nil, nil)
 	data, _ := json.Marshal(map[string]string{"filled": strings.Repeat("x", 1000)})
 	ctx, stop := context.WithTimeout(f.t.Context(), 15*time.Second)

@@ -26,9 +26,9 @@ const each = 3
 type fleet struct {
 	t *testing.T
 	engine
-	claims    *cell.Claims
+	logins    *cell.Logins
 	passwords map[string]string
-	gateways  []*backendtest.Gateway // by their places in claims
+	gateways  []*backendtest.Gateway // by their places in logins
 	ledger    *backend.File
 	ends      []func() // of the backends, by cell
 	mu        sync.Mutex
@@ -40,9 +40,9 @@ type fleet struct {
 // newFleet is a fleet of so many cells at an engine, which open starts.
 func newFleet(t *testing.T, cells int, open func(t *testing.T, f *fleet) engine) *fleet {
 	t.Helper()
-	f := &fleet{t: t, claims: &cell.Claims{Size: each}, passwords: map[string]string{}}
+	f := &fleet{t: t, logins: &cell.Logins{Size: each}, passwords: map[string]string{}}
 	for _, id := range members(cells, each) {
-		made, err := f.claims.Admit(id)
+		made, err := f.logins.Admit(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func newFleet(t *testing.T, cells int, open func(t *testing.T, f *fleet) engine)
 		f.consume(n)
 		t.Cleanup(func() { f.ends[n]() })
 	}
-	for i, l := range f.claims.Gateways {
+	for i, l := range f.logins.Gateways {
 		g := backendtest.Join(backendtest.At{URL: at(f.brokers(l.Cell-1, i)), ID: l.User, Password: f.password(l.User)})
 		f.gateways = append(f.gateways, g)
 		t.Cleanup(g.Close)
@@ -125,7 +125,7 @@ func (f *fleet) load() (stop func() (done, unknown int64)) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	var loops sync.WaitGroup
 	var done, unknown atomic.Int64
-	for i, l := range f.claims.Gateways {
+	for i, l := range f.logins.Gateways {
 		loops.Go(func() {
 			for every(ctx, 20*time.Millisecond) {
 				f.gateways[i].Add(1)
@@ -201,7 +201,7 @@ func (f *fleet) missing() string {
 		return err.Error()
 	}
 	var all []string
-	for i, l := range f.claims.Gateways {
+	for i, l := range f.logins.Gateways {
 		if g := f.gateways[i]; have[l.User] != g.Rows() || !g.Forgotten() {
 			all = append(all, fmt.Sprintf("%s: %d of %d rows are stored, told %v", l.User, have[l.User], g.Rows(), g.Forgotten()))
 		}

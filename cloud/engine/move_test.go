@@ -16,7 +16,7 @@ func TestFleetMoves(t *testing.T) {
 	t.Parallel()
 	var names []*wire // the brokers' name, as each gateway knows it
 	f := newFleet(t, 1, func(t *testing.T, f *fleet) engine {
-		e := asMosquitto(t, f.claims)
+		e := asMosquitto(t, f.logins)
 		address := e.brokers(0, 0)[0]
 		for range each {
 			names = append(names, newWire(t, address))
@@ -28,7 +28,7 @@ func TestFleetMoves(t *testing.T) {
 	<-time.After(2 * time.Second)
 
 	leave := f.ends[0] // what is still at Mosquitto is stored to the end
-	moved := asNATS(t, 3, f.claims)
+	moved := asNATS(t, 3, f.logins)
 	f.engine = moved
 	f.consume(0)
 	for i, name := range names[1:] { // the first of them was the old backend's, too
@@ -38,7 +38,7 @@ func TestFleetMoves(t *testing.T) {
 	leave()
 	began := time.Now()
 	names[0].lead(moved.brokers(0, 2)[0])
-	for i, l := range f.claims.Gateways {
+	for i, l := range f.logins.Gateways {
 		until(t, fmt.Sprintf("gateway %d does not answer at the cluster", i+1), time.Minute, func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()

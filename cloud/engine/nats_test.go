@@ -60,15 +60,15 @@ type nats struct {
 	nodes []*natsNode
 }
 
-// newNATS starts so many nodes with the example configuration and these claims.
-func newNATS(t *testing.T, nodes int, claims *cell.Claims) *nats {
+// newNATS starts so many nodes with the example configuration and these logins.
+func newNATS(t *testing.T, nodes int, logins *cell.Logins) *nats {
 	t.Helper()
 	n := &nats{t: t}
 	for range nodes {
 		n.nodes = append(n.nodes, &natsNode{mqtt: freeAddress(t), cluster: freeAddress(t), monitor: freeAddress(t)})
 	}
 	for i, node := range n.nodes {
-		n.prepare(i, node, claims)
+		n.prepare(i, node, logins)
 	}
 	for _, node := range n.nodes {
 		node.start()
@@ -81,7 +81,7 @@ func newNATS(t *testing.T, nodes int, claims *cell.Claims) *nats {
 
 // prepare lays out the files of a node. It asks the nodes behind it for a route, by a
 // wire for each, and is asked by those before it: two that ask each other at once may go on so.
-func (n *nats) prepare(i int, node *natsNode, claims *cell.Claims) {
+func (n *nats) prepare(i int, node *natsNode, logins *cell.Logins) {
 	dir := n.t.TempDir()
 	for _, name := range []string{"one.conf", "node.conf"} {
 		copyFile(n.t, filepath.Join("..", "..", "configs", "nats", name), filepath.Join(dir, name))
@@ -104,7 +104,7 @@ func (n *nats) prepare(i int, node *natsNode, claims *cell.Claims) {
 	node.process = &process{t: n.t, path: os.Args[0], dir: dir, says: says, env: []string{asServer + "=" + filepath.Join(dir, main),
 		fmt.Sprint("NODE=n", i+1), "MQTT_LISTEN=" + quoted(node.mqtt), "NATS_LISTEN=" + quoted(freeAddress(n.t)), "MONITOR=" + quoted(node.monitor),
 		"STORE=" + quoted(filepath.Join(dir, "store")), "CLUSTER_LISTEN=" + quoted(node.cluster), "CLUSTER_ADVERTISE=" + quoted(fmt.Sprint("127.0.0.1:", i+1)), "ROUTES=[" + strings.Join(routes, ",") + "]"}}
-	node.write(claims.Files()["accounts.conf"])
+	node.write(logins.Files()["accounts.conf"])
 	n.t.Cleanup(func() {
 		node.end(syscall.SIGKILL)
 		_ = says.Close()

@@ -42,7 +42,7 @@ func buildOf(file string) (*debug.BuildInfo, error) {
 
 // readBuild reads it of a program. The magic text alone may stand elsewhere, as in this program.
 func readBuild(program []byte) (*debug.BuildInfo, error) {
-	err := errors.New("it is no Go program of our days")
+	err := errors.New("it is not a program built by Go 1.18 or later")
 	for {
 		at := bytes.Index(program, []byte(buildMagic))
 		if at < 0 {

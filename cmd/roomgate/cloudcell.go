@@ -17,9 +17,9 @@ import (
 	"roomgate/cloud/cell"
 )
 
-// claimsFile is which gateways have been admitted, in the folder of cloud cell. It has no
+// loginsFile is which gateways have been admitted, in the folder of cloud cell. It has no
 // password.
-const claimsFile = "claims.json"
+const loginsFile = "logins.json"
 
 func newCloudCell() *cobra.Command {
 	cmd := &cobra.Command{Use: "cell DIR [GATEWAY...]", Short: "share gateways out over cells, and write what their brokers read",
@@ -29,7 +29,7 @@ func newCloudCell() *cobra.Command {
 			"admitted again gets another password. Each cell has a backend, backend@1 and so on.\n\n" +
 			"DIR/accounts.conf is for NATS, where a cell is an account; mosquitto-1.acl and\n" +
 			"mosquitto-1.passwords are for the Mosquitto of cell 1. A broker reads them again on SIGHUP.\n" +
-			"DIR/claims.json has who was admitted, without passwords: keep it.",
+			"DIR/logins.json has who was admitted, without passwords: keep it.",
 		Example: "  roomgate cloud cell fleet berlin-3 berlin-4\n  roomgate cloud cell fleet --expel berlin-3",
 		Args:    cobra.MinimumNArgs(1), RunE: action(writeCells)}
 	f := cmd.Flags()
@@ -44,16 +44,16 @@ func writeCells(cmd *cobra.Command, args []string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	claims, err := readClaims(dir)
+	logins, err := readLogins(dir)
 	if err != nil {
 		return err
 	}
-	if err := claimsAsked(cmd, claims); err != nil {
+	if err := changeLogins(cmd, logins); err != nil {
 		return err
 	}
 	made := map[string]string{}
 	for _, gateway := range args[1:] {
-		passwords, err := claims.Admit(gateway)
+		passwords, err := logins.Admit(gateway)
 		if err != nil {
 			return fail(exitUsage, "%w", err)
 		}
@@ -65,39 +65,39 @@ func writeCells(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	raw, err := json.MarshalIndent(claims, "", "  ")
+	raw, err := json.MarshalIndent(logins, "", "  ")
 	if err != nil {
 		return err
 	}
-	files := claims.Files()
-	files[claimsFile] = string(raw) + "\n"
+	files := logins.Files()
+	files[loginsFile] = string(raw) + "\n"
 	for name, content := range files {
 		if err := atomicfile.Write(filepath.Join(dir, name), []byte(content), nil); err != nil {
 			return err
 		}
 	}
-	return printCells(cmd, claims, slices.Sorted(maps.Keys(made)))
+	return printCells(cmd, logins, slices.Sorted(maps.Keys(made)))
 }
 
-func readClaims(dir string) (*cell.Claims, error) {
-	claims := &cell.Claims{}
-	raw, err := os.ReadFile(filepath.Join(dir, claimsFile))
+func readLogins(dir string) (*cell.Logins, error) {
+	logins := &cell.Logins{}
+	raw, err := os.ReadFile(filepath.Join(dir, loginsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return claims, nil
+		return logins, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, claims)
+		err = json.Unmarshal(raw, logins)
 	}
 	if err != nil {
-		return nil, fail(exitFailed, "%s cannot be read: %w", filepath.Join(dir, claimsFile), err)
+		return nil, fail(exitFailed, "%s cannot be read: %w", filepath.Join(dir, loginsFile), err)
 	}
-	return claims, nil
+	return logins, nil
 }
 
-// claimsAsked changes what the flags want changed.
-func claimsAsked(cmd *cobra.Command, c *cell.Claims) error {
-	if size, _ := cmd.Flags().GetInt("size"); size < 0 || size > cell.MostSize {
-		return fail(exitUsage, "--size %d is no number of gateways in a cell: want 1 to %d", size, cell.MostSize)
+// changeLogins changes what the flags want changed.
+func changeLogins(cmd *cobra.Command, c *cell.Logins) error {
+	if size, _ := cmd.Flags().GetInt("size"); size < 0 || size > cell.MaxSize {
+		return fail(exitUsage, "--size %d is no number of gateways in a cell: want 1 to %d", size, cell.MaxSize)
 	} else if size > 0 {
 		c.Size = size
 	}
@@ -117,7 +117,7 @@ func claimsAsked(cmd *cobra.Command, c *cell.Claims) error {
 }
 
 // printCells says how full the cells are, and whose passwords are new.
-func printCells(cmd *cobra.Command, c *cell.Claims, made []string) error {
+func printCells(cmd *cobra.Command, c *cell.Logins, made []string) error {
 	members := map[int]int{}
 	for _, g := range c.Gateways {
 		members[g.Cell]++

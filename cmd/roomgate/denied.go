@@ -15,8 +15,8 @@ import (
 	"roomgate/agent/setup"
 )
 
-// typesSudo says whether who reads what to do has to put sudo before what takes root: not
-// in a shell of root, and not on a machine without it.
+// typesSudo reports whether the reader types sudo before a command that takes root: not in a
+// shell of root, and not on a machine without it.
 func typesSudo() bool {
 	if os.Getuid() == 0 {
 		return os.Getenv("SUDO_USER") != ""
@@ -34,8 +34,8 @@ func (d *denied) Error() string { return d.message }
 func (d *denied) Is(target error) bool { return target == fs.ErrPermission }
 
 // mayNot says that a file, or a socket, may not be read, opened or the like.
-func mayNot(code int, path, be string) error {
-	return &fault{code, &denied{fmt.Sprintf("%s may not be %s: %s", path, be, asRoot(typesSudo()))}}
+func mayNot(code int, path, done string) error {
+	return &fault{code, &denied{fmt.Sprintf("%s may not be %s: %s", path, done, asRoot(typesSudo()))}}
 }
 
 // asRoot is how somebody gives a command who is not root.
@@ -46,8 +46,8 @@ func asRoot(sudo bool) string {
 	return "become root with su - and give the command again"
 }
 
-// withMend adds to what failed for want of a right on a file, of the folder, what gives this
-// user the right. No restart gives it.
+// withMend adds to a permission error, on a file of the folder, the commands that mend it. No
+// restart does.
 func withMend(err error, folder string) error {
 	var at *fs.PathError
 	var told *denied

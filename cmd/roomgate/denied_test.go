@@ -21,7 +21,7 @@ func TestUnreadableConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	shut := filepath.Dir(filepath.Dir(file)) // of the one who tests
-	wants := map[string]string{"check-config": " may not be read, for " + shut + " may not be entered: ", "run": "nobody, as which the gateway runs, may not enter " + shut + ": "}
+	wants := map[string]string{"check-config": " may not be read, because " + shut + " may not be entered: ", "run": "nobody, as which the gateway runs, may not enter " + shut + ": "}
 	if os.Getuid() != 0 { // who becomes nobody else
 		wants = map[string]string{"check-config": " may not be read: ", "run": "chmod 640 " + file}
 	}

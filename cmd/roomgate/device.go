@@ -54,25 +54,10 @@ func listDevices(cmd *cobra.Command, c *client, args []string) error {
 	return output(cmd, answer.Devices, "SPACE DEVICE VALUE STATUS DRIVER ACTIONS", func(row func(...string)) {
 		for _, d := range answer.Devices {
 			for _, r := range d.Readings {
-				row(d.SpaceName, r.Device, show.Dash(r.Value), r.Status, d.Driver, show.Dash(actions(d.Description, r.SubDevice)))
+				row(d.SpaceName, r.Device, show.Dash(r.Value), r.Status, d.Driver, show.Dash(strings.Join(d.Description.ActionNames(r.SubDevice), " ")))
 			}
 		}
 	})
-}
-
-// actions are the names of what a device or a sub-device takes.
-func actions(d drivers.Description, sub string) string {
-	all := d.Actions
-	for _, s := range d.Subs {
-		if s.Name == sub {
-			all = s.Actions
-		}
-	}
-	names := make([]string, len(all))
-	for i, a := range all {
-		names[i] = a.Name
-	}
-	return strings.Join(names, " ")
 }
 
 func showStatus(cmd *cobra.Command, c *client, args []string) error {

@@ -141,7 +141,7 @@ func doctorConfig(cmd *cobra.Command) (*config.Config, error) {
 	})
 	if errors.Is(err, fs.ErrPermission) {
 		if shut := shutAbove(configFile(cmd)); shut != "" {
-			return nil, fmt.Errorf("%w, for %s may not be entered", err, shut)
+			return nil, fmt.Errorf("%w, because %s may not be entered", err, shut)
 		}
 	}
 	if err != nil {

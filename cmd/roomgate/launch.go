@@ -22,8 +22,12 @@ const releaseVariable = "ROOMGATE_RELEASE"
 
 // runService is the gateway, or the release that is to run. Why one ends by itself is left
 // on the attached screen.
-func runService(cmd *cobra.Command, args []string) error {
-	err := runRelease(cmd, args)
+func runService(cmd *cobra.Command, _ []string) error {
+	run := runPackage
+	if os.Getenv(releaseVariable) != "" {
+		run = runRelease
+	}
+	err := run(cmd, newLog(cmd))
 	if cmd.Context().Err() != nil {
 		return err // it was stopped
 	}
@@ -33,15 +37,16 @@ func runService(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// runRelease becomes the release that is to run, or runs the gateway.
-func runRelease(cmd *cobra.Command, _ []string) error {
-	log := newLog(cmd)
-	if os.Getenv(releaseVariable) == "" {
-		if _, err := heard(cmd.Context(), func() (struct{}, error) { return struct{}{}, launch(cmd, log) }); err != nil {
-			return err
-		}
-		return runGateway(cmd, log, false)
+// runPackage becomes the release that is to run, or runs the gateway of the package.
+func runPackage(cmd *cobra.Command, log *slog.Logger) error {
+	if _, err := heard(cmd.Context(), func() (struct{}, error) { return struct{}{}, launch(cmd, log) }); err != nil {
+		return err
 	}
+	return runGateway(cmd, log, false)
+}
+
+// runRelease runs the gateway as the release that a package became.
+func runRelease(cmd *cobra.Command, log *slog.Logger) error {
 	if err := os.Unsetenv(releaseVariable); err != nil {
 		return err
 	}

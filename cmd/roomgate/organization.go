@@ -30,7 +30,7 @@ func newOrganization() *cobra.Command {
 	create.Flags().String("id", "", "a `UUID` of your own, else one is made")
 	list := &cobra.Command{Use: "list", Short: "list the organizations", Args: cobra.NoArgs, RunE: asking(listOrganizations)}
 	rename := &cobra.Command{Use: "rename ORGANIZATION NAME", Short: "give an organization another name", Args: cobra.ExactArgs(2), RunE: asking(renameOrganization)}
-	remove := &cobra.Command{Use: "delete ORGANIZATION", Short: "delete an organization that has nothing", Args: cobra.ExactArgs(1), RunE: asking(deleteOrganization),
+	remove := &cobra.Command{Use: "delete ORGANIZATION", Short: "delete an empty organization", Args: cobra.ExactArgs(1), RunE: asking(deleteOrganization),
 		Long: "Deletes an organization that has nothing left: no meeting space, user, good key, webhook or booking\nto come. Else it says what is left."}
 	for _, cmd := range []*cobra.Command{list, create, rename, remove} {
 		clientFlags(cmd)

@@ -111,7 +111,7 @@ func unreadable(cmd *cobra.Command, path string, err error) error {
 	case errors.Is(err, fs.ErrPermission) && cmd.Name() == "run":
 		return unreadableToRun(path)
 	case errors.Is(err, fs.ErrPermission) && shutAbove(path) != "":
-		return mayNot(exitConfig, path, "read, for "+shutAbove(path)+" may not be entered")
+		return mayNot(exitConfig, path, "read, because "+shutAbove(path)+" may not be entered")
 	case errors.Is(err, fs.ErrPermission):
 		return mayNot(exitConfig, path, "read")
 	}

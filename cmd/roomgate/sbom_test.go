@@ -91,6 +91,9 @@ func TestReadBuild(t *testing.T) {
 			t.Errorf("%d bytes are enough", cut)
 		}
 	}
+	if _, err := readBuild([]byte("#!/bin/sh")); err == nil || !strings.Contains(err.Error(), "built by Go 1.18 or later") {
+		t.Errorf("of a script: %v", err)
+	}
 	info, err := readBuild([]byte(buildMagic + whole + "more"))
 	if err != nil || info.GoVersion != "go1.26" || info.Path != "roomgate" {
 		t.Errorf("%+v, %v", info, err)

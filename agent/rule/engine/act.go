@@ -97,7 +97,7 @@ func (o *Options) foreignRefusal(r rule.Rule, spaceID string) error {
 		return nil
 	}
 	if owner, err := o.Owner(spaceID); err != nil || owner != r.OrganizationID {
-		return problem.New(problem.Forbidden, "", "the rule is of an organization that this meeting space is not of any more: have somebody who manages the space make it again")
+		return problem.New(problem.Forbidden, "", "this rule belongs to an organization that no longer owns this meeting space: have somebody who manages the space create it again")
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func chainRefusal(e *Engine, act rule.Action, spaceID string, chain []string) er
 		}
 		h, err := e.find(id)
 		if err != nil || e.o.foreignRefusal(h.Rule, spaceID) != nil {
-			return problem.New(problem.Forbidden, "", "a rule of another organization started this one, or one that is deleted, so it cannot open the door of this meeting space")
+			return problem.New(problem.Forbidden, "", "a rule of another organization started this one, or one that is deleted, so it cannot open the door of this meeting space: send the command from a rule of this organization")
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func TestARuleGivesNoCommandInASpaceOfOthers(t *testing.T) {
 			with()
 			r.owners[otherRoom] = "other"
 			happens(r)
-			if got := last(r, "theirs"); !strings.HasPrefix(got, "rejected") || !strings.Contains(got, "organization") {
+			if got := last(r, "theirs"); !strings.HasPrefix(got, "rejected") || !strings.Contains(got, "who manages the space create it again") {
 				t.Errorf("%s, theirs: %s", what, got)
 			}
 			if got := last(r, "the building's"); got != "done " {
@@ -59,6 +59,18 @@ func TestARuleGivesNoCommandInASpaceOfOthers(t *testing.T) {
 			if trial, err := r.Try(rules["theirs"].ID, Probe{}); err != nil || len(trial.Actions) != 1 || trial.Actions[0].Accepted {
 				t.Errorf("%s, tried: %+v, %v", what, trial, err)
 			}
+		}
+	})
+}
+
+// TestAChainOfOthersIsToldWhatToDo: a rule whose chain begins with a rule of others, or a deleted one, opens no door, and
+// the refusal says from where to send the command.
+func TestAChainOfOthersIsToldWhatToDo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{dir: t.TempDir(), bench: devicetest.NewBench()})
+		unlock := rule.Action{DeviceType: "lock", Action: "open"}
+		if err := chainRefusal(r.Engine, unlock, room, []string{"deleted"}); err == nil || !strings.HasSuffix(err.Error(), ": send the command from a rule of this organization") {
+			t.Error(err)
 		}
 	})
 }

@@ -14,9 +14,9 @@ import (
 // it, or a calendar by plain http.
 const byCloud = "unsigned"
 
-// Note hears of a command that a device is about to carry out. What a device does after one that nobody has signed is
+// NoteStarting hears of a command that a device is about to carry out. What a device does after one that nobody has signed is
 // the cloud's doing, and so what it does after one of a rule or of the schedule that such a word has led to.
-func (e *Engine) Note(c device.Command) {
+func (e *Engine) NoteStarting(c device.Command) {
 	if inDoubt(e, c) {
 		e.marks.put(c, c.Via != device.ViaSchedule, time.Now())
 	} else {
@@ -94,5 +94,5 @@ func unsignedRefusal(e *Engine, act rule.Action, chain []string) error {
 	if !unlocks(act) || !slices.Contains(chain, byCloud) || e.o.Unsigned() {
 		return nil
 	}
-	return problem.New(problem.Forbidden, "", "an unsigned cloud message, or a calendar by plain http, started this rule or moved what it reads, or may have before a start, so it cannot open a door (doors.unsigned): send a signed command for the lock, or switch the device in the building")
+	return problem.New(problem.Forbidden, "", "an unsigned cloud message, or a calendar by plain http, started this rule or moved what it reads, or may have done so before the last restart, so it cannot open a door (doors.unsigned): send a signed command for the lock, or switch the device in the building")
 }
