@@ -98,7 +98,8 @@ func (w *wizard) again() string {
 
 // asked asks everything once, from memory as far as that goes, and writes it.
 func (w *wizard) asked() (*setup.Plan, error) {
-	w.place, w.room, w.zone, w.users, w.wires, w.names = 0, 0, "", nil, nil, nil
+	w.place, w.room, w.zone, w.users = 0, 0, "", nil
+	w.uses = boardUses{kinds: w.options.Kinds, known: w.known.Spaces}
 	w.board, w.hubs = w.found.Clone(), slices.Clone(w.foundHubs)
 	a := setup.NewAnswers()
 	if err := w.ask(a); err != nil {

@@ -33,7 +33,7 @@ type wizard struct {
 	board setup.Board
 	hubs  []o3.Found
 	zone  string            // the last one given
-	wires []boardUse        // what of the board its answers take
+	uses  boardUses         // what of the board its answers take
 	users []roomUser        // of the room broker
 	names []string          // of the rooms that are asked about, in order
 	made  map[string]string // their passwords by name, the same in each round

@@ -33,7 +33,7 @@ func (w *wizard) askOfBoard(r setupRoom, way setup.Way) error {
 	case err != nil || said == "":
 		return err
 	case slices.Contains(dialects, said):
-		w.wired(way.Type, q.Text, q.Of, "")
+		w.uses.take(way.Type, q.Text, q.Of, "")
 		return w.askAtRoomBroker(r, w.way(way.Type+"-"+said))
 	}
 	more, err := w.aboutAll(way.Type, way.Asks[1:])
@@ -82,14 +82,14 @@ func (w *wizard) about(what string, q setup.Ask, others ...string) (string, erro
 			if err := noAnswer("want its name, or - for none")(said); err != nil {
 				return err
 			}
-			if err := cmp.Or(w.noFirmware(said), w.elsewhere(deviceType, q.Of, said)); err != nil {
+			if err := cmp.Or(w.uses.noFirmware(said), w.uses.elsewhere(deviceType, q.Of, said)); err != nil {
 				return err
 			}
 		}
 		return w.board.Judge(q.Of, said)
 	}})
 	if q.Of != 0 && q.Of != setup.Chips && said != "" && !slices.Contains(others, said) {
-		w.wired(deviceType, what+": "+q.Text, q.Of, said)
+		w.uses.take(deviceType, what+": "+q.Text, q.Of, said)
 	}
 	w.board.Take(q.Of, said)
 	return said, err
@@ -164,7 +164,7 @@ func (w *wizard) askParts(r setupRoom) error {
 }
 
 func (w *wizard) askCamera(r setupRoom) error {
-	found := slices.DeleteFunc(w.board.Free(setup.Cameras), func(path string) bool { return w.elsewhere(drivers.TypeCamera, setup.Cameras, path) != nil })
+	found := slices.DeleteFunc(w.board.Free(setup.Cameras), func(path string) bool { return w.uses.elsewhere(drivers.TypeCamera, setup.Cameras, path) != nil })
 	usual := ""
 	if len(found) == 1 {
 		usual = found[0]
@@ -175,7 +175,7 @@ func (w *wizard) askCamera(r setupRoom) error {
 			if w.board.Judge(setup.Cameras, said) != nil && web.Asks[0].Check(said) != nil {
 				return errors.New("want /dev/v4l/by-id/... or http(s)://")
 			}
-			return w.elsewhere(drivers.TypeCamera, setup.Cameras, said)
+			return w.uses.elsewhere(drivers.TypeCamera, setup.Cameras, said)
 		},
 		help: usb.Asks[0].Help + ", or " + web.Asks[0].Help + "; return: none"})
 	if err != nil || camera == "" {
@@ -183,7 +183,7 @@ func (w *wizard) askCamera(r setupRoom) error {
 	}
 	if w.board.Judge(setup.Cameras, camera) == nil {
 		w.board.Take(setup.Cameras, camera)
-		w.wired(drivers.TypeCamera, "camera: "+usb.Asks[0].Text, setup.Cameras, camera)
+		w.uses.take(drivers.TypeCamera, "camera: "+usb.Asks[0].Text, setup.Cameras, camera)
 		r.Device(usb.Driver, usb.Asks[0].Key, camera)
 		return nil
 	}

@@ -20,35 +20,43 @@ type boardUse struct {
 	ask        string // as the question has it: "lock: line of the relay"
 }
 
-// roomNow is the room that is asked about.
-func (w *wizard) roomNow() string {
-	if len(w.names) == 0 {
-		return ""
-	}
-	return w.names[len(w.names)-1]
+// boardUses are those of the answers of a round, and of the configuration before them.
+type boardUses struct {
+	kinds []drivers.Kind
+	known []config.Space
+	rooms []string // that are asked about, in order
+	all   []boardUse
 }
 
-// wired remembers what an answer of this round takes.
-func (w *wizard) wired(deviceType, ask string, part setup.Part, name string) {
+// roomNow is the room that is asked about.
+func (u *boardUses) roomNow() string {
+	if len(u.rooms) == 0 {
+		return ""
+	}
+	return u.rooms[len(u.rooms)-1]
+}
+
+// take remembers what an answer of this round takes.
+func (u *boardUses) take(deviceType, ask string, part setup.Part, name string) {
 	ask, _, _ = strings.Cut(ask, ", or ") // the way that was taken
-	w.wires = append(w.wires, boardUse{part, name, w.roomNow(), deviceType, ask})
+	u.all = append(u.all, boardUse{part, name, u.roomNow(), deviceType, ask})
 }
 
 // elsewhere refuses a part of the board that another answer has, of this round or of the
 // configuration.
-func (w *wizard) elsewhere(deviceType string, part setup.Part, name string) error {
+func (u *boardUses) elsewhere(deviceType string, part setup.Part, name string) error {
 	same := func(o boardUse) bool { return o.part == part && o.name == name }
-	i := slices.IndexFunc(w.wires, same)
+	i := slices.IndexFunc(u.all, same)
 	if i >= 0 {
-		return w.wires[i].taken()
+		return u.all[i].taken()
 	}
-	for _, s := range w.known.Spaces {
+	for _, s := range u.known {
 		for _, d := range s.Devices {
 			asked := func(o boardUse) bool { return o.room == s.Name && o.deviceType == d.Type }
-			if s.Name == w.roomNow() && d.Type == deviceType || slices.ContainsFunc(w.wires, asked) {
+			if s.Name == u.roomNow() && d.Type == deviceType || slices.ContainsFunc(u.all, asked) {
 				continue // its answers are given in this round
 			}
-			if known := w.wiresOf(s.Name, d); slices.ContainsFunc(known, same) {
+			if known := u.of(s.Name, d); slices.ContainsFunc(known, same) {
 				return known[slices.IndexFunc(known, same)].taken()
 			}
 		}
@@ -60,9 +68,9 @@ func (o boardUse) taken() error {
 	return fmt.Errorf("room %s has %s already, as %q: want another", o.room, o.name, o.ask)
 }
 
-// wiresOf are the parts of the board that a configured device takes.
-func (w *wizard) wiresOf(room string, d config.Device) (all []boardUse) {
-	way, _ := setup.WayOf(w.options.Kinds, d.Driver)
+// of are the parts of the board that a configured device takes.
+func (u *boardUses) of(room string, d config.Device) (all []boardUse) {
+	way, _ := setup.WayOf(u.kinds, d.Driver)
 	for _, q := range way.Asks {
 		value, _ := config.At(d.Options, q.Key)
 		if name := fmt.Sprint(value); q.Of != 0 && q.Of != setup.Chips && value != nil && name != "" {
@@ -81,8 +89,8 @@ func subject(deviceType string) string {
 }
 
 // noFirmware refuses the word for a firmware where the name of a part is asked for.
-func (w *wizard) noFirmware(said string) error {
-	for _, firmware := range setup.Dialects(w.options.Kinds, drivers.TypeLight) {
+func (u *boardUses) noFirmware(said string) error {
+	for _, firmware := range setup.Dialects(u.kinds, drivers.TypeLight) {
 		if strings.EqualFold(said, firmware) {
 			return fmt.Errorf("%s is a firmware, which has no place here: want a name of this board, or - for none", said)
 		}
