@@ -48,6 +48,19 @@ func TestList(t *testing.T) {
 	}
 }
 
+// A device that the common answers give a room has no other beside it.
+func TestARowHasNoSecondDevice(t *testing.T) {
+	c := newCard(t, "")
+	c.o.Base = "c1.yaml"
+	base := "spaces:\n  - name: Atlas\n    devices:\n      - {driver: lock-relay, options: {relay: GPIO17}}\n"
+	for relay, want := range map[string]string{"GPIO17": "", "GPIO4": "l.csv:2:13: lock_relay: room Atlas already has a lock on GPIO17 in c1.yaml"} {
+		_, err := List("l.csv", strings.NewReader("gateway_id,room,timezone,lock_relay\na,Atlas,UTC,"+relay+"\n"), []byte(base), c.o)
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", relay, err, want)
+		}
+	}
+}
+
 func TestMistakesOfAList(t *testing.T) {
 	c := newCard(t, "")
 	for list, want := range map[string][]string{

@@ -33,6 +33,8 @@ type Options struct {
 	Folder string
 	// Timezone is that of spaces whose answers name none; empty: UTC.
 	Timezone string
+	// Base is what errors call the text that answers were laid over (see From); empty: there is none.
+	Base string
 	// Judge finds what of a valid configuration cannot work, by its keys; nil: nobody looks.
 	Judge func(c *config.Config) []config.Problem
 }
@@ -71,9 +73,12 @@ func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 	}
 	before, err := tree(base)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.File, err)
+		return nil, notYAML(o.File, base, o.Kinds, err)
 	}
 	complete(over, before, o.Kinds, o.Timezone)
+	if err := twins(name, over, o.Base); err != nil {
+		return nil, err
+	}
 	if err := wholeData(name, over, before, o.Folder); err != nil {
 		return nil, err
 	}

@@ -25,11 +25,7 @@ func read(name string, data []byte, kinds []drivers.Kind) (*yaml.Node, error) {
 	}
 	n, err := tree(data)
 	if err != nil {
-		var problems *config.Errors
-		if _, parsed := config.Parse(name, data, kinds); errors.As(parsed, &problems) {
-			return nil, problems
-		}
-		return nil, wrong(name, &yaml.Node{}, err.Error())
+		return nil, notYAML(name, data, kinds, err)
 	}
 	var all config.Errors
 	strict(name, n, &all)
@@ -37,6 +33,15 @@ func read(name string, data []byte, kinds []drivers.Kind) (*yaml.Node, error) {
 		return nil, &all
 	}
 	return n, nil
+}
+
+// notYAML says in words why a text is no mapping of YAML, in place of the reason of the parser.
+func notYAML(name string, data []byte, kinds []drivers.Kind, why error) error {
+	var problems *config.Errors
+	if _, parsed := config.Parse(name, data, kinds); errors.As(parsed, &problems) {
+		return problems
+	}
+	return wrong(name, &yaml.Node{}, why.Error())
 }
 
 func strict(name string, n *yaml.Node, all *config.Errors) {

@@ -35,6 +35,7 @@ func newClaim() *cobra.Command {
 		Args: cobra.NoArgs, RunE: asking(runClaim)}
 	cmd.Flags().Bool("show", false, "show the code to the network for ten minutes, at /claim")
 	cmd.Flags().Bool("release", false, "end the claim")
+	cmd.Flags().String("config", "", withVariable("configuration `FILE`, which only says where the data is", "config"))
 	clientFlags(cmd)
 	return cmd
 }

@@ -58,7 +58,11 @@ func connect(cmd *cobra.Command) (*client, error) {
 		}
 		return overHTTP(strings.TrimRight(address, "/"), text(cmd, "key"), address), nil
 	}
-	path, err := findSocket(text(cmd, "data"))
+	data := text(cmd, "data")
+	if data == "" && text(cmd, "config") != "" {
+		data = dataFolder(cmd)
+	}
+	path, err := findSocket(data)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,8 @@ func withMend(err error, folder string) error {
 	switch {
 	case !errors.As(err, &at) || errors.As(err, &told):
 		return err
+	case errors.Is(err, unix.ENOTDIR):
+		return fail(exitConfig, "%w: %s is a file: name a folder with --data", err, at.Path)
 	case errors.Is(err, unix.EROFS) && os.Getenv("INVOCATION_ID") != "": // of systemd.exec(5)
 		return fail(exitConfig, "%w: the service writes nothing outside /var/lib/roomgate: remove data from the configuration, or allow it by ReadWritePaths in systemctl edit roomgate", err)
 	case !errors.Is(err, fs.ErrPermission):

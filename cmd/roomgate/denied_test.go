@@ -48,6 +48,20 @@ func TestUnreadableConfiguration(t *testing.T) {
 	}
 }
 
+// Who names a file as the data folder is told so.
+func TestDataFolderThatIsAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "data")} {
+		var coded *fault
+		if _, err := lockDirectory(dir); !errors.As(err, &coded) || coded.code != exitConfig || !strings.HasSuffix(err.Error(), ": "+file+" is a file: name a folder with --data") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
 // asNobody does something as a user without rights.
 func asNobody(do func() error) error {
 	seen := make(chan error)

@@ -91,6 +91,7 @@ func imageSeed(cmd *cobra.Command, args []string) error {
 	}
 	files := map[string][]byte{}
 	if list != "" {
+		o.Base = name
 		files, err = listSeeds(dir, list, base, o)
 	} else {
 		o.Judge = impossible(cmd.Context())

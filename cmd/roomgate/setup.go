@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/config"
+	"roomgate/agent/doctor"
 	"roomgate/agent/setup"
 	"roomgate/configs"
 	"roomgate/drivers/all"
@@ -314,7 +316,7 @@ func (w *wizard) next(p *setup.Plan) string {
 	case !p.Changes():
 		return ""
 	case p.File != defaultConfig:
-		return "roomgate run --config " + p.File
+		return w.nextByHand(p)
 	case len(p.Credentials) > 0 || p.Before == nil: // systemd hands passwords over at a start
 		return sudo("systemctl restart roomgate", "roomgate doctor")
 	}
@@ -323,6 +325,23 @@ func (w *wizard) next(p *setup.Plan) string {
 		return sudo("systemctl restart roomgate", "roomgate doctor")
 	}
 	return sudo("systemctl reload roomgate", "roomgate doctor")
+}
+
+// nextByHand is next for a gateway that no service starts. One that runs keeps its data
+// folder from another.
+func (w *wizard) nextByHand(p *setup.Plan) string {
+	start := "roomgate run --config " + setup.ShellWord(p.File)
+	data := dataFolder(w.cmd)
+	path, err := findSocket(data)
+	if err != nil {
+		return start
+	}
+	var changed doctor.Pending
+	err = overSocket(path, answerTime).call(w.cmd.Context(), http.MethodGet, "/reload", nil, &changed)
+	if err == nil && changed.Changed && changed.Restart == "" {
+		return "roomgate reload" + flagFor("data", data)
+	}
+	return "end the gateway that runs with " + data + ", and start it again: " + start
 }
 
 // sudo is commands in a row as who ran this one types them.

@@ -99,6 +99,7 @@ func (w *wizard) again() string {
 // asked asks everything once, from memory as far as that goes, and writes it.
 func (w *wizard) asked() (*setup.Plan, error) {
 	w.place, w.room, w.zone, w.users = 0, 0, "", nil
+	w.uses = boardUses{kinds: w.options.Kinds, known: w.known.Spaces}
 	w.board, w.hubs = w.found.Clone(), slices.Clone(w.foundHubs)
 	a := setup.NewAnswers()
 	if err := w.ask(a); err != nil {
@@ -181,11 +182,15 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error
 		change(a, "cloud.password_file", known.PasswordFile, "")
 		return nil
 	}
-	ask = "cloud password"
+	ask = cloudPassword
 	if cmp.Or(string(known.Password), known.PasswordFile) != "" {
 		ask += stays
 	}
-	password, err := w.put(question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"})
+	q := question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"}
+	if ask == cloudPassword && user != known.Username && known.ClientCertificate == "" {
+		q.needed = "user " + user + " has no password yet: type it, or go back to the user and take none with -"
+	}
+	password, err := w.put(q)
 	a.Set("cloud.password", password)
 	if err == nil && password != "" && w.memory.asks() {
 		known.URL, known.Username, known.Password, known.PasswordFile = config.Brokers(address), user, drivers.Secret(password), ""
@@ -200,6 +205,8 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error
 	}
 	return err
 }
+
+const cloudPassword = "cloud password"
 
 // stays is behind a question whose answer there is already.
 const stays = " (return: as it is)"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ func (w *wizard) askOfBoard(r setupRoom, way setup.Way) error {
 	case err != nil || said == "":
 		return err
 	case slices.Contains(dialects, said):
+		w.uses.take(way.Type, q.Text, q.Of, "")
 		return w.askAtRoomBroker(r, w.way(way.Type+"-"+said))
 	}
 	more, err := w.aboutAll(way.Type, way.Asks[1:])
@@ -58,6 +60,10 @@ func (w *wizard) aboutAll(what string, asks []setup.Ask) (options []string, err 
 // are answers that lead elsewhere.
 func (w *wizard) about(what string, q setup.Ask, others ...string) (string, error) {
 	ask := "  " + what + ": " + q.Text
+	deviceType := what
+	if what == subject(drivers.TypeO3) {
+		deviceType = drivers.TypeO3
+	}
 	if q.Switch {
 		on, err := w.yes(ask, false, q.Help)
 		return map[bool]string{true: "true"}[on], err
@@ -76,9 +82,15 @@ func (w *wizard) about(what string, q setup.Ask, others ...string) (string, erro
 			if err := noAnswer("want its name, or - for none")(said); err != nil {
 				return err
 			}
+			if err := cmp.Or(w.uses.noFirmware(said), w.uses.elsewhere(deviceType, q.Of, said)); err != nil {
+				return err
+			}
 		}
 		return w.board.Judge(q.Of, said)
 	}})
+	if q.Of != 0 && q.Of != setup.Chips && said != "" && !slices.Contains(others, said) {
+		w.uses.take(deviceType, what+": "+q.Text, q.Of, said)
+	}
 	w.board.Take(q.Of, said)
 	return said, err
 }
@@ -152,7 +164,7 @@ func (w *wizard) askParts(r setupRoom) error {
 }
 
 func (w *wizard) askCamera(r setupRoom) error {
-	found := w.board.Free(setup.Cameras)
+	found := slices.DeleteFunc(w.board.Free(setup.Cameras), func(path string) bool { return w.uses.elsewhere(drivers.TypeCamera, setup.Cameras, path) != nil })
 	usual := ""
 	if len(found) == 1 {
 		usual = found[0]
@@ -163,7 +175,7 @@ func (w *wizard) askCamera(r setupRoom) error {
 			if w.board.Judge(setup.Cameras, said) != nil && web.Asks[0].Check(said) != nil {
 				return errors.New("want /dev/v4l/by-id/... or http(s)://")
 			}
-			return nil
+			return w.uses.elsewhere(drivers.TypeCamera, setup.Cameras, said)
 		},
 		help: usb.Asks[0].Help + ", or " + web.Asks[0].Help + "; return: none"})
 	if err != nil || camera == "" {
@@ -171,6 +183,7 @@ func (w *wizard) askCamera(r setupRoom) error {
 	}
 	if w.board.Judge(setup.Cameras, camera) == nil {
 		w.board.Take(setup.Cameras, camera)
+		w.uses.take(drivers.TypeCamera, "camera: "+usb.Asks[0].Text, setup.Cameras, camera)
 		r.Device(usb.Driver, usb.Asks[0].Key, camera)
 		return nil
 	}

@@ -50,6 +50,7 @@ type memory struct {
 	room  int               // which of the rooms it is about, from 1; 0: none
 	typed map[string]string // the last answer to each question, by its name
 	keys  map[string]bool   // the names of secret ones
+	lost  map[string]bool   // those that were typed last time, and not kept
 }
 
 // name is what a question is remembered by.
@@ -68,6 +69,7 @@ func (m *memory) take(q question, said string) string {
 	}
 	if q.secret {
 		m.keys[m.name(q)] = true
+		delete(m.lost, m.name(q))
 	}
 	return said
 }
@@ -86,13 +88,26 @@ func (m *memory) load(file, configuration string) bool {
 		return false
 	}
 	raw, err := os.ReadFile(file)
-	return err == nil && json.Unmarshal(raw, &m.typed) == nil && len(m.typed) > 0
+	if err != nil || json.Unmarshal(raw, &m.typed) != nil {
+		return false
+	}
+	m.lost = map[string]bool{}
+	for name, said := range m.typed {
+		m.lost[name] = said == ""
+	}
+	return len(m.typed) > 0
 }
 
-// keep stores what was typed, without its secrets. Without anything there is no file.
+// keep stores what was typed. Of a secret it stores only that there was one. Without
+// anything there is no file.
 func (m *memory) keep(file string) (bool, error) {
 	open := maps.Clone(m.typed)
-	maps.DeleteFunc(open, func(name, _ string) bool { return m.keys[name] })
+	maps.DeleteFunc(open, func(name, said string) bool { return m.keys[name] && said == "" })
+	for name := range m.keys {
+		if _, there := open[name]; there {
+			open[name] = ""
+		}
+	}
 	if len(open) == 0 {
 		return false, nil
 	}
@@ -140,6 +155,9 @@ func (w *wizard) put(q question) (string, error) {
 			continue
 		case strings.EqualFold(said, "back"):
 			return "", errBack
+		case said == "" && q.secret && w.lost[w.name(q)]:
+			fmt.Fprintln(w.Out, "  it was typed last time and is not kept: type it again, or - for none")
+			continue
 		case said == "":
 			said = usual
 		case said == "-":

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ func (w *wizard) askRoom(a *setup.Answers) (more bool, err error) {
 	if w.room == 1 && len(w.known.Spaces) == 0 {
 		ask = "first room (return: none)"
 	}
-	name, err := w.put(question{ask: ask, help: "the name on the door, as Atlas; a room that is configured already is changed", check: noAnswer("want the name on the door, as Atlas, or return")})
+	name, err := w.put(question{ask: ask, help: "the name on the door, as Atlas; a room that is configured already is changed", check: w.uses.newName})
 	if err != nil || name == "" {
 		return false, err
 	}
@@ -34,6 +35,7 @@ func (w *wizard) askRoom(a *setup.Answers) (more bool, err error) {
 	if was != nil {
 		name = w.known.Spaces[number].Name
 	}
+	w.uses.rooms = append(w.uses.rooms, name)
 	r := setupRoom{a.Space(name, timezone), name, was}
 	for _, device := range []func(setupRoom) error{w.askLock, w.askLight, w.askFan, w.askHub, w.askCamera, w.askDisplay} {
 		if err := device(r); err != nil {
@@ -41,6 +43,14 @@ func (w *wizard) askRoom(a *setup.Answers) (more bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// newName refuses what is no name of a room, and one that was asked about in this round.
+func (u *boardUses) newName(said string) error {
+	if slices.ContainsFunc(u.rooms, func(name string) bool { return strings.EqualFold(name, said) }) {
+		return fmt.Errorf("room %s has its answers already: want another room, or return", said)
+	}
+	return noAnswer("want the name on the door, as Atlas, or return")(said)
 }
 
 // noAnswer refuses yes and no where a name is asked for.

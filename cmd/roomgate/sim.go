@@ -60,3 +60,10 @@ func moveSim(cmd *cobra.Command, c *client, args []string) error {
 	}
 	return nil
 }
+
+// onlyDemo answers at a door of the demo for a gateway of real hardware.
+func onlyDemo(what string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answerDoor(w, nil, fmt.Errorf("this is no demo, and only the demo has %s: see roomgate demo --help", what))
+	})
+}

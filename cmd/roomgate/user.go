@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,6 +50,9 @@ func newUser() *cobra.Command {
 		Long:    "Ends every token of a user, who may sign in again. With --all it ends the tokens of\nall users and of API keys; the keys stay good.",
 		Example: "  roomgate user sign-out ada@example.com\n  roomgate user sign-out --all"}
 	out.Flags().Bool("all", false, "sign everybody out")
+	for _, cmd := range []*cobra.Command{role, remove, enable, disable, out} {
+		cmd.Flags().String("organization", "", ofOrganization)
+	}
 	in := newSignIn()
 	for _, cmd := range []*cobra.Command{list, create, role, remove, enable, disable, in, out} {
 		clientFlags(cmd)
@@ -64,19 +66,6 @@ func (c *client) users(cmd *cobra.Command) ([]userEntry, error) {
 	}
 	err := c.call(cmd.Context(), http.MethodGet, usersPath, nil, &answer)
 	return answer.Data, err
-}
-
-// user finds one by id or, ignoring case, by e-mail address.
-func (c *client) user(cmd *cobra.Command, idOrEmail string) (userEntry, error) {
-	all, err := c.users(cmd)
-	if err != nil {
-		return userEntry{}, err
-	}
-	i := slices.IndexFunc(all, func(u userEntry) bool { return u.ID == idOrEmail || strings.EqualFold(u.Email, idOrEmail) })
-	if i < 0 {
-		return userEntry{}, fail(exitRefused, "there is no user %q here: see roomgate user list", idOrEmail)
-	}
-	return all[i], nil
 }
 
 func listUsers(cmd *cobra.Command, c *client, _ []string) error {
@@ -194,6 +183,9 @@ func signOut(cmd *cobra.Command, c *client, args []string) error {
 	all, _ := cmd.Flags().GetBool("all")
 	if all == (len(args) > 0) {
 		return fail(exitUsage, "name a user, or say --all")
+	}
+	if all && text(cmd, "organization") != "" {
+		return fail(exitUsage, "--all is everybody of every organization: leave --organization out")
 	}
 	path, who, id, ask := usersPath+"/sign-out", "everybody", "*", any(map[string]bool{"everybody": true})
 	if !all {
