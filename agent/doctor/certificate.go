@@ -34,7 +34,7 @@ func passwords(_ context.Context, x *examination) (found []Finding) {
 	}
 	for _, f := range x.Config.Files() {
 		if strings.HasPrefix(f.Key, "spaces") {
-			found = append(found, x.fileOfDevice(f)...)
+			found = append(found, fileOfDevice(x, f)...)
 		}
 	}
 	for _, u := range x.Config.Broker.Users {
@@ -46,13 +46,13 @@ func passwords(_ context.Context, x *examination) (found []Finding) {
 }
 
 // fileOfDevice says why the gateway cannot read a file of a device. Whether it is there its driver says.
-func (x *examination) fileOfDevice(f config.File) []Finding {
-	if locked(f.Path) {
-		return one(handedOver(x, f.Key, f.Path))
+func fileOfDevice(x *examination, file config.File) []Finding {
+	if locked(file.Path) {
+		return one(handedOver(x, file.Key, file.Path))
 	}
-	if info, err := os.Stat(f.Path); err == nil && !config.IsCredential(f.Path) {
-		if closed, shut := x.shut(f.Key, f.Path, info); shut {
-			return one(closed)
+	if info, err := os.Stat(file.Path); err == nil && !config.IsCredential(file.Path) {
+		if f, closed := shut(x, file.Key, file.Path, info); closed {
+			return one(f)
 		}
 	}
 	return nil
@@ -71,8 +71,8 @@ func (x *examination) password(of, file string) Finding {
 	case err != nil:
 		return fail(name, err.Error(), "write the password into that file, or correct its path")
 	}
-	switch f, shut := x.shut(name, file, info); {
-	case shut:
+	switch f, closed := shut(x, name, file, info); {
+	case closed:
 		return f
 	case info.Mode().Perm()&0o007 != 0:
 		return warn(name, file+" is open to everybody", "sudo chmod 640 "+file)
@@ -160,7 +160,7 @@ func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
 		return nil, handedOver(x, name, file)
 	}
 	if info, err := os.Stat(file); err == nil {
-		if f, shut := x.shut(name, file, info); shut {
+		if f, closed := shut(x, name, file, info); closed {
 			return nil, f
 		}
 	}
@@ -193,8 +193,8 @@ func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) 
 	case err != nil:
 		return fail(name, err.Error(), "put the key there, or correct its path"), true
 	}
-	switch f, shut := x.shut(name, keyFile, info); {
-	case shut:
+	switch f, closed := shut(x, name, keyFile, info); {
+	case closed:
 		return f, true
 	case info.Mode().Perm()&0o007 != 0:
 		return fail(name, keyFile+" is open to everybody", "sudo chmod 640 "+keyFile+", and make a new key"), true

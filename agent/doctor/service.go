@@ -152,7 +152,7 @@ func readable(x *examination) (seen, todo string) {
 
 // shut says why the gateway's user cannot read a file, by its own mode or a folder above it, and lets
 // its group read it.
-func (x *examination) shut(name, file string, info fs.FileInfo) (f Finding, shut bool) {
+func shut(x *examination, name, file string, info fs.FileInfo) (f Finding, shut bool) {
 	var seen, todo []string
 	if !x.user.may(info, mayRead) {
 		seen = append(seen, fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", file, info.Mode(), x.user.name))
