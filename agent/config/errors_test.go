@@ -134,7 +134,7 @@ func TestValues(t *testing.T) {
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, booking_app_url: me}]",
 			"spaces[0].booking_app_url is not a URL: want one like https://example.com/"},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: B}]",
-			"spaces[1].id is that of another space"},
+			"spaces[1].id is that of another space: want one of its own, cat /proc/sys/kernel/random/uuid prints a new one"},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02, name: a}]",
 			`spaces[1].name is "a", as spaces[0] is called: want another name, which people tell it by`},
 	} {
