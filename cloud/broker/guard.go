@@ -76,7 +76,7 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) (err error) {
 		c.share.add(int(pk.FixedHeader.Remaining)) // its will outlives the connection
 		return nil
 	}
-	g.b.log.warn("broker refused a client", "client", printable(cl.ID), "user", g.b.called(string(pk.Connect.Username)), "address", c.RemoteAddr(), "reason", err)
+	g.b.log.warn("broker refused a client", "client", printable(cl.ID), "user", g.b.called(string(pk.Connect.Username)), "address", c.RemoteAddr().String(), "reason", err)
 	_ = g.b.server.SendConnack(cl, code, false, nil)
 	return err
 }

@@ -17,7 +17,7 @@ func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
 		b := open(t, Options{Users: map[string]string{"zigbee2mqtt": "right", "hub": "else"}})
-		b.log = newNotes(slog.New(slog.NewTextHandler(&said, nil)))
+		b.log = newNotes(slog.New(slog.NewJSONHandler(&said, nil)))
 		for range 3 {
 			dial(t, b).connect(login(hello("c"), "zigbee2mqtt", "wrong"))
 		}
@@ -28,13 +28,13 @@ func TestRefused(t *testing.T) {
 		if got := b.Refused(); len(got) != 1 || got[0] != want[0] {
 			t.Errorf("%+v, want %+v", got, want)
 		}
-		for line, words := range map[int]string{0: "user=zigbee2mqtt ", 3: `user="an unknown user" `, 4: "user=nobody "} {
+		for line, words := range map[int]string{0: `"user":"zigbee2mqtt"`, 3: `"user":"an unknown user"`, 4: `"user":"nobody"`} {
 			if got := strings.Split(said.String(), "\n")[line]; !strings.Contains(got, words) || !strings.Contains(got, "password is wrong") {
 				t.Errorf("line %d is %s, want %s", line, got, words)
 			}
 		}
-		if strings.Contains(said.String(), "hunter2") {
-			t.Error("a name that may be a password is in the log")
+		if strings.Contains(said.String(), "hunter2") || !strings.Contains(said.String(), `"address":"pipe"`) {
+			t.Errorf("a name that may be a password is in the log, or no address: %s", &said)
 		}
 		join(t, b, login(hello("c"), "zigbee2mqtt", "right"))
 		if got := b.Refused(); got != nil {
