@@ -190,10 +190,10 @@ func (r *reader) spaces(spaces []Space) {
 		key := fmt.Sprintf("spaces[%d]", i)
 		r.space(key, s)
 		name := strings.ToLower(s.Name)
-		switch {
-		case ids[s.ID]:
-			r.refuse(key+".id", "is that of another space")
-		case names[name] > 0:
+		if ids[s.ID] {
+			r.refuse(key+".id", "is that of another space: want one of its own%s", newUUID(""))
+		}
+		if names[name] > 0 { // of a copy it is a second mistake: it keeps its name when it gets an id
 			r.refuse(key+".name", "is %q, as spaces[%d] is called: want another name, which people tell it by", short(s.Name), names[name]-1)
 		}
 		ids[s.ID], names[name] = true, i+1
@@ -287,7 +287,19 @@ func (r *reader) driver(key string, d Device) {
 			names = append(names, k.Name)
 		}
 	}
+	if near := spelling.Nearest(d.Driver, names); near != "" && !sameTail(d.Driver, near) {
+		r.refuse(key+".driver", "is %q: want one of %s", short(d.Driver), strings.Join(names, ", "))
+		return
+	}
 	r.choice(key+".driver", d.Driver, names...)
+}
+
+// sameTail says whether two drivers are near each other without what both begin with: a fan-relay is no
+// fan-shelly.
+func sameTail(a, b string) bool {
+	head, tail, _ := strings.Cut(a, "-")
+	other, wanted, both := strings.Cut(b, "-")
+	return !both || head != other || spelling.Nearest(tail, []string{wanted}) != ""
 }
 
 // choice refuses a text that is not one of the choices.

@@ -134,7 +134,7 @@ func TestValues(t *testing.T) {
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, booking_app_url: me}]",
 			"spaces[0].booking_app_url is not a URL: want one like https://example.com/"},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: B}]",
-			"spaces[1].id is that of another space"},
+			"spaces[1].id is that of another space: want one of its own, cat /proc/sys/kernel/random/uuid prints a new one"},
 		{"spaces: [{id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A}, {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02, name: a}]",
 			`spaces[1].name is "a", as spaces[0] is called: want another name, which people tell it by`},
 	} {
@@ -205,6 +205,30 @@ func TestIndentation(t *testing.T) {
 		var list *Errors
 		if errors.As(err, &list) && len(list.Problems) > 1 {
 			t.Errorf("%s: counted %d times: %v", c.in, len(list.Problems), err)
+		}
+	}
+}
+
+// TestDashOutOfLine: an item whose dash is in a wrong column is told the column of the dash of its
+// sibling, and is right once it is there.
+func TestDashOutOfLine(t *testing.T) {
+	const room = "gateway: {id: g}\nspaces:\n  - id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01\n    name: A\n    devices:\n" +
+		"      - id: a\n        type: light\n        driver: lamp\n        options:\n          intensity: 3\n"
+	for _, column := range []int{4, 5, 6, 8, 9, 10, 11, 13} {
+		text := room
+		for _, line := range []string{"- id: b", "  type: fan", "  driver: fan"} {
+			text += strings.Repeat(" ", column-1) + line + "\n"
+		}
+		_, err := Parse("g.yaml", []byte(text), lamps())
+		if message := firstMessage(err); !strings.HasPrefix(message, "g.yaml:11:") || !strings.HasSuffix(message, "(the dash of line 6 is in column 7)") {
+			t.Errorf("a device in column %d: %s", column, message)
+		}
+	}
+	for _, column := range []int{2, 4, 5} {
+		text := room + strings.Repeat(" ", column-1) + "- id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02\n" + strings.Repeat(" ", column+1) + "name: B\n"
+		_, err := Parse("g.yaml", []byte(text), lamps())
+		if message := firstMessage(err); !strings.HasSuffix(message, "(the dash of line 3 is in column 3)") {
+			t.Errorf("a space in column %d: %s", column, message)
 		}
 	}
 }

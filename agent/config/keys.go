@@ -108,6 +108,8 @@ func (r *reader) unknown(at Origin, t reflect.Type, key, name string, above holl
 		r.misplaced[join(join(key, above.name), name)] = true // and it is not missing there as well
 	} else if near != "" {
 		message += fmt.Sprintf(", nearest known key is %q", near)
+	} else if foreign := r.foreign(key, name, known); foreign != "" {
+		message += ": " + foreign
 	} else if home != "" {
 		message += ": " + home
 		r.strays(key, name)

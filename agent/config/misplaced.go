@@ -107,3 +107,36 @@ func (r *reader) strays(key, name string) {
 func (r *reader) missed(key, message string) bool {
 	return strings.HasPrefix(message, "is missing") && slices.ContainsFunc(r.astray, func(above string) bool { return strings.HasPrefix(key, above) })
 }
+
+// foreign says of an option that the driver of a device does not have what that takes, and whose option it
+// is; empty: it is nobody's, or a key of the device.
+func (r *reader) foreign(key, name string, takes []string) string {
+	driver, within := r.optionsOf[key]
+	homes := r.homes(name)
+	if !within || slices.Contains(homes, inDevice) || !slices.Contains(homes, inOptions) {
+		return ""
+	}
+	var named, same, others []string // drivers that have it
+	for _, k := range r.kinds {
+		if _, ok := find(reflect.ValueOf(k.Options()).Elem(), name); !ok {
+			continue
+		}
+		others = append(others, k.Name)
+		if k.Type == driver.Type {
+			same = append(same, k.Name)
+		}
+		if strings.HasSuffix(k.Name, "-"+name) { // as lock-relay
+			named = append(named, k.Name)
+		}
+	}
+	for _, better := range [][]string{same, named} {
+		if len(better) > 0 {
+			others = better
+		}
+	}
+	owner := strings.Join(others, ", ")
+	if len(others) > mostHomes {
+		owner = "other drivers, as " + others[0]
+	}
+	return fmt.Sprintf("%s has no %s; it takes %s; %s belongs to %s", driver.Name, short(name), strings.Join(takes, ", "), short(name), owner)
+}

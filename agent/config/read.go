@@ -25,10 +25,11 @@ type reader struct {
 	origins  map[string]Origin
 	problems []Problem
 
-	misplaced map[string]bool // keys that are there, in the wrong place
-	misspelt  map[string]bool // keys that an unknown one probably means
-	astray    []string        // devices beside which a key of theirs stands
-	cut       []string        // as of Config
+	misplaced map[string]bool         // keys that are there, in the wrong place
+	misspelt  map[string]bool         // keys that an unknown one probably means
+	astray    []string                // devices beside which a key of theirs stands
+	cut       []string                // as of Config
+	optionsOf map[string]drivers.Kind // the driver of a device by the key of its options
 }
 
 // place returns where a node stands.
@@ -211,6 +212,10 @@ func (r *reader) options(d *Device, before string, n *yaml.Node, key string) {
 		d.Options = cloned(reflect.ValueOf(d.Options)).Interface().(drivers.Options)
 	}
 	if n != nil {
+		if r.optionsOf == nil {
+			r.optionsOf = map[string]drivers.Kind{}
+		}
+		r.optionsOf[join(key, "options")] = r.kinds[i]
 		r.value(reflect.ValueOf(d.Options).Elem(), n, join(key, "options"))
 	}
 }

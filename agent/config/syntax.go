@@ -15,6 +15,9 @@ var (
 	quoted = regexp.MustCompile(`'[^']*'`)
 	// tight is a dash or a key without the blank that makes it one.
 	tight = regexp.MustCompile(`^\s*-[a-z0-9_]+:|^[\s-]*[a-z0-9_]+:[^\s/]`)
+	// dashed is a line that begins an item of a list, keyed what stands before a value.
+	dashed = regexp.MustCompile(`^\s*- `)
+	keyed  = regexp.MustCompile(`([a-z0-9_]+):(?:\s|$)`)
 	// closed is a line up to the end of a value in quotes.
 	closed = regexp.MustCompile(`(?:^|[:,\s-])\s*("[^"]*"|'[^']*')\s*$`)
 )
@@ -100,7 +103,11 @@ func nearer(text []byte, e *yaml.LoadError, seen string) string {
 
 // neighbour is where the line above begins, for who has to begin one in its column.
 func neighbour(text []byte, line int, seen string) string {
-	if !strings.Contains(seen, "the column of its neighbours") {
+	indented := strings.Contains(seen, "the column of its neighbours")
+	if dashed.Match(lineOf(text, line)) && (indented || strings.Contains(seen, "no item of the list")) {
+		return sibling(text, line)
+	}
+	if !indented {
 		return ""
 	}
 	for line--; line > 0; line-- {
@@ -111,6 +118,45 @@ func neighbour(text []byte, line int, seen string) string {
 		}
 	}
 	return ""
+}
+
+// sibling is where the dash of the item above begins that is most like the one of a line, and of those
+// the one that is nearest to its column: a device is no sibling of its space.
+func sibling(text []byte, line int) string {
+	own, column := itemKeys(text, line), dashOf(text, line)
+	best, alike, away := 0, -1, 0
+	for above := line - 1; above > 0; above-- {
+		if !dashed.Match(lineOf(text, above)) {
+			continue
+		}
+		same := 0
+		for key := range itemKeys(text, above) {
+			if own[key] {
+				same++
+			}
+		}
+		if far := max(column, dashOf(text, above)) - min(column, dashOf(text, above)); same > alike || same == alike && far < away {
+			best, alike, away = above, same, far
+		}
+	}
+	if best == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the dash of line %d is in column %d)", best, dashOf(text, best))
+}
+
+// dashOf is the column of the dash with which a line begins.
+func dashOf(text []byte, line int) int { return bytes.IndexByte(lineOf(text, line), '-') + 1 }
+
+// itemKeys are the keys of the item that begins in a line, up to the next dash.
+func itemKeys(text []byte, line int) map[string]bool {
+	keys := map[string]bool{}
+	for first := line; line == first || lineOf(text, line) != nil && !dashed.Match(lineOf(text, line)); line++ {
+		for _, found := range keyed.FindAllSubmatch(lineOf(text, line), -1) {
+			keys[string(found[1])] = true
+		}
+	}
+	return keys
 }
 
 // hashed is the first # between two lines that begins a comment, line 0: there is none.

@@ -23,7 +23,7 @@ func (x *examination) authority() []Finding {
 		file = filepath.Join(data, tlsauthority.Dir, file)
 		info, err := os.Stat(file)
 		if err == nil && !x.user.may(info, mayRead) {
-			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chown "+serviceUser+": "+filepath.Dir(file)+" "+file))
+			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chown "+x.user.name+": "+filepath.Dir(file)+" "+file))
 		}
 	}
 	a, err := tlsauthority.Load(data)

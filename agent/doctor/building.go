@@ -83,7 +83,7 @@ func gateway(_ context.Context, x *examination) []Finding {
 }
 
 // devices are what the running gateway says of each device.
-func devices(_ context.Context, x *examination) (found []Finding) {
+func devices(ctx context.Context, x *examination) (found []Finding) {
 	if x.Building == nil {
 		return nil
 	}
@@ -97,6 +97,8 @@ func devices(_ context.Context, x *examination) (found []Finding) {
 			f.Fix = unwired(x, d)
 		case d.Type == drivers.TypeDisplay:
 			f.Fix = unopened(x, d)
+		default:
+			f.Fix = unreached(ctx, x, d)
 		}
 		found = append(found, f)
 	}
@@ -169,11 +171,7 @@ func unwired(x *examination, d Device) string {
 	if id == "" {
 		return "remove the device from the console, and add it there with " + wanted
 	}
-	place := ""
-	if o, ok := x.Config.Origin(x.Config.Naming(id, "\x00")); ok && o.Line > 0 {
-		place = fmt.Sprintf(" at line %d", o.Line)
-	}
-	return "name " + d.Space + " in sudo roomgate setup and answer with " + wanted + ", or write it into " + opened(x, x.ConfigFile) + place + "; then " + x.restart()
+	return "name " + d.Space + " in sudo roomgate setup and answer with " + wanted + ", or write it into " + placeOf(x, id) + "; then " + x.restart()
 }
 
 // unopened is how a display gets the page of its meeting space.

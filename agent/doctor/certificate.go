@@ -33,8 +33,8 @@ func passwords(_ context.Context, x *examination) (found []Finding) {
 		}
 	}
 	for _, f := range x.Config.Files() {
-		if strings.HasPrefix(f.Key, "spaces") && locked(f.Path) {
-			found = append(found, handedOver(x, f.Key, f.Path))
+		if strings.HasPrefix(f.Key, "spaces") {
+			found = append(found, fileOfDevice(x, f)...)
 		}
 	}
 	for _, u := range x.Config.Broker.Users {
@@ -43,6 +43,19 @@ func passwords(_ context.Context, x *examination) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// fileOfDevice says why the gateway cannot read a file of a device. Whether it is there its driver says.
+func fileOfDevice(x *examination, file config.File) []Finding {
+	if locked(file.Path) {
+		return one(handedOver(x, file.Key, file.Path))
+	}
+	if info, err := os.Stat(file.Path); err == nil && !config.IsCredential(file.Path) {
+		if f, closed := shut(x, file.Key, file.Path, info); closed {
+			return one(f)
+		}
+	}
+	return nil
 }
 
 func (x *examination) password(of, file string) Finding {
@@ -57,8 +70,10 @@ func (x *examination) password(of, file string) Finding {
 		return good(name, "%s, which only the service may see", file)
 	case err != nil:
 		return fail(name, err.Error(), "write the password into that file, or correct its path")
-	case !x.user.may(info, mayRead):
-		return fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chgrp "+serviceUser+" "+file+" && sudo chmod 640 "+file)
+	}
+	switch f, closed := shut(x, name, file, info); {
+	case closed:
+		return f
 	case info.Mode().Perm()&0o007 != 0:
 		return warn(name, file+" is open to everybody", "sudo chmod 640 "+file)
 	}
@@ -144,8 +159,10 @@ func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
 	if locked(file) {
 		return nil, handedOver(x, name, file)
 	}
-	if info, err := os.Stat(file); err == nil && !x.user.may(info, mayRead) {
-		return nil, fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chgrp "+serviceUser+" "+file+" && sudo chmod 640 "+file)
+	if info, err := os.Stat(file); err == nil {
+		if f, closed := shut(x, name, file, info); closed {
+			return nil, f
+		}
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -175,8 +192,10 @@ func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) 
 		return handedOver(x, name, keyFile), true
 	case err != nil:
 		return fail(name, err.Error(), "put the key there, or correct its path"), true
-	case !x.user.may(info, mayRead):
-		return fail(name, fmt.Sprintf("%s may not be read by %s", keyFile, x.user.name), "sudo chgrp "+serviceUser+" "+keyFile+" && sudo chmod 640 "+keyFile), true
+	}
+	switch f, closed := shut(x, name, keyFile, info); {
+	case closed:
+		return f, true
 	case info.Mode().Perm()&0o007 != 0:
 		return fail(name, keyFile+" is open to everybody", "sudo chmod 640 "+keyFile+", and make a new key"), true
 	}

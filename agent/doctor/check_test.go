@@ -257,7 +257,7 @@ func TestCloudBroker(t *testing.T) {
 }
 
 func TestCertificate(t *testing.T) {
-	x := &examination{user: user{name: "roomgate", id: 4711, groups: []int{os.Getgid()}}}
+	x := &examination{Options: Options{Root: t.TempDir()}, user: user{name: "roomgate", id: 4711, groups: []int{os.Getgid()}}}
 	host, _ := os.Hostname()
 	for _, c := range []struct {
 		name     string
@@ -312,7 +312,7 @@ func TestPassword(t *testing.T) {
 	c.Cloud.PasswordFile = file
 	c.Broker.Listen, c.Broker.Users = "127.0.0.1:0", []config.User{{Name: "hub", PasswordFile: "/run/credentials/roomgate.service/hub"}}
 	c.SMTP.PasswordFile = "${CREDENTIALS_DIRECTORY}/secret_that-nobody-wrote"
-	x := &examination{Options: Options{Config: &c}, user: user{name: "roomgate", id: 4711}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{name: "roomgate", id: 4711}}
 	found := passwords(t.Context(), x)
 	found[0].is(t, "none", Fail, "no such file")
 	found[1].is(t, "no source of a credential", Fail, "/etc/roomgate/credentials/that-nobody-wrote")

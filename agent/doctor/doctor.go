@@ -68,6 +68,7 @@ type Building struct {
 	Update  *update.Status  // nil: it takes none, as a demo
 	Pending *Pending        // nil: it does not say, or has no file
 	Log     *eventlog.Chain // how its log was found; nil: it does not say
+	Refused []RefusedLogIn  // at the room broker
 }
 
 // Options are what is examined.
@@ -150,6 +151,7 @@ func checks() []check {
 		{"webhooks", webhooks},
 		{"listeners", listeners},
 		{"room broker users", roomUsers},
+		{"room broker log-ins", roomLogIns},
 		{"certificates", certificates},
 		{"passwords", passwords},
 		{"log-ins", logIns},

@@ -126,6 +126,9 @@ func (x *examination) troubled() []Finding {
 	}
 	t := x.Building.CloudTrouble
 	why, todo := t.Seen+inARow(t.Times)+" ("+t.Error+")", cloudFix(x, t)
+	if ours := t.Cause == string(cloud.CauseLogin) || t.Cause == string(cloud.CauseMisconfigured); ours && x.Building.pending().Changed && !x.Building.CloudConnected {
+		why, todo = why+"; it runs with the configuration of before", x.again()
+	}
 	if x.simulated() {
 		todo = "roomgate sim cloud mend, if it was cut"
 	}

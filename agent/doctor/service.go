@@ -133,8 +133,11 @@ func (b *Building) pending() Pending {
 
 // readable says why the gateway's user cannot read the configuration, empty: he can.
 func readable(x *examination) (seen, todo string) {
-	path, err := filepath.EvalSymlinks(x.ConfigFile)
-	if err != nil || !filepath.IsAbs(path) || x.user.self {
+	path, err := filepath.Abs(x.ConfigFile) // else a folder above it goes unseen
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil || x.user.self {
 		return "", ""
 	}
 	if info, ok := x.exists(path); ok && !x.user.may(info, mayRead) {
@@ -145,6 +148,24 @@ func readable(x *examination) (seen, todo string) {
 		return shutSeen(x, at, info), shutFix(x, at) + ", then " + x.again()
 	}
 	return "", ""
+}
+
+// shut says why the gateway's user cannot read a file, by its own mode or a folder above it, and lets
+// its group read it.
+func shut(x *examination, name, file string, info fs.FileInfo) (f Finding, shut bool) {
+	var seen, todo []string
+	if !x.user.may(info, mayRead) {
+		seen = append(seen, fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", file, info.Mode(), x.user.name))
+		todo = append(todo, fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s", x.groupName(x.user.group), file, file))
+	}
+	for dir := filepath.Dir(file); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		at, above := notEntered(x, dir)
+		if above == nil {
+			break
+		}
+		seen, todo, dir = append(seen, shutSeen(x, at, above)), append(todo, shutFix(x, at)), at
+	}
+	return fail(name, strings.Join(seen, "; "), strings.Join(todo, " && ")+", then "+x.restart()), seen != nil
 }
 
 // notEntered is the folder nearest to one, itself included, that the gateway's user may not

@@ -1,6 +1,7 @@
 package roombroker
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,18 +21,19 @@ type Device struct {
 
 // Access is who may say and hear what. It does not change.
 type Access struct {
-	users   map[string]Topics
-	guessed []string // users without lists, in order
-	unsure  map[string]bool
-	unheard []account // of devices for which nobody speaks
-	shared  []account // of doors for which several users speak
-	own     []string  // filters of what the gateway says of itself
-	doors   []func(topic string) bool
+	users    map[string]Topics
+	guessed  []string // users without lists, in order
+	unsure   map[string]bool
+	unheard  []account           // of devices for which nobody speaks
+	shared   []account           // of doors for which several users speak
+	own      []string            // filters of what the gateway says of itself
+	speakers map[string][]string // users by the id of a device
+	doors    []func(topic string) bool
 }
 
 // New makes it of the configuration's users and the devices that there are.
 func New(c *config.Config, devices []Device) *Access {
-	a := &Access{users: map[string]Topics{}, unsure: map[string]bool{}, own: Own(c.Gateway.ID)}
+	a := &Access{users: map[string]Topics{}, unsure: map[string]bool{}, speakers: map[string][]string{}, own: Own(c.Gateway.ID)}
 	g := guess{c: c, accounts: accountsOf(devices)}
 	for _, u := range c.Broker.Users {
 		t := Topics{u.Publish, u.Subscribe}
@@ -70,10 +72,11 @@ func Of(c *config.Config) *Access {
 
 // judge notes of a device who speaks for it.
 func (a *Access) judge(d account) {
-	var speak int
-	for _, t := range a.users {
-		if t.speakFor(d) {
+	speak := 0
+	for _, name := range slices.Sorted(maps.Keys(a.users)) {
+		if a.users[name].speakFor(d) {
 			speak++
+			a.speakers[d.device] = append(a.speakers[d.device], name)
 		}
 	}
 	switch {
@@ -124,6 +127,11 @@ func (a *Access) Certain(user string) bool { return !a.unsure[user] }
 
 // Unheard are the ids of devices for which no user may speak.
 func (a *Access) Unheard() []string { return ids(a.unheard) }
+
+// Speakers are the users that may speak for a device, in order.
+func (a *Access) Speakers(id string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(a.speakers[id])))
+}
 
 func ids(of []account) (all []string) {
 	for _, d := range of {

@@ -128,10 +128,12 @@ func (b *Board) lacks(p Part, name string) string {
 // notLines are what people call a line that the kernel calls otherwise: by the number
 // of the chip's manual, with or without a word, and by the pin of the header.
 var (
-	notLines    = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
-	gpio        = regexp.MustCompile(`^(?i:gpio)(\d{1,3})$`)
-	notLetters  = regexp.MustCompile(`^(?i)[g6]p[il1][o0][ _-]?([\dol]{1,3})$`) // a letter typed for a digit, or the other way round
-	headerPin   = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
+	notLines   = regexp.MustCompile(`^(?i:(?:gpio|bcm|io)[ _-]+|bcm|gpio0+)?(\d{1,3})$`)
+	gpio       = regexp.MustCompile(`^(?i:gpio)(\d{1,3})$`)
+	notLetters = regexp.MustCompile(`^(?i)[g6]p[il1][o0][ _-]?([\dol]{1,3})$`) // a letter typed for a digit, or the other way round
+	headerPin  = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
+	// plainWord is a word of a language, of a product or for yes and no, which hardly a board calls a line.
+	plainWord   = regexp.MustCompile(`^(?:[a-z]+(?:[0-9]+[a-z]+)*|(?i:yes|no|true|false|on|off|none|null))$`)
 	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
 )
 
@@ -169,7 +171,10 @@ func Misnamed(line string) string {
 // Doubtful says why a name is hardly that of a GPIO line, empty: it may be.
 func Doubtful(line string) string {
 	m := gpio.FindStringSubmatch(line)
-	if m == nil {
+	switch {
+	case plainWord.MatchString(line):
+		return "want what the wire is on, as GPIO17, unless this board has a line of that name; leave the option out if nothing is wired to it; roomgate setup shows the names that the kernel has for the lines of a board"
+	case m == nil:
 		return ""
 	}
 	switch number, _ := strconv.Atoi(m[1]); {

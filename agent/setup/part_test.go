@@ -78,7 +78,8 @@ func TestLettersForDigits(t *testing.T) {
 			t.Errorf("%s: %q", line, why)
 		}
 	}
-	for line, doubtful := range map[string]bool{"GPIO27": false, "GPIO99": true, "gpio17": true, "P9_11": false, "GPIO2": false} {
+	for line, doubtful := range map[string]bool{"GPIO27": false, "GPIO99": true, "gpio17": true, "P9_11": false, "GPIO2": false,
+		"yes": true, "True": true, "zigbee2mqtt": true, "switch": true, "SDA": false, "ID_SDA": false, "aurora.lock.relay": false, "pinctrl-rp1/17": false, "led0": false, "7J1 Header Pin11": false} {
 		if why := Doubtful(line); Misnamed(line) != "" || (why != "") != doubtful {
 			t.Errorf("%s: %q, %q", line, Misnamed(line), why)
 		}

@@ -33,13 +33,13 @@ func (b *Broker) accept() error {
 		wrapped, err := b.admit(c, address(c.RemoteAddr()), isLocal(c))
 		if err != nil {
 			_ = c.Close()
-			b.log.warn("broker refused a connection", "address", c.RemoteAddr(), "reason", err)
+			b.log.warn("broker refused a connection", "address", c.RemoteAddr().String(), "reason", err)
 			continue
 		}
 		go func() {
 			defer b.release(wrapped)
 			if err := b.serve(wrapped, b.o.TLS); err != nil {
-				b.log.debug("broker client ended", "address", c.RemoteAddr(), "reason", err)
+				b.log.debug("broker client ended", "address", c.RemoteAddr().String(), "reason", err)
 			}
 		}()
 	}

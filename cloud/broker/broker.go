@@ -110,9 +110,10 @@ const (
 
 // entry is who may come in: places, tries of passwords, and who takes which session.
 type entry struct {
-	guesses *guesses
-	places  guest.Places
-	ids     *ids
+	guesses  *guesses
+	places   guest.Places
+	ids      *ids
+	refusals *refusals
 }
 
 // Broker is a running broker.
@@ -158,7 +159,7 @@ func Open(o Options) (*Broker, error) {
 		queue: make(chan func() error, queueLength), stop: make(chan struct{}), ending: ending{done: make(chan struct{})},
 		gate: gate{turn: make(chan struct{}, 1)}, traffic: semaphore.NewWeighted(allTraffic),
 		budget: newBudget(o.Budget), entry: entry{newGuesses(), guest.Places{
-			Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress}, newIDs()},
+			Most: o.MaxClients, Reserve: max(o.MaxClients/8, 1), Each: o.MaxPerAddress}, newIDs(), &refusals{}},
 	}
 	b.retained = retained{of: b.budget, most: o.Budget / 2}
 	b.numbers.Store(firstNumber)

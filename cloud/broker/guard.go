@@ -76,7 +76,7 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) (err error) {
 		c.share.add(int(pk.FixedHeader.Remaining)) // its will outlives the connection
 		return nil
 	}
-	g.b.log.warn("broker refused a client", "client", printable(cl.ID), "address", c.RemoteAddr(), "reason", err)
+	g.b.log.warn("broker refused a client", "client", printable(cl.ID), "user", g.b.called(string(pk.Connect.Username)), "address", c.RemoteAddr().String(), "reason", err)
 	_ = g.b.server.SendConnack(cl, code, false, nil)
 	return err
 }
@@ -130,10 +130,16 @@ func (b *Broker) identify(c *conn, pk packets.Packet) (string, error) {
 		return "", nil
 	}
 	defer c.listen()()
+	who := userAt{name, c.from}
 	right := func() bool { return b.users.verify(name, string(pk.Connect.Password)) }
-	if err := b.guesses.try(c.there, userAt{name, c.from}, c.local, right); err != nil {
+	err := b.guesses.try(c.there, who, c.local, right)
+	if _, known := b.users.find(name); errors.Is(err, errWrong) && known {
+		b.refusals.note(who)
+	}
+	if err != nil {
 		return "", err
 	}
+	b.refusals.forget(who)
 	return name, nil
 }
 

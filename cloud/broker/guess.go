@@ -55,6 +55,9 @@ func newGuesses() *guesses {
 // errGuesses refuses without looking at the password.
 var errGuesses = errors.New("too many wrong passwords from this address or its network")
 
+// errWrong refuses after a look at the password.
+var errWrong = errors.New("its user name or password is wrong")
+
 // try computes whether a password is right, if there is a try left once its turn comes, and ctx has not ended. The try is
 // spent before, so that those who send many passwords at one time have no more of them; a right one gets it back.
 func (g *guesses) try(ctx context.Context, l userAt, local bool, right func() bool) error {
@@ -80,7 +83,7 @@ func (g *guesses) try(ctx context.Context, l userAt, local bool, right func() bo
 		g.remember(l)
 		return nil
 	}
-	return errors.New("its user name or password is wrong")
+	return errWrong
 }
 
 // take spends a try, if there is one left.
@@ -128,6 +131,18 @@ func (g *guesses) knows(l userAt) bool {
 	defer g.mu.Unlock()
 	_, known := g.logins[l]
 	return known
+}
+
+// letIn says whether a user's password was right, at whatever address.
+func (g *guesses) letIn(user string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l := range g.logins {
+		if l.user == user {
+			return true
+		}
+	}
+	return false
 }
 
 // remember notes a right password, in the place of any other one if there are too

@@ -194,6 +194,7 @@ func buildingAt(ctx context.Context, path string) (*doctor.Building, error) {
 	if u, err := updatesOf(ctx, asked); err == nil {             // a demo has no such door
 		b.Update = &u
 	}
+	_ = asked.call(ctx, http.MethodGet, "/room-broker/refused", nil, &b.Refused) // an earlier version has no such door
 	var p doctor.Pending
 	if asked.call(ctx, http.MethodGet, "/reload", nil, &p) == nil { // nor has it
 		b.Pending = &p

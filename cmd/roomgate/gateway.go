@@ -47,6 +47,7 @@ type gateway struct {
 	end           func()                         // ends it in order; nil: it takes no updates
 
 	agent *agent.Agent
+	room  *broker.Broker // the room broker; nil: there is none
 	// authority is the building's own; nil: no door uses one.
 	authority *tlsauthority.Keeper
 	loops     []loop // end first
@@ -136,6 +137,7 @@ func (g *gateway) extraDoors() map[string]http.Handler {
 	all["POST /reload"] = http.HandlerFunc(g.takeReload)
 	all["POST /claim/show"] = http.HandlerFunc(g.showClaimDoor)
 	all["POST /console/code"] = http.HandlerFunc(g.consoleDoor)
+	all["GET /room-broker/refused"] = tellRefused(g)
 	all["GET /log/verify"] = http.HandlerFunc(g.verifyLog)
 	all["GET /clock"] = http.HandlerFunc(g.tellClock)
 	all["POST /clock"] = http.HandlerFunc(g.takeClock)

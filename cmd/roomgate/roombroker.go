@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"net/http"
 
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
@@ -32,6 +33,7 @@ func (g *gateway) openRoomBroker() error {
 	if err != nil {
 		return err
 	}
+	g.room = b
 	inside, ok := g.buses.(interface {
 		Listen(address string, serve func(net.Conn)) error
 	})
@@ -43,6 +45,17 @@ func (g *gateway) openRoomBroker() error {
 			g.log.Debug("a driver's connection to the room broker ended", "reason", err)
 		}
 	})
+}
+
+// tellRefused answers GET /room-broker/refused: whose password was wrong there.
+func tellRefused(g *gateway) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		var all []broker.Refused
+		if g.room != nil {
+			all = g.room.Refused()
+		}
+		answerDoor(w, all, nil)
+	}
 }
 
 // mayAtRoomBroker is the room broker's access list. The building may change at

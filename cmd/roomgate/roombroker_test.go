@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/doctor"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
 	"roomgate/drivers/host"
@@ -206,5 +211,53 @@ func TestAGuestSpeaksForNobody(t *testing.T) {
 	})
 	if s, err := lock.Do(ctx, drivers.Command{Action: drivers.ActClose}); err == nil {
 		t.Errorf("the bolt is stuck, and was said to be %s", s.Value)
+	}
+}
+
+// TestDoctorHearsOfRefused: whose password was wrong at the room broker is told behind the control socket,
+// as the doctor reads it.
+func TestDoctorHearsOfRefused(t *testing.T) {
+	c, err := config.Parse("test.yaml", []byte(guests), all.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := sim.NewWorld()
+	defer w.Close()
+	g := &gateway{config: c, buses: w, out: io.Discard, log: slog.New(slog.DiscardHandler)}
+	defer func() {
+		if err := g.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	asked := func() (all []doctor.RefusedLogIn) {
+		t.Helper()
+		answer := httptest.NewRecorder()
+		g.extraDoors()["GET /room-broker/refused"].ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/room-broker/refused", nil))
+		if err := json.Unmarshal(answer.Body.Bytes(), &all); err != nil {
+			t.Fatalf("%s: %v", answer.Body, err)
+		}
+		return all
+	}
+	if found := asked(); found != nil {
+		t.Errorf("without a room broker %+v", found)
+	}
+	if err := g.openRoomBroker(); err != nil {
+		t.Fatal(err)
+	}
+	near, far := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- g.room.Serve(far) }()
+	connect := "\x00\x04MQTT\x04\xc2\x00\x3c\x00\x01a\x00\x0bzigbee2mqtt\x00\x05wrong"
+	if _, err := near.Write([]byte("\x10" + string(rune(len(connect))) + connect)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.ReadAll(near) // until it is refused
+	<-served
+	found := asked()
+	if len(found) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	if want := (doctor.RefusedLogIn{User: "zigbee2mqtt", Address: "this machine", Times: 1, Last: found[0].Last}); found[0] != want || want.Last.IsZero() {
+		t.Errorf("%+v", found)
 	}
 }
