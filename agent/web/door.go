@@ -168,11 +168,15 @@ func (d door) tell(b *booking.Booking) *Meeting {
 	case b.Private:
 		m.Title = d.T("private")
 	default:
-		m.Organizer = plain(b.Organizer.Name)
-		if title := plain(b.Title); d.v.ShowTitles && title != "" {
-			m.Title = title
-		} else if b.Source == booking.WalkUp {
+		if b.Source == booking.WalkUp {
 			m.Title = d.T("walkup")
+		}
+		if !d.v.ShowTitles {
+			break
+		}
+		m.Organizer = plain(b.Organizer.Name)
+		if title := plain(b.Title); title != "" {
+			m.Title = title
 		}
 	}
 	if d.v.ClockTrusted {
