@@ -316,3 +316,34 @@ func TestDoorLink(t *testing.T) {
 		}
 	})
 }
+
+// TestDoorTellsLeafFromBolt: a door that stands open under a thrown bolt is told as open, one
+// that is unlocked and shut as shut, each with its proof, and soon after it moves.
+func TestDoorTellsLeafFromBolt(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		key, _ := b.paired(aurora, b.claim(aurora))
+		at := "/display/" + aurora
+		stream := b.readDoor(t, key, "")
+		wants := func(when, leaf, bolt string) {
+			t.Helper()
+			time.Sleep(4 * time.Second)
+			things := regexp.MustCompile(`class="things">([^<]*)`).FindAllStringSubmatch(stream.text(), -1)
+			if len(things) == 0 || !strings.HasPrefix(things[len(things)-1][1], leaf+" · "+bolt) {
+				t.Errorf("%s: the page says %q", when, things)
+			}
+			if why := b.net.do(t, "GET", at+"/panel/why", key).body; !strings.Contains(why, leaf+": door contact, ") || !strings.Contains(why, bolt+": sense line, ") {
+				t.Errorf("%s: why says %s", when, why)
+			}
+		}
+		wants("at first", "Door shut", "Locked")
+		if _, err := b.world.Control("Aurora", "lock", "force"); err != nil {
+			t.Fatal(err)
+		}
+		wants("forced open", "Door open", "Locked")
+		if _, err := b.world.Control("Aurora", "lock", "shut"); err != nil {
+			t.Fatal(err)
+		}
+		b.ask("POST", "/devices/"+aurora+"/action", `{"device_type":"lock","action":"open"}`)
+		wants("unlocked", "Door shut", "Unlocked")
+	})
+}

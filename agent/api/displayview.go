@@ -23,6 +23,8 @@ const (
 	maxToday = 100
 	// seenFor is how long what the log said of people in a room is not asked again.
 	seenFor = time.Minute
+	// leafLook is how often a page looks at the leaf of a door: its moves are no events.
+	leafLook = 2 * time.Second
 )
 
 // doors are the pages of all rooms.
@@ -81,10 +83,13 @@ func (d *doors) view(id string) (v web.View, until time.Time, err error) {
 		Look:         web.Look{Language: c.Display.Language, Twelve: c.Display.Twelve(), Theme: c.Display.Theme},
 		ClockTrusted: state.TimeTrust == clock.Trusted, Rules: rules, State: space.Room.At(now), Hold: state.Hold,
 		ShowTitles: c.Booking.ShowTitles, Presence: state.Occupancy.Value,
-		Door: partOf(space, drivers.TypeLock), Light: partOf(space, drivers.TypeLight)}
+		Lock: partOf(space, drivers.TypeLock), Leaf: leafOf(space), Light: partOf(space, drivers.TypeLight)}
 	until = time.Now().Add(v.Now.Add(time.Minute).Sub(now))
 	if at := v.State.Until; at.After(now) && at.Sub(now) < time.Until(until) {
 		until = time.Now().Add(at.Sub(now))
+	}
+	if v.Leaf != nil && time.Until(until) > leafLook {
+		until = time.Now().Add(leafLook)
 	}
 	if !v.State.NextAvailable.After(now) {
 		v.State.NextAvailable = time.Time{} // it goes on with the time
@@ -131,6 +136,16 @@ func partOf(s *site.Space, deviceType string) *web.Device {
 	return &web.Device{Value: r.Value, Offline: r.Offline()}
 }
 
+// leafOf is the leaf of the door of a space; nil: no contact watches it.
+func leafOf(s *site.Space) *web.Device {
+	r, ok := readingOf(s, drivers.TypeLock, "")
+	value := web.Leaf(r.Details)
+	if !ok || value == "" {
+		return nil
+	}
+	return &web.Device{Value: value, Offline: r.Offline()}
+}
+
 func readingOf(s *site.Space, deviceType, sub string) (device.Reading, bool) {
 	d := s.OfType(deviceType)
 	if d == nil || !d.Live().Enabled {
@@ -145,12 +160,16 @@ func (d *doors) evidence(s *site.Space) (e web.Evidence, err error) {
 		e.Sensed, e.SensedAgo = true, time.Since(r.ObservedAt)
 		e.Since, err = d.seen(s.ID, r.Value)
 	}
-	for _, x := range []struct{ name, kind string }{{"door", drivers.TypeLock}, {"light", drivers.TypeLight}} {
+	for _, x := range []struct{ name, kind string }{{"lock", drivers.TypeLock}, {"light", drivers.TypeLight}} {
 		r, ok := readingOf(s, x.kind, "")
 		if !ok {
 			continue
 		}
-		e.Things = append(e.Things, web.Thing{Name: x.name, Value: r.Value, Source: r.Source, Ago: time.Since(r.ObservedAt), Offline: r.Offline()})
+		t := web.Thing{Name: x.name, Value: r.Value, Source: r.Source, Ago: time.Since(r.ObservedAt), Offline: r.Offline()}
+		if leaf := web.Leaf(r.Details); x.name == "lock" && leaf != "" {
+			e.Things = append(e.Things, web.Thing{Name: "door", Value: leaf, Source: "contact line", Ago: t.Ago, Offline: t.Offline})
+		}
+		e.Things = append(e.Things, t)
 	}
 	return e, err
 }

@@ -25,7 +25,7 @@ type Booking struct {
 	// Empty after a check-in for so long, the rest is given back; 0: never.
 	Empty time.Duration `yaml:"empty"`
 
-	// ShowTitles shows the titles of meetings at the door.
+	// ShowTitles shows the titles and the names of meetings at the door.
 	ShowTitles bool  `yaml:"show_titles"`
 	Hours      Hours `yaml:"hours"`
 }

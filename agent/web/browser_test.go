@@ -204,7 +204,7 @@ func somePanel(v View, name string) ([]byte, error) {
 	switch name {
 	case "why":
 		return RenderWhy(v, Evidence{Sensed: true, SensedAgo: 4 * time.Second, Since: at("13:58"),
-			Things: []Thing{{Name: "door", Value: "closed", Source: "sense line", Ago: 200 * time.Millisecond}}})
+			Things: []Thing{{Name: "lock", Value: "closed", Source: "sense line", Ago: 200 * time.Millisecond}}})
 	case "later":
 		return RenderLater(v, quarters(38), time.Time{}, true)
 	case "later-from":

@@ -168,11 +168,15 @@ func (d door) tell(b *booking.Booking) *Meeting {
 	case b.Private:
 		m.Title = d.T("private")
 	default:
-		m.Organizer = plain(b.Organizer.Name)
-		if title := plain(b.Title); d.v.ShowTitles && title != "" {
-			m.Title = title
-		} else if b.Source == booking.WalkUp {
+		if b.Source == booking.WalkUp {
 			m.Title = d.T("walkup")
+		}
+		if !d.v.ShowTitles {
+			break
+		}
+		m.Organizer = plain(b.Organizer.Name)
+		if title := plain(b.Title); title != "" {
+			m.Title = title
 		}
 	}
 	if d.v.ClockTrusted {
@@ -230,12 +234,12 @@ func (d door) Cloud() string {
 	return d.T("cloud.away", "now", d.Clock(), "since", d.clock(d.v.CloudAway))
 }
 
-// Things are what door and light are like, in few words.
+// Things are what leaf, bolt and light are like, in few words.
 func (d door) Things() (all []string) {
 	for _, x := range []struct {
 		name string
 		of   *Device
-	}{{"door", d.v.Door}, {"light", d.v.Light}} {
+	}{{"door", d.v.Leaf}, {"lock", d.v.Lock}, {"light", d.v.Light}} {
 		if x.of == nil {
 			continue
 		}

@@ -20,7 +20,7 @@ type Evidence struct {
 
 // Thing is a device with its proof.
 type Thing struct {
-	Name   string // door or light
+	Name   string // door, lock or light
 	Value  string
 	Source string // what says so, see drivers.Status
 	Ago    time.Duration
@@ -96,7 +96,7 @@ func (p why) Presence() string {
 	return p.T("seen."+p.v.Presence+".since", "since", p.clock(p.e.Since), "ago", Age(p.e.SensedAgo))
 }
 
-// Proofs are door and light with what says so.
+// Proofs are leaf, bolt and light with what says so.
 func (p why) Proofs() (all []string) {
 	for _, x := range p.e.Things {
 		if x.Offline {

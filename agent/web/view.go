@@ -23,7 +23,8 @@ type View struct {
 	Today      []booking.Booking
 	ShowTitles bool
 	Presence   string  // schedule.Occupied, Vacant or Unknown
-	Door       *Device // nil: the room has none
+	Lock       *Device // nil: the room has none
+	Leaf       *Device // of the door, "ajar" or "shut"; nil: no contact watches it
 	Light      *Device
 	Night      bool // it is dark, and nobody is there
 }
@@ -32,6 +33,12 @@ type View struct {
 type Device struct {
 	Value   string
 	Offline bool
+}
+
+// Leaf is how the leaf of a door stands, "ajar" or "shut", by the details of its lock; empty: no contact watches it.
+func Leaf(details map[string]any) string {
+	value, _ := details["door"].(string)
+	return value
 }
 
 // Look is how pages of a space look, as its configuration says.
