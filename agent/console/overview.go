@@ -168,3 +168,7 @@ func (l *Look) zone() *time.Location {
 	}
 	return time.UTC
 }
+
+// trusted says whether the gateway knows what time it is: no page shows the time of a clock that
+// may be wrong, or books by it.
+func (l *Look) trusted() bool { return l.o.Agent.Health.Clock().Trusted }

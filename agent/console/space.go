@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"roomgate/agent/device"
+	"roomgate/agent/plot"
 	"roomgate/agent/site"
 	"roomgate/agent/web"
 	"roomgate/drivers"
@@ -26,7 +27,7 @@ type Space struct {
 	Accepts  bool // who looks may prove the room
 	Day      Day
 	Devices  []DeviceCard
-	Plots    Plots
+	Plots    plot.Day
 	Picture  *Picture
 }
 
