@@ -27,6 +27,7 @@ type Day struct {
 	Title            string // of the day
 	Date, Prev, Next string // as in addresses
 	Today, Past      bool
+	Books            bool // a booking may be made on it
 	Rows             int
 	Hours            []Cell
 	Free             []Cell // half an hour each
@@ -61,6 +62,10 @@ func (l *Look) day(s *site.Space) (d Day, err error) {
 	from := midnight(date, 0)
 	d = Day{SpaceID: s.ID, Title: from.Format("Monday 2 January 2006"), Date: from.Format(time.DateOnly), Prev: midnight(from, -1).Format(time.DateOnly),
 		Next: midnight(from, 1).Format(time.DateOnly), Today: from.Equal(midnight(now, 0)), Past: midnight(from, 1).Before(now), date: from}
+	d.Books = !d.Past
+	if !l.trusted() {
+		d.Today, d.Past, d.Books, now = false, false, false, time.Time{}
+	}
 	d.fill(l.meetings(s.Room, from), now, s.Room.Terms().Zone)
 	return d, nil
 }
@@ -81,7 +86,7 @@ func (l *Look) meetings(r *schedule.Room, from time.Time) (all []booking.Booking
 	return all
 }
 
-// fill lays bookings into the grid.
+// fill lays bookings into the grid; now is zero if nobody knows what time it is.
 func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 	first, last := dayBegins, dayEnds
 	for _, b := range all {
@@ -94,7 +99,7 @@ func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 	d.Rows = (last - first) * rowsAnHour
 	taken := map[int]bool{}
 	for _, b := range all {
-		m := newMeeting(b, now)
+		m := newMeeting(b, now, zone)
 		m.Row, m.Span = d.place(b.Start.In(zone), b.End.In(zone), first)
 		for row := m.Row; row < m.Row+m.Span; row++ {
 			taken[row] = true
@@ -106,7 +111,7 @@ func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 		d.Hours = append(d.Hours, Cell{Row: row, Span: rowsAnHour, Text: fmt.Sprintf("%02d:00", hour)})
 		for half := range 2 {
 			at := time.Date(d.date.Year(), d.date.Month(), d.date.Day(), hour, half*30, 0, 0, zone)
-			if row := row + half*2; !taken[row] && !taken[row+1] && at.Add(rowLength).After(now) {
+			if row := row + half*2; !taken[row] && !taken[row+1] && d.Books && at.Add(rowLength).After(now) {
 				d.Free = append(d.Free, Cell{row, 2, at.Format("15:04"), stampOf(at)})
 			}
 		}
@@ -140,7 +145,7 @@ func (d *Day) place(start, end time.Time, first int) (row, span int) {
 	return row + 1, max(at(end.Add(rowLength-time.Second))-row, 1)
 }
 
-func newMeeting(b booking.Booking, now time.Time) Meeting {
+func newMeeting(b booking.Booking, now time.Time, zone *time.Location) Meeting {
 	m := Meeting{ID: b.ID, Title: printable.Clean(b.Title), Who: printable.Clean(b.Organizer.Name), State: string(b.State), Over: !b.Live() || b.End.Before(now)}
 	switch {
 	case m.Title == "" && b.Private:
@@ -150,6 +155,6 @@ func newMeeting(b booking.Booking, now time.Time) Meeting {
 	case m.Title == "":
 		m.Title = "Meeting"
 	}
-	m.Text = b.Start.In(now.Location()).Format("15:04") + "–" + b.End.In(now.Location()).Format("15:04")
+	m.Text = b.Start.In(zone).Format("15:04") + "–" + b.End.In(zone).Format("15:04")
 	return m
 }

@@ -71,7 +71,7 @@ func viewOverview(l *Look) (any, time.Time, error) {
 			since := l.outages.since(l.offline(), time.Now())
 			f := l.o.Findings(since)
 			v.Wrong = gravest(f.All)
-			if !f.At.IsZero() {
+			if !f.At.IsZero() && l.trusted() {
 				v.Examined = f.At.In(l.zone()).Format("15:04")
 			}
 			if age := time.Since(f.At); !f.At.IsZero() && age > staleAfter {
@@ -80,6 +80,9 @@ func viewOverview(l *Look) (any, time.Time, error) {
 			if f.At.Before(since) || v.Stale != "" {
 				until = time.Now().Add(time.Second) // it is examined just now
 			}
+		}
+		if !l.trusted() {
+			v.Wrong = slices.Insert(slices.DeleteFunc(v.Wrong, func(f Finding) bool { return f.Name == "clock" }), 0, Finding{"clock", "fail", clockTrouble, clockFix})
 		}
 		v.Gateway = l.facts()
 	}
@@ -121,6 +124,7 @@ func (l *Look) spaceCard(s *site.Space) SpaceCard {
 		State: stateWords[sign.Status][0], Word: stateWords[sign.Status][1]}
 	local := now.In(s.Room.Terms().Zone)
 	switch b := sign.Current; {
+	case !l.trusted():
 	case b != nil:
 		c.Until = "until " + clockText(b.End, local)
 	case sign.Status == booking.Available && !sign.AvailableUntil.IsZero():

@@ -66,7 +66,7 @@ func TestOverview(t *testing.T) {
 }
 
 func someDay(now string, all ...booking.Booking) Day {
-	d := Day{SpaceID: "7c0b2a54", Title: "Monday 23 November 2026", Date: "2026-11-23", Prev: "2026-11-22", Next: "2026-11-24", Today: true, date: at("00:00")}
+	d := Day{SpaceID: "7c0b2a54", Title: "Monday 23 November 2026", Date: "2026-11-23", Prev: "2026-11-22", Next: "2026-11-24", Today: true, Books: true, date: at("00:00")}
 	d.fill(all, at(now), zone)
 	return d
 }
@@ -116,7 +116,7 @@ func TestDayHasItsRows(t *testing.T) {
 func TestPanels(t *testing.T) {
 	golden(t, "panel-book", "panel-book", Book{SpaceID: "7c0b2a54", Space: "Aurora", Day: "Monday 23 November 2026", Organizer: true, Undo: undoText("DELETE /v2.0/bookings/{id}", nil, "The booking is taken back."),
 		Starts: []Choice{{"2026-11-23T14:15:00+01:00", "14:15", false}, {"2026-11-23T14:30:00+01:00", "14:30", true}}, Lengths: []Choice{{"30", "30 min", true}}})
-	m := newMeeting(booking.Booking{ID: "b1", Title: hostile, Start: at("14:00"), End: at("15:00"), State: booking.Booked}, at("13:00"))
+	m := newMeeting(booking.Booking{ID: "b1", Title: hostile, Start: at("14:00"), End: at("15:00"), State: booking.Booked}, at("13:00"), zone)
 	golden(t, "panel-booking-ahead", "panel-booking", BookingSheet{Meeting: m, SpaceID: "7c0b2a54", Revision: 2, CheckIn: true, Move: true, Stop: true, StopWord: "Cancel the booking",
 		UndoStop: undoText("POST /v2.0/bookings", asMade(booking.Booking{SpaceID: "7c0b2a54", Title: hostile, Start: at("14:00"), End: at("15:00")}), "It is booked again.")})
 	golden(t, "panel-booking-running", "panel-booking", BookingSheet{Meeting: m, Stop: true, StopWord: "End the meeting now"})
