@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"roomgate/agent/booking"
@@ -47,7 +48,8 @@ type Cell struct {
 type Meeting struct {
 	Cell
 	ID, Title, Who, State string
-	Over                  bool // nothing can be done with it any more
+	Over                  bool   // nothing can be done with it any more
+	Lane                  string // the classes of its place beside others in its rows; empty: it is alone
 }
 
 // day is the day that the query names, today if it names none.
@@ -106,6 +108,7 @@ func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 		}
 		d.Meetings = append(d.Meetings, m)
 	}
+	lanes(d.Meetings)
 	for hour := first; hour < last; hour++ {
 		row := (hour-first)*rowsAnHour + 1
 		d.Hours = append(d.Hours, Cell{Row: row, Span: rowsAnHour, Text: fmt.Sprintf("%02d:00", hour)})
@@ -118,6 +121,28 @@ func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 	}
 	if row, _ := d.place(now, now, first); d.Today && now.Hour() >= first && now.Hour() < last {
 		d.Now = row
+	}
+}
+
+// lanes lays meetings that share rows beside each other, three at most.
+func lanes(all []Meeting) {
+	for from := 0; from < len(all); {
+		to, end, ends := from, 0, [3]int{}
+		var of []int
+		for ; to < len(all) && (to == from || all[to].Row < end); to++ {
+			m, lane := all[to], 0
+			for lane < len(ends)-1 && ends[lane] > m.Row {
+				lane++
+			}
+			ends[lane] = m.Row + m.Span
+			end, of = max(end, ends[lane]), append(of, lane)
+		}
+		for i, lane := range of {
+			if most := slices.Max(of); most > 0 {
+				all[from+i].Lane = fmt.Sprintf("of%d lane%d", most+1, lane)
+			}
+		}
+		from = to
 	}
 }
 
