@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +133,7 @@ func (l *Look) spaceCard(s *site.Space) SpaceCard {
 	}
 	for _, d := range s.Devices {
 		r, _ := d.Reading("")
-		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: r.Value, Offline: r.Offline(), Why: r.Reason})
+		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: valueOf(r), Offline: r.Offline(), Why: r.Reason})
 		if t, ok := d.Reading(drivers.SubTemperature); ok && !t.Offline() && t.Value != "" {
 			c.Climate = append(c.Climate, t.Value+" °C")
 		}
@@ -159,8 +160,21 @@ func valueOf(r device.Reading) string {
 	if r.SubDevice == drivers.SubTemperature && r.Value != "" {
 		return r.Value + " °C"
 	}
-	return r.Value
+	return worded(r.DeviceType, r.Value, r.Details)
 }
+
+// worded is the value of a device for people: of a door it is its bolt's, and its leaf may stand
+// open all the same.
+func worded(deviceType, value string, details map[string]any) string {
+	if deviceType != drivers.TypeLock || value == "" {
+		return value
+	}
+	leaf, _ := details["door"].(string)
+	return joined(", ", cmp.Or(lockWords[value], value), lockWords[leaf])
+}
+
+// lockWords are what bolt and leaf of a door say, as the page at the door has it.
+var lockWords = map[string]string{"ajar": "door open", "shut": "door shut", drivers.Open: "unlocked", drivers.Closed: "locked"}
 
 // outFor is how long something is away, in words.
 func outFor(d time.Duration) string { return "away for " + web.Length(d.Truncate(time.Minute)) }

@@ -78,8 +78,9 @@ func TestSpace(t *testing.T) {
 	v := Space{Card: aurora(), Controls: true, Accepts: true, Day: someDay("14:20", early, meeting, over),
 		Devices: []DeviceCard{
 			{ID: "aurora-lock", SpaceID: "7c0b2a54", Type: "lock", Name: "Door", Enabled: true, Can: true, Readings: []Proof{{Value: "closed", Source: "sense line", Ago: "0.2 s"}}, Last: "open done, read back as open by sense line in 12 ms, at 14:03:11 via http"},
-			{ID: "aurora-o3", SpaceID: "7c0b2a54", Type: "o3-sensor", Name: "Room sensor", Readings: []Proof{{Name: "temperature", Value: "29.5 °C", Bad: true, Source: "report", Ago: "4 s"}, {Name: "occupancy", Offline: true, Why: hostile}}}},
-		Picture: &Picture{"/devices/7c0b2a54/snapshot", "14:19:58"}}
+			{ID: "aurora-o3", SpaceID: "7c0b2a54", Type: "o3-sensor", Name: "Room sensor", Readings: []Proof{{Name: "temperature", Value: "29.5 °C", Bad: true, Source: "report", Ago: "4 s"}, {Name: "occupancy", Offline: true, Why: hostile}}},
+			{ID: "aurora-camera", SpaceID: "7c0b2a54", Type: "camera", Name: "Camera", Enabled: true, Picture: &Picture{"/devices/7c0b2a54/snapshot", "14:19:58"}},
+			{ID: "aurora-display", SpaceID: "7c0b2a54", Type: "meeting-room-display", Name: "Display", Enabled: true, Picture: &Picture{Path: "/meetingspace/7c0b2a54/screenshot"}}}}
 	for _, part := range []string{"now", "day", "devices"} {
 		golden(t, "space-"+part, "space-"+part, v)
 	}
@@ -125,6 +126,7 @@ func TestPanels(t *testing.T) {
 		{Name: "close", Body: map[string]any{"device_type": "lock", "action": "close"}, Allowed: true},
 		{Name: "open", Body: map[string]any{"device_type": "lock", "action": "open"}, Allowed: true, Sure: "Open the door now?", Fields: []Field{{ID: "f-open-seconds", Name: "value", Label: "open, 1 to 60 s", Kind: "number", Min: 1, Max: 60, Default: 5.0}}},
 		{Name: "hold", Why: "is for admins"}}}}})
+	golden(t, "panel-control-picture", "panel-control", Control{SpaceID: "7c0b2a54", Space: "Aurora", Name: "Display", Picture: &Picture{Path: "/meetingspace/7c0b2a54/screenshot"}})
 }
 
 func TestEvents(t *testing.T) {

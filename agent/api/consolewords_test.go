@@ -53,3 +53,19 @@ func TestConsoleShowsNoTimeOfAClockThatIsNotTrusted(t *testing.T) {
 		checkProblem(t, "book", b.net.do(t, "GET", "/console/panel/book?id="+aurora+"&day="+day, who), 409, "not_now", "start_time")
 	}, func(c *config.Config) { c.Gateway.Name = movable })
 }
+
+// TestConsoleTellsLeafFromBolt: a door that stands open under a thrown bolt is told as such.
+func TestConsoleTellsLeafFromBolt(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		who := b.atConsole()
+		for _, c := range [][2]string{{"shut", "locked, door shut"}, {"force", "locked, door open"}} {
+			b.move("Aurora", "lock", c[0])
+			time.Sleep(5 * time.Second)
+			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "panel/control?id=" + aurora + "&device=lock"} {
+				if got := b.net.do(t, "GET", "/console/"+page, who).body; !strings.Contains(got, c[1]) {
+					t.Errorf("%s does not say %q: %s", page, c[1], got)
+				}
+			}
+		}
+	})
+}
