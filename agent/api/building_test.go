@@ -36,6 +36,7 @@ const (
 	borealis  = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a02"
 	nowhere   = "7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4aff"
 	systemKey = "system-key-of-the-tests"
+	movable   = "Movable" // the name of a gateway whose clock can be moved
 )
 
 // building is a simulated building behind its two doors.
@@ -116,7 +117,8 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 	}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
 	b.dir = t.TempDir()
-	options := agent.Options{Config: c, Buses: b.world, DataDir: b.dir, SystemKey: systemKey, Version: "test", Log: log}
+	options := agent.Options{Config: c, Buses: b.world, DataDir: b.dir, SystemKey: systemKey, Version: "test", Log: log,
+		Simulated: c.Gateway.Name == movable}
 	if c.SMTP.URL != "" {
 		b.startRelay(&options)
 	}

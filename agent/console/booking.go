@@ -36,6 +36,9 @@ func viewBook(l *Look) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !l.trusted() {
+		return nil, problem.New(problem.NotNow, "start_time", "can wait: the gateway does not know what time it is")
+	}
 	chosen, _ := time.Parse(time.RFC3339, l.Query.Get("start")) // none is the first
 	v := Book{SpaceID: s.ID, Space: s.Name, Day: d.Title, Organizer: !l.Who.Personal(),
 		Starts: l.starts(s, d.date, chosen), Lengths: lengths(s, 30*time.Minute), Undo: undoText("DELETE /v2.0/bookings/{id}", nil, "The booking is taken back.")}
@@ -96,8 +99,8 @@ func viewBooking(l *Look) (any, error) {
 	b = l.o.SeenBy(&l.Who, b)
 	now, rules := l.o.Agent.Now().In(s.Room.Terms().Zone), s.Room.Terms()
 	mine := !l.Who.Personal() || b.Organizer.Is(l.Who.Address())
-	v := BookingSheet{Meeting: newMeeting(b, now), SpaceID: s.ID, Revision: b.Revision}
-	if v.Over || !mine {
+	v := BookingSheet{Meeting: newMeeting(b, now, now.Location()), SpaceID: s.ID, Revision: b.Revision}
+	if v.Over || !mine || !l.trusted() {
 		return v, nil
 	}
 	begun := !b.Start.After(now)

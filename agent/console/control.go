@@ -14,6 +14,7 @@ type Control struct {
 	SpaceID, Space, Type, Name string
 	Summary                    string
 	Parts                      []ControlPart
+	Picture                    *Picture
 }
 
 // ControlPart is the device, or a sub-device, with what it takes.
@@ -55,7 +56,7 @@ func viewControl(l *Look) (any, error) {
 		return nil, err
 	}
 	about := d.Describe()
-	v := Control{SpaceID: s.ID, Space: s.Name, Type: d.Type, Name: typeWords[d.Type], Summary: about.Summary}
+	v := Control{SpaceID: s.ID, Space: s.Name, Type: d.Type, Name: typeWords[d.Type], Summary: about.Summary, Picture: pictureOf(d, s.Room.Terms().Zone)}
 	if len(about.Actions) > 0 {
 		v.Parts = append(v.Parts, l.controlPart(d, "", "", about.Actions))
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"roomgate/agent/booking"
@@ -27,6 +28,7 @@ type Day struct {
 	Title            string // of the day
 	Date, Prev, Next string // as in addresses
 	Today, Past      bool
+	Books            bool // a booking may be made on it
 	Rows             int
 	Hours            []Cell
 	Free             []Cell // half an hour each
@@ -46,7 +48,8 @@ type Cell struct {
 type Meeting struct {
 	Cell
 	ID, Title, Who, State string
-	Over                  bool // nothing can be done with it any more
+	Over                  bool   // nothing can be done with it any more
+	Lane                  string // the classes of its place beside others in its rows; empty: it is alone
 }
 
 // day is the day that the query names, today if it names none.
@@ -61,6 +64,10 @@ func (l *Look) day(s *site.Space) (d Day, err error) {
 	from := midnight(date, 0)
 	d = Day{SpaceID: s.ID, Title: from.Format("Monday 2 January 2006"), Date: from.Format(time.DateOnly), Prev: midnight(from, -1).Format(time.DateOnly),
 		Next: midnight(from, 1).Format(time.DateOnly), Today: from.Equal(midnight(now, 0)), Past: midnight(from, 1).Before(now), date: from}
+	d.Books = !d.Past
+	if !l.trusted() {
+		d.Today, d.Past, d.Books, now = false, false, false, time.Time{}
+	}
 	d.fill(l.meetings(s.Room, from), now, s.Room.Terms().Zone)
 	return d, nil
 }
@@ -81,7 +88,7 @@ func (l *Look) meetings(r *schedule.Room, from time.Time) (all []booking.Booking
 	return all
 }
 
-// fill lays bookings into the grid.
+// fill lays bookings into the grid; now is zero if nobody knows what time it is.
 func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 	first, last := dayBegins, dayEnds
 	for _, b := range all {
@@ -94,25 +101,48 @@ func (d *Day) fill(all []booking.Booking, now time.Time, zone *time.Location) {
 	d.Rows = (last - first) * rowsAnHour
 	taken := map[int]bool{}
 	for _, b := range all {
-		m := newMeeting(b, now)
+		m := newMeeting(b, now, zone)
 		m.Row, m.Span = d.place(b.Start.In(zone), b.End.In(zone), first)
 		for row := m.Row; row < m.Row+m.Span; row++ {
 			taken[row] = true
 		}
 		d.Meetings = append(d.Meetings, m)
 	}
+	lanes(d.Meetings)
 	for hour := first; hour < last; hour++ {
 		row := (hour-first)*rowsAnHour + 1
 		d.Hours = append(d.Hours, Cell{Row: row, Span: rowsAnHour, Text: fmt.Sprintf("%02d:00", hour)})
 		for half := range 2 {
 			at := time.Date(d.date.Year(), d.date.Month(), d.date.Day(), hour, half*30, 0, 0, zone)
-			if row := row + half*2; !taken[row] && !taken[row+1] && at.Add(rowLength).After(now) {
+			if row := row + half*2; !taken[row] && !taken[row+1] && d.Books && at.Add(rowLength).After(now) {
 				d.Free = append(d.Free, Cell{row, 2, at.Format("15:04"), stampOf(at)})
 			}
 		}
 	}
 	if row, _ := d.place(now, now, first); d.Today && now.Hour() >= first && now.Hour() < last {
 		d.Now = row
+	}
+}
+
+// lanes lays meetings that share rows beside each other, three at most.
+func lanes(all []Meeting) {
+	for from := 0; from < len(all); {
+		to, end, ends := from, 0, [3]int{}
+		var of []int
+		for ; to < len(all) && (to == from || all[to].Row < end); to++ {
+			m, lane := all[to], 0
+			for lane < len(ends)-1 && ends[lane] > m.Row {
+				lane++
+			}
+			ends[lane] = m.Row + m.Span
+			end, of = max(end, ends[lane]), append(of, lane)
+		}
+		for i, lane := range of {
+			if most := slices.Max(of); most > 0 {
+				all[from+i].Lane = fmt.Sprintf("of%d lane%d", most+1, lane)
+			}
+		}
+		from = to
 	}
 }
 
@@ -140,7 +170,7 @@ func (d *Day) place(start, end time.Time, first int) (row, span int) {
 	return row + 1, max(at(end.Add(rowLength-time.Second))-row, 1)
 }
 
-func newMeeting(b booking.Booking, now time.Time) Meeting {
+func newMeeting(b booking.Booking, now time.Time, zone *time.Location) Meeting {
 	m := Meeting{ID: b.ID, Title: printable.Clean(b.Title), Who: printable.Clean(b.Organizer.Name), State: string(b.State), Over: !b.Live() || b.End.Before(now)}
 	switch {
 	case m.Title == "" && b.Private:
@@ -150,6 +180,6 @@ func newMeeting(b booking.Booking, now time.Time) Meeting {
 	case m.Title == "":
 		m.Title = "Meeting"
 	}
-	m.Text = b.Start.In(now.Location()).Format("15:04") + "–" + b.End.In(now.Location()).Format("15:04")
+	m.Text = b.Start.In(zone).Format("15:04") + "–" + b.End.In(zone).Format("15:04")
 	return m
 }

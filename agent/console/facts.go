@@ -62,7 +62,7 @@ func runwayFact(r health.Report) Fact {
 func clockFact(c health.Clock, zone *time.Location) Fact {
 	f := Fact{Name: "Clock", Value: c.Now.In(zone).Format("15:04"), More: "trusted, in " + zone.String()}
 	if !c.Trusted {
-		f.More, f.Bad = joined(": ", "not trusted", c.Reason), true
+		f.Value, f.More, f.Bad = "not trusted", joined(", ", c.Reason, "it shows "+c.Now.In(zone).Format("2006-01-02 15:04")), true
 	}
 	return f
 }

@@ -20,7 +20,7 @@ type Finding struct {
 	Fix   string `json:"fix"`
 }
 
-// outages are which devices are away, and since when it is these: what the doctor has found
+// outages are which devices are away, with a clock that is not trusted, and since when it is these: what the doctor has found
 // before is not about them.
 type outages struct {
 	mu   sync.Mutex
@@ -38,9 +38,12 @@ func (o *outages) since(away string, now time.Time) time.Time {
 	return o.at
 }
 
-// offline are the devices of the building that are away.
+// offline are the devices of the building that are away, and its clock if it is not trusted.
 func (l *Look) offline() string {
 	var away []string
+	if !l.trusted() {
+		away = append(away, "clock")
+	}
 	for _, s := range l.spaces() {
 		for _, d := range s.Devices {
 			for _, r := range d.Readings() {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func viewOverview(l *Look) (any, time.Time, error) {
 			since := l.outages.since(l.offline(), time.Now())
 			f := l.o.Findings(since)
 			v.Wrong = gravest(f.All)
-			if !f.At.IsZero() {
+			if !f.At.IsZero() && l.trusted() {
 				v.Examined = f.At.In(l.zone()).Format("15:04")
 			}
 			if age := time.Since(f.At); !f.At.IsZero() && age > staleAfter {
@@ -80,6 +81,9 @@ func viewOverview(l *Look) (any, time.Time, error) {
 			if f.At.Before(since) || v.Stale != "" {
 				until = time.Now().Add(time.Second) // it is examined just now
 			}
+		}
+		if !l.trusted() {
+			v.Wrong = slices.Insert(slices.DeleteFunc(v.Wrong, func(f Finding) bool { return f.Name == "clock" }), 0, Finding{"clock", "fail", clockTrouble, clockFix})
 		}
 		v.Gateway = l.facts()
 	}
@@ -121,6 +125,7 @@ func (l *Look) spaceCard(s *site.Space) SpaceCard {
 		State: stateWords[sign.Status][0], Word: stateWords[sign.Status][1]}
 	local := now.In(s.Room.Terms().Zone)
 	switch b := sign.Current; {
+	case !l.trusted():
 	case b != nil:
 		c.Until = "until " + clockText(b.End, local)
 	case sign.Status == booking.Available && !sign.AvailableUntil.IsZero():
@@ -128,7 +133,7 @@ func (l *Look) spaceCard(s *site.Space) SpaceCard {
 	}
 	for _, d := range s.Devices {
 		r, _ := d.Reading("")
-		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: r.Value, Offline: r.Offline(), Why: r.Reason})
+		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: valueOf(r), Offline: r.Offline(), Why: r.Reason})
 		if t, ok := d.Reading(drivers.SubTemperature); ok && !t.Offline() && t.Value != "" {
 			c.Climate = append(c.Climate, t.Value+" °C")
 		}
@@ -155,8 +160,21 @@ func valueOf(r device.Reading) string {
 	if r.SubDevice == drivers.SubTemperature && r.Value != "" {
 		return r.Value + " °C"
 	}
-	return r.Value
+	return worded(r.DeviceType, r.Value, r.Details)
 }
+
+// worded is the value of a device for people: of a door it is its bolt's, and its leaf may stand
+// open all the same.
+func worded(deviceType, value string, details map[string]any) string {
+	if deviceType != drivers.TypeLock || value == "" {
+		return value
+	}
+	leaf, _ := details["door"].(string)
+	return joined(", ", cmp.Or(lockWords[value], value), lockWords[leaf])
+}
+
+// lockWords are what bolt and leaf of a door say, as the page at the door has it.
+var lockWords = map[string]string{"ajar": "door open", "shut": "door shut", drivers.Open: "unlocked", drivers.Closed: "locked"}
 
 // outFor is how long something is away, in words.
 func outFor(d time.Duration) string { return "away for " + web.Length(d.Truncate(time.Minute)) }
@@ -168,3 +186,7 @@ func (l *Look) zone() *time.Location {
 	}
 	return time.UTC
 }
+
+// trusted says whether the gateway knows what time it is: no page shows the time of a clock that
+// may be wrong, or books by it.
+func (l *Look) trusted() bool { return l.o.Agent.Health.Clock().Trusted }

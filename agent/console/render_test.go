@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/errand"
 	"roomgate/agent/goldentest"
 	"roomgate/agent/health"
+	"roomgate/agent/plot"
 	"roomgate/agent/web"
 	"roomgate/drivers"
 )
@@ -65,7 +66,7 @@ func TestOverview(t *testing.T) {
 }
 
 func someDay(now string, all ...booking.Booking) Day {
-	d := Day{SpaceID: "7c0b2a54", Title: "Monday 23 November 2026", Date: "2026-11-23", Prev: "2026-11-22", Next: "2026-11-24", Today: true, date: at("00:00")}
+	d := Day{SpaceID: "7c0b2a54", Title: "Monday 23 November 2026", Date: "2026-11-23", Prev: "2026-11-22", Next: "2026-11-24", Today: true, Books: true, date: at("00:00")}
 	d.fill(all, at(now), zone)
 	return d
 }
@@ -77,8 +78,9 @@ func TestSpace(t *testing.T) {
 	v := Space{Card: aurora(), Controls: true, Accepts: true, Day: someDay("14:20", early, meeting, over),
 		Devices: []DeviceCard{
 			{ID: "aurora-lock", SpaceID: "7c0b2a54", Type: "lock", Name: "Door", Enabled: true, Can: true, Readings: []Proof{{Value: "closed", Source: "sense line", Ago: "0.2 s"}}, Last: "open done, read back as open by sense line in 12 ms, at 14:03:11 via http"},
-			{ID: "aurora-o3", SpaceID: "7c0b2a54", Type: "o3-sensor", Name: "Room sensor", Readings: []Proof{{Name: "temperature", Value: "29.5 °C", Bad: true, Source: "report", Ago: "4 s"}, {Name: "occupancy", Offline: true, Why: hostile}}}},
-		Picture: &Picture{"/devices/7c0b2a54/snapshot", "14:19:58"}}
+			{ID: "aurora-o3", SpaceID: "7c0b2a54", Type: "o3-sensor", Name: "Room sensor", Readings: []Proof{{Name: "temperature", Value: "29.5 °C", Bad: true, Source: "report", Ago: "4 s"}, {Name: "occupancy", Offline: true, Why: hostile}}},
+			{ID: "aurora-camera", SpaceID: "7c0b2a54", Type: "camera", Name: "Camera", Enabled: true, Picture: &Picture{"/devices/7c0b2a54/snapshot", "14:19:58"}},
+			{ID: "aurora-display", SpaceID: "7c0b2a54", Type: "meeting-room-display", Name: "Display", Enabled: true, Picture: &Picture{Path: "/meetingspace/7c0b2a54/screenshot"}}}}
 	for _, part := range []string{"now", "day", "devices"} {
 		golden(t, "space-"+part, "space-"+part, v)
 	}
@@ -87,13 +89,10 @@ func TestSpace(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
-	p := newPlots([]Sample{{at("00:00"), "19.5"}, {at("09:30"), "22"}, {at("13:00"), "29"}, {at("14:20"), "28.5"}}, []Sample{{at("09:00"), "occupied"}, {at("10:00"), "vacant"}, {at("14:00"), "occupied"}},
-		at("00:00"), at("14:20"), 16, 28)
+	p := plot.New([]plot.Sample{{At: at("00:00"), Value: "19.5"}, {At: at("09:30"), Value: "22"}, {At: at("13:00"), Value: "29"}, {At: at("14:20"), Value: "28.5"}},
+		[]plot.Sample{{At: at("09:00"), Value: "occupied"}, {At: at("10:00"), Value: "vacant"}, {At: at("14:00"), Value: "occupied"}}, at("00:00"), at("14:20"), 16, 28)
 	golden(t, "space-plots", "space-plots", Space{Plots: p})
-	if want := "Temperature between 19.5 and 29.0 °C; people were seen for 80 min"; p.Title != want {
-		t.Errorf("it says %q", p.Title)
-	}
-	golden(t, "space-plots-none", "space-plots", Space{Plots: newPlots(nil, nil, at("00:00"), at("14:20"), 16, 28)})
+	golden(t, "space-plots-none", "space-plots", Space{Plots: plot.New(nil, nil, at("00:00"), at("14:20"), 16, 28)})
 }
 
 // TestDayHasItsRows: every booking is where it belongs, also across midnight.
@@ -118,7 +117,7 @@ func TestDayHasItsRows(t *testing.T) {
 func TestPanels(t *testing.T) {
 	golden(t, "panel-book", "panel-book", Book{SpaceID: "7c0b2a54", Space: "Aurora", Day: "Monday 23 November 2026", Organizer: true, Undo: undoText("DELETE /v2.0/bookings/{id}", nil, "The booking is taken back."),
 		Starts: []Choice{{"2026-11-23T14:15:00+01:00", "14:15", false}, {"2026-11-23T14:30:00+01:00", "14:30", true}}, Lengths: []Choice{{"30", "30 min", true}}})
-	m := newMeeting(booking.Booking{ID: "b1", Title: hostile, Start: at("14:00"), End: at("15:00"), State: booking.Booked}, at("13:00"))
+	m := newMeeting(booking.Booking{ID: "b1", Title: hostile, Start: at("14:00"), End: at("15:00"), State: booking.Booked}, at("13:00"), zone)
 	golden(t, "panel-booking-ahead", "panel-booking", BookingSheet{Meeting: m, SpaceID: "7c0b2a54", Revision: 2, CheckIn: true, Move: true, Stop: true, StopWord: "Cancel the booking",
 		UndoStop: undoText("POST /v2.0/bookings", asMade(booking.Booking{SpaceID: "7c0b2a54", Title: hostile, Start: at("14:00"), End: at("15:00")}), "It is booked again.")})
 	golden(t, "panel-booking-running", "panel-booking", BookingSheet{Meeting: m, Stop: true, StopWord: "End the meeting now"})
@@ -127,6 +126,7 @@ func TestPanels(t *testing.T) {
 		{Name: "close", Body: map[string]any{"device_type": "lock", "action": "close"}, Allowed: true},
 		{Name: "open", Body: map[string]any{"device_type": "lock", "action": "open"}, Allowed: true, Sure: "Open the door now?", Fields: []Field{{ID: "f-open-seconds", Name: "value", Label: "open, 1 to 60 s", Kind: "number", Min: 1, Max: 60, Default: 5.0}}},
 		{Name: "hold", Why: "is for admins"}}}}})
+	golden(t, "panel-control-picture", "panel-control", Control{SpaceID: "7c0b2a54", Space: "Aurora", Name: "Display", Picture: &Picture{Path: "/meetingspace/7c0b2a54/screenshot"}})
 }
 
 func TestEvents(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"roomgate/agent/device"
+	"roomgate/agent/plot"
 	"roomgate/agent/site"
 	"roomgate/agent/web"
 	"roomgate/drivers"
@@ -26,8 +27,7 @@ type Space struct {
 	Accepts  bool // who looks may prove the room
 	Day      Day
 	Devices  []DeviceCard
-	Plots    Plots
-	Picture  *Picture
+	Plots    plot.Day
 }
 
 // Heading is the name of the space.
@@ -41,6 +41,7 @@ type DeviceCard struct {
 	Last                    string // the last command with its receipt; empty: none since the start
 	LastBad                 bool
 	Can                     bool // it takes commands
+	Picture                 *Picture
 }
 
 // Proof is a value with what says so.
@@ -52,8 +53,25 @@ type Proof struct {
 	Bad         bool   // it is out of its range
 }
 
-// Picture is the last one of a camera.
+// Picture is the last one of a camera, or of what a display shows.
 type Picture struct{ Path, At string }
+
+// pictureOf is that of a device; nil: it takes none. It has no time before there is one.
+func pictureOf(d *device.Device, zone *time.Location) *Picture {
+	var p Picture
+	switch d.Type {
+	case drivers.TypeCamera:
+		p.Path = "/devices/" + d.SpaceID + "/snapshot"
+	case drivers.TypeDisplay:
+		p.Path = "/meetingspace/" + d.SpaceID + "/screenshot"
+	default:
+		return nil
+	}
+	if _, at, ok := d.Picture(); ok {
+		p.At = at.In(zone).Format("15:04:05")
+	}
+	return &p
+}
 
 func viewSpace(l *Look) (any, time.Time, error) {
 	s, err := l.space()
@@ -66,9 +84,6 @@ func viewSpace(l *Look) (any, time.Time, error) {
 	}
 	for _, d := range s.Devices {
 		v.Devices = append(v.Devices, deviceCard(d, time.Now(), s.Room.Terms().Zone))
-		if _, at, ok := d.Picture(); ok && d.Type == drivers.TypeCamera {
-			v.Picture = &Picture{"/devices/" + s.ID + "/snapshot", at.In(s.Room.Terms().Zone).Format("15:04:05")}
-		}
 	}
 	v.Plots, err = l.plots(s, v.Day.date)
 	return v, time.Now().Add(proofEvery), err
@@ -84,7 +99,7 @@ func (l *Look) space() (*site.Space, error) {
 }
 
 func deviceCard(d *device.Device, now time.Time, zone *time.Location) DeviceCard {
-	c := DeviceCard{ID: d.ID, SpaceID: d.SpaceID, Type: d.Type, Name: typeWords[d.Type], Enabled: d.Live().Enabled}
+	c := DeviceCard{ID: d.ID, SpaceID: d.SpaceID, Type: d.Type, Name: typeWords[d.Type], Enabled: d.Live().Enabled, Picture: pictureOf(d, zone)}
 	for _, r := range told(d.Type, d.Readings()) {
 		c.Readings = append(c.Readings, proofOf(r, now))
 	}
@@ -128,11 +143,8 @@ func proofOf(r device.Reading, now time.Time) Proof {
 func receiptText(last *device.Stored, zone *time.Location) string {
 	c, r := last.Command, last.Receipt
 	text := joined(" ", c.SubDevice, c.Action) + " " + string(r.State)
-	if e := r.Evidence; e != nil {
-		text += ", read back as " + e.Value
-		if e.Source != "" {
-			text += " by " + e.Source
-		}
+	if e := r.Evidence; e != nil && e.Value != "" {
+		text += ", read back as " + joined(" by ", worded(c.DeviceType, e.Value, nil), e.Source)
 	}
 	if !r.FinishedAt.IsZero() {
 		text += " in " + age(r.FinishedAt.Sub(r.ReceivedAt))

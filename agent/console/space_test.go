@@ -35,3 +35,22 @@ func TestWhatIsToldOfADevice(t *testing.T) {
 		}
 	}
 }
+
+// TestReceiptsInWords: a command that reads no value back says none, and that of a lock is its bolt's.
+func TestReceiptsInWords(t *testing.T) {
+	for want, evidence := range map[string]*device.Evidence{
+		"open done, read back as unlocked by sense line, at 14:20:00 via http": {Record: device.Record{Value: drivers.Open}, Source: "sense line", Details: map[string]any{"door": "shut"}},
+		"open done, read back as locked, at 14:20:00 via http":                 {Record: device.Record{Value: drivers.Closed}},
+		"open done, at 14:20:00 via http":                                      {Source: "page"},
+	} {
+		last := &device.Stored{Command: device.Command{DeviceType: drivers.TypeLock, Action: drivers.ActOpen, Via: "http"}, Receipt: device.Receipt{State: device.Done, ReceivedAt: at("14:20"), Evidence: evidence}}
+		if got := receiptText(last, zone); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	for want, details := range map[string]map[string]any{"locked": nil, "locked, door open": {"door": "ajar"}, "locked, door shut": {"door": "shut"}} {
+		if got := worded(drivers.TypeLock, drivers.Closed, details); got != want {
+			t.Errorf("a door says %q, want %q", got, want)
+		}
+	}
+}

@@ -22,8 +22,10 @@
 	// What the policy of the page lets no markup do: places in a grid, and pictures.
 	P.on.shown = function () {
 		each(doc.querySelectorAll('[data-row]'), function (x) { x.style.gridRow = x.getAttribute('data-row') + ' / span ' + x.getAttribute('data-span'); });
-		each(doc.querySelectorAll('img[data-picture]:not([src])'), picture);
+		each(doc.querySelectorAll('img[data-picture]:not([src])'), function (x) { if (x.getAttribute('data-at')) { picture(x); } });
 	};
+	var show = P.show;
+	P.show = function (html, path, quiet) { show(html, path, quiet); P.on.shown(); };
 	P.on.refused = function (status) {
 		if (status === 401) { out('ended'); return; }
 		P.end();
@@ -146,14 +148,21 @@
 		return undo;
 	}
 
-	// receipt tells what came of a command, with the proof.
+	// receipt tells what came of a command, with the proof, and shows the picture if it has taken one.
+	var bolt = { open: 'unlocked', closed: 'locked' };
 	function receipt(el, r) {
 		var proof = r.evidence, text = el.textContent + ': ' + r.state;
 		if (el.tagName === 'FORM') { text = el.querySelector('button.main').textContent + ': ' + r.state; }
-		if (proof) { text += ', read back as ' + proof.value + (proof.source ? ' by ' + proof.source : ''); }
+		if (proof && proof.value) { text += ', read back as ' + (proof.device === 'lock' && bolt[proof.value] || proof.value) + (proof.source ? ' by ' + proof.source : ''); }
 		if (r.reason) { text += ': ' + r.reason; }
 		var at = P.el('panel').querySelector('.receipt');
 		if (at) { at.textContent = text; } else { toast(text); }
+		var img = P.el('panel').querySelector('img[data-picture]');
+		if (img && r.state === 'done') {
+			img.setAttribute('data-at', r.finished_at);
+			img.parentNode.querySelector('figcaption').textContent = 'The last picture';
+			picture(img);
+		}
 	}
 
 	// reveal shows what the answer alone has, as a key: "API key=secret, Id=id".
@@ -255,16 +264,16 @@
 	}
 	async function picture(img) {
 		var path = img.getAttribute('data-picture'), key = path + img.getAttribute('data-at');
-		if (!pictures[key]) {
+		if (!pictures[path] || pictures[path].key !== key) {
 			try {
 				var r = await P.ask('GET', path);
 				if (!r.ok) { return; }
 				var reader = new FileReader(), blob = await r.blob();
-				pictures = {};
-				pictures[key] = await new Promise(function (go) { reader.onload = function () { go(reader.result); }; reader.readAsDataURL(blob); });
+				pictures[path] = { key: key, data: await new Promise(function (go) { reader.onload = function () { go(reader.result); }; reader.readAsDataURL(blob); }) };
 			} catch (e) { return; }
 		}
-		img.src = pictures[key];
+		img.src = pictures[path].data;
+		img.parentNode.hidden = false;
 	}
 
 	P.on.submit = function (form, body) {

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"roomgate/agent/config"
+	"roomgate/agent/console"
+)
+
+// TestConsoleShowsNoTimeOfAClockThatIsNotTrusted: nothing is offered or said by it, it is the
+// first of what needs somebody, and the doctor looks again.
+func TestConsoleShowsNoTimeOfAClockThatIsNotTrusted(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		var since time.Time
+		b.findings = func(than time.Time) console.Findings {
+			since = than
+			return console.Findings{At: time.Now(), All: []console.Finding{{Name: "clock", State: "ok"}, {Name: "card", State: "fail", Seen: "is worn"}}}
+		}
+		b.server.console = b.serverOf().console
+		made := b.book(meeting("10:00", "11:00", ""))
+		day := b.agent.Now().Format(time.DateOnly)
+		who := b.atConsole()
+		look := func() (all string) {
+			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "stream/space?id=" + aurora + "&day=" + day, "panel/booking?booking=" + made.ID} {
+				all += b.net.do(t, "GET", "/console/"+page, who).body
+			}
+			return all
+		}
+		said := []string{"Book the room", "nowline", `id=\"free-`, ", today", "Examined at", " until ", "Cancel the booking"}
+		page, first := look(), since
+		for _, text := range said {
+			if !strings.Contains(strings.ReplaceAll(page, `id="free-`, `id=\"free-`), text) {
+				t.Errorf("by a clock that is trusted, nothing says %q", text)
+			}
+		}
+		time.Sleep(time.Minute)
+		if err := b.agent.MoveClock(10*365*24*time.Hour, true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		page = look()
+		for _, text := range said {
+			if strings.Contains(strings.ReplaceAll(page, `id="free-`, `id=\"free-`), text) {
+				t.Errorf("by a clock that is not trusted, something says %q", text)
+			}
+		}
+		clock, card := strings.Index(page, "Fault: clock"), strings.Index(page, "Fault: card")
+		if clock < 0 || clock > card || !since.After(first) {
+			t.Errorf("the clock is at %d of the overview, the card at %d; the doctor is asked since %s, after %s: %s", clock, card, since, first, page)
+		}
+		checkProblem(t, "book", b.net.do(t, "GET", "/console/panel/book?id="+aurora+"&day="+day, who), 409, "not_now", "start_time")
+	}, func(c *config.Config) { c.Gateway.Name = movable })
+}
+
+// TestConsoleTellsLeafFromBolt: a door that stands open under a thrown bolt is told as such.
+func TestConsoleTellsLeafFromBolt(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		who := b.atConsole()
+		for _, c := range [][2]string{{"shut", "locked, door shut"}, {"force", "locked, door open"}} {
+			b.move("Aurora", "lock", c[0])
+			time.Sleep(5 * time.Second)
+			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "panel/control?id=" + aurora + "&device=lock"} {
+				if got := b.net.do(t, "GET", "/console/"+page, who).body; !strings.Contains(got, c[1]) {
+					t.Errorf("%s does not say %q: %s", page, c[1], got)
+				}
+			}
+		}
+	})
+}
