@@ -49,12 +49,13 @@ func TestWhatLetsPeopleInIsSigned(t *testing.T) {
 		"a device":                {lamp, "devices"},
 		"another lock":            {`,"devices":[{"id":"door-1","meeting_space_id":"` + otherRoom + `","poll":"9s"}]`, "devices"},
 		"signing keys":            {`,"signing_keys":[{"key":"` + "Qw8YwI9NaH/RhL/H4JMZ6796jQWGc5KqWCfFKZMntGM=" + `"}]`, "signing_keys"},
+		"a release":               {`,"update":{"url":"https://192.168.1.10/admin"}`, "update.url"},
 		"nothing":                 {``, ""},
 		"a space without":         {`,"spaces":[{"id":"` + room + `","capacity":12}]`, ""},
 		"what describes one":      {`,"spaces":[{"id":"` + room + `","floor":"2","logo":"https://example.com/logo.png"}]`, ""},
 		"a rule for a light":      {`,"rules":[{"id":"warm","name":"warm","trigger":{"event":"temperatureAlert"},"actions":[{"meeting_space_id":"` + room + `","device_type":"light","action":"on"}]}]`, ""},
 		"who may use a light":     {`,"permissions":[{"device_id":"light-1","action":"on","allow":["admin"]}]`, ""},
-		"no codes, no keys":       {`,"unlock_codes":[],"keys":[],"users":[]`, ""},
+		"no codes, no keys":       {`,"unlock_codes":[],"keys":[],"users":[],"update":{"url":""}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/tlsauthority"
 )
 
@@ -64,11 +65,36 @@ func (o *Opened) PutAuthority(dir string) error {
 	return err
 }
 
-// withAuthority are the belongings of a gateway that another takes the place of: its authority stays where the other has none.
+// noAuthorityName is the mark in BeforeName that no authority was there before one came.
+const noAuthorityName = "tls.none"
+
+// HadNoAuthority says of a folder of BeforeName that the restore has brought an authority where none was.
+func HadNoAuthority(before string) bool {
+	_, err := os.Lstat(filepath.Join(before, noAuthorityName))
+	return err == nil
+}
+
+// SameAuthority says whether a data folder has the authority of the backup.
+func (o *Opened) SameAuthority(data string) bool {
+	root, err := os.ReadFile(filepath.Join(data, tlsauthority.Dir, tlsauthority.RootFile))
+	return err == nil && o.HasAuthority() && bytes.Equal(root, o.Small[authorityPrefix+tlsauthority.RootFile])
+}
+
+// withAuthority are the belongings of a gateway that another takes the place of: its authority stays where the
+// other has none, unless it is known not to be this gateway's own.
 func (p *Plan) withAuthority(old []string) []string {
 	folder := p.path(tlsauthority.Dir)
-	if _, err := os.Lstat(folder); err == nil && slices.Contains(p.New, tlsauthority.Dir) {
+	if _, err := os.Lstat(folder); err == nil && (p.NoAuthority || slices.Contains(p.New, tlsauthority.Dir)) {
 		return append(old, folder)
 	}
 	return old
+}
+
+// markAuthority notes in what is kept that an authority comes where none was: an undo takes it away again.
+func (p *Plan) markAuthority() error {
+	_, err := os.Lstat(p.path(restoreDir, oldDir, tlsauthority.Dir))
+	if !slices.Contains(p.New, tlsauthority.Dir) || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return atomicfile.Write(p.path(restoreDir, oldDir, noAuthorityName), nil, nil)
 }

@@ -22,7 +22,8 @@ import (
 //	restore/old/        what was there, moved aside
 //	restore/plan.json   the restore is prepared: from now on Recover decides
 //	restore/committed   the restore is to be finished
-//	before-restore/     restore/old of the last restore that ended well
+//	before-restore/     restore/old of the last restore that ended well; tls.none in it:
+//	                    no authority was there
 //
 // One rename decides between the old and the new: that of the configuration
 // file if it changes, because it may lie in a folder that the gateway itself
@@ -50,6 +51,8 @@ type Plan struct {
 	Config string   `json:"config,omitempty"`        // the configuration file; it is replaced if Hash is set
 	Hash   string   `json:"config_sha256,omitempty"` // of the new configuration
 	New    []string `json:"new"`                     // the files to come
+	// NoAuthority says that the gateway to come has no authority of its own, and that the one which is there goes.
+	NoAuthority bool `json:"no_authority,omitempty"`
 
 	text []byte // the new configuration
 
@@ -237,7 +240,7 @@ func (p *Plan) aside() error {
 			return err
 		}
 	}
-	return errors.Join(atomicfile.Sync(p.path(restoreDir, oldDir)), atomicfile.Sync(p.Data))
+	return errors.Join(p.markAuthority(), atomicfile.Sync(p.path(restoreDir, oldDir)), atomicfile.Sync(p.Data))
 }
 
 func (p *Plan) intoPlace() error {

@@ -108,6 +108,7 @@ func (c *configuring) update() error {
 			return problem.New(problem.Invalid, "update.url", "%s", err)
 		}
 	}
+	c.opens("update.url", url != "" && url != c.kept.Update) // it is asked for from inside the building
 	c.kept.Update, c.kept.Sealed.Update = url, nil
 	c.add(eventlog.Stage{Show: func() { c.configuration.update.Store(&url) }})
 	return nil

@@ -183,6 +183,8 @@ func (r *restoring) replace() error {
 			if err := o.PutAuthority(dir); err != nil {
 				return err
 			}
+		} else {
+			p.NoAuthority = o.SameAuthority(r.config.Data)
 		}
 		if r.text != nil {
 			p.Configuration(r.path, r.text)

@@ -30,6 +30,7 @@ func (r *restoring) undo() error {
 				return err
 			}
 		}
+		p.NoAuthority = backup.HadNoAuthority(before)
 		if err := copyAuthority(dir, before); err != nil {
 			return err
 		}
