@@ -68,6 +68,7 @@ type Building struct {
 	Update  *update.Status  // nil: it takes none, as a demo
 	Pending *Pending        // nil: it does not say, or has no file
 	Log     *eventlog.Chain // how its log was found; nil: it does not say
+	Folder  string          `json:"-"` // that of a demo, which no configuration names; empty: it is no demo
 }
 
 // Options are what is examined.
