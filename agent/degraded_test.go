@@ -116,7 +116,7 @@ func TestBuildingOnAReadOnlyDisk(t *testing.T) {
 }
 
 // A first start that finds no room for a database goes on without one, and begins again once
-// there is room.
+// there is room. The next process knows which doors this one has opened.
 func TestFirstStartOnAFullDisk(t *testing.T) {
 	dir, _ := mountedDisk(t)
 	filler := filepath.Join(dir, "filler")
@@ -124,12 +124,15 @@ func TestFirstStartOnAFullDisk(t *testing.T) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
 	bubble(t, func(t *testing.T) {
-		r := openRig(t, rigOptions{dir: dir})
-		defer r.Close()
+		r := openRig(t, rigOptions{dir: dir, yaml: withDoor, dial: noCloud})
 		ended := make(chan error, 1)
 		go func() { ended <- r.Run(t.Context()) }()
 		r.wait(5 * time.Second)
 		r.wantDegraded(disk.Full)
+		door := device.Command{ID: "door", Space: otherRoom, DeviceType: "lock", Action: "open", Via: device.ViaHTTP}
+		if receipt, err := r.Commands.Do(t.Context(), door); err != nil || receipt.State != device.Done || r.Health.Database.Repair() != nil {
+			t.Errorf("a door: %+v, %v; a repair of nothing: %v", receipt, err, r.Health.Database.Repair())
+		}
 		if r.Access.NewKey() != "" {
 			t.Error("a key was made that the next start does not know")
 		}
@@ -143,6 +146,16 @@ func TestFirstStartOnAFullDisk(t *testing.T) {
 			}
 		case <-time.After(time.Hour):
 			t.Error("there is room, and the database is not opened again")
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		next := openRig(t, rigOptions{dir: dir, yaml: withDoor, dial: noCloud})
+		if receipt, err := next.Commands.Do(t.Context(), door); err != nil || receipt.State != device.Done || next.opened() > 0 {
+			t.Errorf("the same order to the next process: %+v, %v, opened %d times", receipt, err, next.opened())
+		}
+		if err := next.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -46,7 +46,15 @@ func (u *Uplink) drain(ctx context.Context, s *session) {
 	d := &draining{Uplink: u, ctx: ctx, s: s, window: make(chan struct{}, u.o.Window),
 		cursor: u.stats.Acked}
 	u.heard, u.progress, u.patience = false, time.Now(), patience
+	if !u.left.IsZero() {
+		u.waits, u.left = u.waits.Add(u.progress.Sub(u.left)), time.Time{}
+	}
 	u.mu.Unlock()
+	defer func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.left = time.Now()
+	}()
 	for ctx.Err() == nil {
 		row, replay, ok := d.next()
 		if !ok {
@@ -185,6 +193,7 @@ func (d *draining) count(row Outgoing, replay bool) {
 	}
 	if d.stats.Last == d.stats.Acked {
 		d.progress = time.Now()
+		d.waits = d.progress
 	}
 	d.stats.Last = max(d.stats.Last, row.Seq)
 }

@@ -136,7 +136,7 @@ func (t Trouble) Fix() string {
 	case CauseSilent, CauseProtocol:
 		return "see what listens at cloud.url, and what is between"
 	case CauseUnacknowledged:
-		return "see that the backend runs, and that this user may write all below up/ and read all below down/ at the broker: some drop the rest without a word"
+		return "may this user write up/# and read down/# at the broker? Some (Mosquitto) drop the rest without a word. If it may, see that the backend runs"
 	case CauseReceiver:
 		return "see roomgate doctor for disk and database"
 	case CauseMisconfigured:

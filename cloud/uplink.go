@@ -81,7 +81,9 @@ type Uplink struct {
 
 	mu       sync.Mutex
 	stats    UplinkStats
-	progress time.Time // of the last acknowledgement, or when rows began to wait for one
+	progress time.Time // of the last acknowledgement, or when rows were last sent for one
+	waits    time.Time // when rows began to wait for an acknowledgement, later by what passed without a connection
+	left     time.Time // when the last connection ended; zero: none has
 	patience time.Duration
 	heard    bool // the backend has acknowledged on this connection
 	replays  []span
@@ -153,6 +155,7 @@ func (u *Uplink) advance(seq uint64) {
 	}
 	u.stats.Acked = seq
 	u.progress, u.patience = time.Now(), patience
+	u.waits = u.progress
 	signal(u.done)
 	if u.o.Acks == AcksBackend {
 		signal(u.wake)
@@ -185,14 +188,18 @@ func (u *Uplink) Stats() UplinkStats {
 }
 
 // Silent is how long the backend has acknowledged nothing of what the broker has
-// taken; 0 while nothing waits, or if the broker's word is enough.
+// taken, over all connections and however often it was sent again; 0 while nothing
+// waits, or if the broker's word is enough.
 func (u *Uplink) Silent() time.Duration {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.o.Acks != AcksBackend || u.stats.Last <= u.stats.Acked {
 		return 0
 	}
-	return time.Since(u.progress)
+	if !u.left.IsZero() { // nobody could say anything since
+		return u.left.Sub(u.waits)
+	}
+	return time.Since(u.waits)
 }
 
 // forget tells the outbox what is acknowledged, many rows at a time.

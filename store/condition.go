@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"roomgate/store/disk"
@@ -27,7 +28,15 @@ func (db *DB) Condition() Condition {
 	case db.count.full != nil:
 		return Condition{disk.Full, db.count.fullSince, db.count.full}
 	}
+	if err, since := db.reserve.Lacks(); err != nil {
+		return Condition{disk.Full, since, fmt.Errorf("the reserve for doors has no room: %w", err)}
+	}
 	return Condition{State: disk.Taking}
+}
+
+// Stopped says that nothing may be written before the next Open.
+func (c Condition) Stopped() bool {
+	return c.State == disk.Failing || c.State == disk.ReadOnly || errors.Is(c.Err, ErrFailed)
 }
 
 // Unstored says of an error of Update that the disk is to blame and not the change: nothing was stored.

@@ -112,8 +112,9 @@ func (db *DB) Path() string { return db.path }
 
 // Run takes a snapshot every Options.SnapshotEvery until ctx ends, then returns nil. Snapshots that fail are logged and
 // tried again the next time; an unchanged database is not written again. It reads the whole file from the disk every ten minutes,
-// on a slow one less often. It ends with ErrDamaged once the file has turned out to be damaged, and with ErrFailed if a new Open helps
-// where nothing is written: after a failure in memory at once, after one of the disk when that takes writes again.
+// on a slow one less often. It ends with ErrDamaged once the file has turned out to be damaged, if there is room to repair it, and with
+// ErrFailed if a new Open helps where nothing is written: after a failure in memory at once, after one of the disk when that
+// takes writes again, and has room for a repair.
 func (db *DB) Run(ctx context.Context) error {
 	next := time.NewTimer(db.o.SnapshotEvery / 60) // the first one soon: a gateway that restarts every half hour needs one too
 	defer next.Stop()
@@ -131,7 +132,10 @@ func (db *DB) Run(ctx context.Context) error {
 			return nil
 		case <-db.doubt.woken:
 		case <-try.C:
-			if c := db.Condition(); db.stopped() && probe.Healed(db.path, c.State, c.Since) {
+			c := db.Condition()
+			if !db.stopped() {
+				_ = db.reserve.Again()
+			} else if (c.State != disk.Full || db.roomless() == nil) && probe.Healed(db.path, c.State, c.Since) {
 				return fmt.Errorf("the disk takes writes again, the database has to be opened again: %w", c.Err)
 			}
 		case <-scrub.C:
@@ -149,7 +153,7 @@ func (db *DB) Run(ctx context.Context) error {
 			}
 			next.Reset(db.o.SnapshotEvery)
 		}
-		if db.readOnly {
+		if db.readOnly || db.stopped() && db.Condition().State == disk.Full {
 			db.doubt.decide(false)
 		}
 		cause := db.Suspect().Cause

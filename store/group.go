@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"roomgate/store/disk"
 	"roomgate/store/layout"
 )
 
@@ -261,8 +262,11 @@ func (g *group) commit() (err error) {
 // fail ends writing until the next Open.
 func (db *DB) fail(err error) {
 	db.writes.mu.Lock()
-	if db.writes.failed == nil {
-		db.writes.failed, db.writes.since = err, time.Now()
+	if db.writes.since.IsZero() {
+		db.writes.since = time.Now()
+	}
+	if db.writes.failed == nil || disk.Lacking(err) { // which is what people can do something about
+		db.writes.failed = err
 	}
 	db.writes.mu.Unlock()
 	db.doubt.raise(err)

@@ -22,8 +22,8 @@ import (
 // newest good snapshot: Report.Repair says which. Queues go on with numbers that were not given before; they skip some.
 // Nothing is set aside because a disk is slow or does not deliver the file.
 //
-// A disk that takes nothing, or does not deliver the whole file, is no reason not to open: what can be read of it is read,
-// each Update is refused with ErrFailed, and Condition says so.
+// A disk that takes nothing, has no room for a repair, or does not deliver the whole file, is no reason not to open: what
+// can be read of it is read, each Update is refused with ErrFailed, and Condition says so.
 //
 // The errors that a caller may tell apart are ErrLocked, ErrNewerSchema and ErrFull.
 func Open(ctx context.Context, path string, o Options) (*DB, Report, error) {
@@ -42,7 +42,6 @@ type opening struct {
 	o      Options
 	report Report
 	cause  error  // why the file is repaired
-	first  bool   // there is no database yet
 	base   uint64 // for the queues of an empty database that follows a lost one
 }
 
@@ -58,7 +57,7 @@ func (op *opening) run() (*DB, error) {
 	if err == nil {
 		db, err = op.locked()
 	}
-	if diskFault(err) || (op.first || lock == nil) && disk.Lacking(err) {
+	if diskFault(err) || disk.Lacking(err) {
 		db, err = op.openReadOnly(err)
 	}
 	if err != nil {
@@ -66,7 +65,7 @@ func (op *opening) run() (*DB, error) {
 	}
 	db.lock = lock
 	if db.reserve, err = disk.OpenReserve(op.path+".reserve", op.o.Reserve); err != nil {
-		op.o.Log.Error("there is no reserve for a full disk: free space on it, then start the gateway again", "error", err)
+		op.o.Log.Error("there is no reserve for a full disk: free space on it", "error", err)
 	}
 	db.emptyTails(true)
 	return db, nil

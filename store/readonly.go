@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -58,6 +59,23 @@ func (op *opening) inPlace() (*DB, error) {
 	return db, nil
 }
 
+// roomless says why a damaged database cannot be repaired yet, with syscall.ENOSPC; nil: there is room for what it may become.
+func (db *DB) roomless() error {
+	info, err := os.Stat(db.path)
+	free, unknown := disk.Free(filepath.Dir(db.path))
+	if err != nil || unknown != nil || free >= info.Size() {
+		return nil
+	}
+	return fmt.Errorf("a repair needs %d KiB more on the disk: %w", (info.Size()-free+1023)/1024, syscall.ENOSPC)
+}
+
+// first says that there never was a database.
+func (op *opening) first() bool {
+	_, err := os.Lstat(op.path)
+	snapshots, unknown := disk.Siblings(op.path, kindSnapshot)
+	return errors.Is(err, os.ErrNotExist) && unknown == nil && len(snapshots) == 0
+}
+
 // inMemory collects the rows that can be read.
 func (op *opening) inMemory(cause error) (*DB, error) {
 	fd, err := unix.MemfdCreate(filepath.Base(op.path), unix.MFD_CLOEXEC)
@@ -67,11 +85,18 @@ func (op *opening) inMemory(cause error) (*DB, error) {
 	file := os.NewFile(uintptr(fd), op.path)
 	defer file.Close() // what is opened below keeps the memory
 	path := fmt.Sprintf("/proc/self/fd/%d", fd)
-	op.report.Repair = &Repair{At: time.Now().UTC(), Cause: cause.Error(), Told: true}
-	if err := op.build(path, op.report.Repair); err != nil {
+	first := op.first()
+	if !first {
+		op.report.Repair = &Repair{At: time.Now().UTC(), Cause: cause.Error(), Told: true}
+		err = op.build(path, op.report.Repair)
+	}
+	if err != nil {
 		return nil, err
 	}
 	db, err := openSound(path, op.o)
+	if err == nil && first {
+		err = db.Update(op.ctx, func(tx *Tx) error { return writeMetaRows(tx, op.o.Schema, op.base) })
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,6 @@ func PutRepair(tx *Tx, r Repair) error { return repairTable.Put(tx, layout.Repai
 
 // create makes an empty database. bbolt's own creation can be cut in half, so it happens under another name.
 func (op *opening) create() error {
-	op.first = true
 	temp := temporary(op.path)
 	db, err := openSound(temp, op.o)
 	if err != nil {

@@ -72,7 +72,8 @@ const (
 )
 
 // investigate reads the file. It returns ErrDamaged if it is damaged, on the disk or in the memory that stands for it, or the
-// failure after which nothing can be written. A sound file ends the suspicion: then it was a function of the caller.
+// failure after which nothing can be written. A damaged file that there is no room to repair is read on. A sound one ends the
+// suspicion: then it was a function of the caller.
 func (db *DB) investigate(ctx context.Context) error {
 	cause := db.Suspect().Cause
 	if cause == nil {
@@ -81,6 +82,10 @@ func (db *DB) investigate(ctx context.Context) error {
 	err := db.judge(ctx)
 	switch {
 	case errors.Is(err, ErrDamaged):
+		if lack := db.roomless(); lack != nil && !db.writes.stuck(time.Now()) {
+			db.fail(fmt.Errorf("%w: %w: %w: %w", ErrFailed, errDisk, err, lack))
+			break
+		}
 		db.doubt.decide(true)
 		db.log.Error("the database is damaged: it has to be opened again, which repairs it", "noticed", cause, "error", err)
 		return fmt.Errorf("the database is damaged, the next start repairs it: %w", err)

@@ -57,6 +57,7 @@ type Result struct {
 	Occurrences []Occurrence
 	Problems    []string // what could not be understood, see parse
 	Unread      []string // UIDs of events of which at least a part was left out
+	Named       []string // UIDs of all events that were read, also of those that are called off or at another time
 	Unchanged   bool     // the calendar is the one of the fetch before
 }
 

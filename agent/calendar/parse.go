@@ -59,7 +59,7 @@ func parse(body []byte, loc *time.Location, from, to time.Time) (Result, error) 
 		}
 		return strings.Compare(a.UID, b.UID)
 	})
-	return Result{Occurrences: x.found, Problems: said.list(), Unread: slices.Sorted(maps.Keys(said.unread))}, nil
+	return Result{Occurrences: x.found, Problems: said.list(), Unread: slices.Sorted(maps.Keys(said.unread)), Named: order}, nil
 }
 
 // readZones collects the VTIMEZONEs first, because events may come before them.

@@ -53,15 +53,22 @@ type Outcome struct {
 	// Held is how many events of the calendar had bookings ahead, Lost how many
 	// of them the page does not name at all.
 	Held, Lost int
+	// Booked is how many bookings ahead are the calendar's, Gone how many of them
+	// are of events of which it says nothing any more, not even that they are called off.
+	Booked, Gone int
 }
 
 // Lay finds out what a page changes. It changes nothing itself.
 func (r Room) Lay(p Page, now time.Time) Outcome {
-	l := layout{Room: r, now: now, unread: map[string]bool{}, Outcome: Outcome{Said: map[string]booking.Interval{}}}
+	l := layout{Room: r, now: now, unread: map[string]bool{}, spoken: map[string]bool{}, Outcome: Outcome{Said: map[string]booking.Interval{}}}
 	for _, uid := range p.Unread {
 		l.unread[uid] = true
 	}
+	for _, uid := range p.Named {
+		l.spoken[uid] = true
+	}
 	for _, o := range p.Occurrences {
+		l.spoken[o.UID] = true
 		if o.End.After(now) {
 			l.place(o)
 		}
@@ -76,6 +83,7 @@ type layout struct {
 	Outcome
 	now    time.Time
 	unread map[string]bool
+	spoken map[string]bool // UIDs of which the page says anything
 }
 
 // place makes the booking of an occurrence what it shall be.
@@ -213,6 +221,10 @@ func (l *layout) miss(p Page) {
 		_, named := l.Said[b.ID]
 		named = named || l.unread[uid]
 		held[uid] = held[uid] || named
+		l.Booked++
+		if !named && !l.spoken[uid] {
+			l.Gone++
+		}
 		if !named {
 			l.Missing = append(l.Missing, b.Leave(l.now))
 		}

@@ -187,6 +187,51 @@ func TestFarFewerEventsAreDoubted(t *testing.T) {
 	}
 }
 
+// A room with few events is doubted about as well: by their bookings, and when nothing
+// is left. What is called off in so many words is believed.
+func TestFewEventsAreDoubted(t *testing.T) {
+	series := func(uid string, n int) (all []calendar.Occurrence) {
+		for i := range n {
+			o := meeting(uid, at(9+24*7*i, 0), at(10+24*7*i, 0))
+			o.Recurrence = o.Start
+			all = append(all, o)
+		}
+		return all
+	}
+	one, two := series("one", 20), series("two", 4)
+	lone := []calendar.Occurrence{meeting("lone", at(12, 0), at(13, 0))}
+	for name, c := range map[string]struct {
+		held, left []calendar.Occurrence
+		named      []string
+		want       string
+	}{
+		"nothing is left of two series":  {slices.Concat(one, two), nil, nil, "bookings that were ahead: 24, missing at once: 24."},
+		"the longer of two series":       {slices.Concat(one, two), two, nil, "bookings that were ahead: 24, missing at once: 20."},
+		"the shorter of two series":      {slices.Concat(one, two), one, nil, ""},
+		"a series and a meeting":         {slices.Concat(one, lone), lone, nil, "bookings that were ahead: 21, missing at once: 20."},
+		"the only meeting":               {lone, nil, nil, "bookings that were ahead: 1, missing at once: 1."},
+		"one meeting of two":             {slices.Concat(lone, two[:1]), lone, nil, ""},
+		"the only meeting is called off": {lone, nil, []string{"lone"}, ""},
+		"a series is called off":         {slices.Concat(one, lone), lone, []string{"one"}, ""},
+		"a series ends early":            {one, one[:1], nil, ""},
+		"there was nothing":              {nil, nil, nil, ""},
+	} {
+		d := newDesk(t)
+		page := func(list []calendar.Occurrence, named []string) Outcome {
+			return d.Lay(Page{Result: calendar.Result{Occurrences: list, Named: named}, To: at(24*365, 0)}, at(8, 0))
+		}
+		d.Bookings.Put(page(c.held, nil).Placed...)
+		var doubt Doubt
+		got := doubt.Of(page(c.left, c.named), at(8, 0))
+		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || c.want != "" && !strings.Contains(got, "60 more minutes") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if again := doubt.Of(page(c.left, c.named), at(9, 0)); again != "" {
+			t.Errorf("%s: still doubted after an hour: %q", name, again)
+		}
+	}
+}
+
 // TestWhatPeopleHeldElsewhereTakesNoTime: a meeting that people moved here uses
 // the time to which they moved it. The calendar still has it at its own time, and
 // the room looks taken then, however the meeting here ends and whether or not

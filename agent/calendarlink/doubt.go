@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A page that lost more than half of the events, and so many, is doubted; of
-// fewer it is an everyday thing that they are called off.
+// A page that lost more than half of the events or of their bookings, and so many,
+// is doubted, and one that lost all; of fewer it is an everyday thing that they are
+// called off.
 const fewLost = 3
 
 // doubtFor is how long a calendar has to go on saying so.
@@ -29,9 +30,9 @@ func (d *Doubt) Held() bool { return !d.since.IsZero() }
 // Of is why the outcome of a page that was read is not believed yet, to be
 // shown; empty: it is. The time has to be one that only passes.
 func (d *Doubt) Of(o Outcome, now time.Time) string {
-	far := o.Lost >= fewLost && 2*o.Lost > o.Held
+	events := many(o.Lost, o.Held)
 	switch {
-	case !far || d.Relinked:
+	case !events && !many(o.Gone, o.Booked) && (o.Gone == 0 || o.Gone < o.Booked) || d.Relinked:
 		*d = Doubt{}
 		return ""
 	case d.since.IsZero():
@@ -40,6 +41,12 @@ func (d *Doubt) Of(o Outcome, now time.Time) string {
 		*d = Doubt{}
 		return ""
 	}
-	return fmt.Sprintf("of the %d events that were ahead %d are missing at once: they stay booked for %d more minutes, unless they are back by then",
-		o.Held, o.Lost, int((doubtFor-now.Sub(d.since)+time.Minute-1)/time.Minute))
+	minutes := int((doubtFor - now.Sub(d.since) + time.Minute - 1) / time.Minute)
+	if events {
+		return fmt.Sprintf("of the %d events that were ahead %d are missing at once: they stay booked for %d more minutes, unless they are back by then", o.Held, o.Lost, minutes)
+	}
+	return fmt.Sprintf("bookings that were ahead: %d, missing at once: %d. They stay booked for %d more minutes, unless they are back by then", o.Booked, o.Gone, minutes)
 }
+
+// many says that so many of all are too many to be believed at once.
+func many(lost, all int) bool { return lost >= fewLost && 2*lost > all }

@@ -8,7 +8,6 @@ import (
 	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
-	"roomgate/store/disk"
 )
 
 // Receive sorts what came down. What cannot be understood is acknowledged, as it
@@ -21,7 +20,7 @@ import (
 // in both cases: another one would not help.
 func (l *Link) Receive(ctx context.Context, m cloud.Message) error {
 	err := l.receive(ctx, m)
-	if err != nil && l.failing() {
+	if err != nil && l.o.DB.Condition().Stopped() {
 		l.o.Log.Warn("a message cannot be stored, it is not acknowledged", "topic", m.Topic, "error", err)
 		return fmt.Errorf("%w: %w", cloud.ErrUnacknowledged, err)
 	}
@@ -48,7 +47,7 @@ func (l *Link) receive(ctx context.Context, m cloud.Message) error {
 		l.o.Witness(e)
 	}
 	err = take(ctx, e)
-	if full(err) && !l.failing() {
+	if full(err) && !l.o.DB.Condition().Stopped() {
 		return l.o.Refuse(ctx, level, e, err)
 	}
 	return err
@@ -58,12 +57,6 @@ func (l *Link) receive(ctx context.Context, m cloud.Message) error {
 func full(err error) bool {
 	refusal := problem.As(err)
 	return errors.Is(err, store.ErrFull) || refusal != nil && refusal.Code == problem.Full
-}
-
-// failing says that the disk takes nothing.
-func (l *Link) failing() bool {
-	c := l.o.DB.Condition().State
-	return c == disk.Failing || c == disk.ReadOnly
 }
 
 // read decodes a message of a level, out of its signed envelope if it has one.

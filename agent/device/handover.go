@@ -3,8 +3,6 @@ package device
 import (
 	"context"
 	"encoding/json"
-
-	"roomgate/store/disk"
 )
 
 // HandOver gives what a disk did not take to the reserve, at the end of the process: by now it may take that, and then the
@@ -35,7 +33,7 @@ func (cs *Commands) KeepOver(ctx context.Context) error {
 
 // handOver says how many records it gives. It holds nobody up who carries a command out.
 func (cs *Commands) handOver() (records int, err error) {
-	if s := cs.o.DB.Condition().State; s != disk.Failing && s != disk.ReadOnly {
+	if !cs.o.DB.Condition().Stopped() {
 		return 0, nil
 	}
 	all := cs.kept.records()

@@ -116,7 +116,10 @@ func disk(_ context.Context, x *examination) []Finding {
 // existing is the data folder, or what there is above it.
 func (x *examination) existing() string {
 	dir := x.Root
-	if x.Config != nil {
+	switch {
+	case x.Building != nil && x.Building.Folder != "":
+		dir = x.Building.Folder
+	case x.Config != nil:
 		dir = x.Config.Data
 	}
 	for dir != "/" && dir != "." {

@@ -69,6 +69,7 @@ type Building struct {
 	Pending *Pending        // nil: it does not say, or has no file
 	Log     *eventlog.Chain // how its log was found; nil: it does not say
 	Refused []RefusedLogIn  // at the room broker
+	Folder  string          `json:"-"` // that of a demo, which no configuration names; empty: it is no demo
 }
 
 // Options are what is examined.

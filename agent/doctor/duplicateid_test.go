@@ -69,13 +69,20 @@ func TestTroubleOfADemo(t *testing.T) {
 		if found := cloudBroker(t.Context(), x); found != nil {
 			t.Errorf("%s, before the first connection: %v", name, found)
 		}
-		b.CloudTrouble = &health.Trouble{Cause: "unreachable", Seen: "the broker is not reached", Error: "network is unreachable",
+		b.CloudTrouble = &health.Trouble{Cause: "unreachable", Seen: "the broker is not reached", Error: "dial: the line to the cloud is cut",
 			Fix: "check the firewall", Times: 3, Since: time.Unix(1e9, 0)}
 		found := cloudBroker(t.Context(), x)
 		if len(found) != 1 || found[0].Name != "cloud link" || found[0].Fix != "roomgate sim cloud mend, if it was cut" {
 			t.Fatalf("%s: %v", name, found)
 		}
-		found[0].is(t, name, Fail, "the gateway is not connected, and no connection has lasted a minute since 2001-09-09T01:46:40Z (6 seconds): the broker is not reached, 3 times in a row (network is unreachable)")
+		found[0].is(t, name, Fail, "the gateway is not connected, and no connection has lasted a minute since 2001-09-09T01:46:40Z (6 seconds): the broker is not reached, 3 times in a row (dial: the line to the cloud is cut)")
+		met := *b.CloudTrouble
+		met.Error = "network is unreachable"
+		b.CloudTrouble = &met
+		if found = cloudBroker(t.Context(), x); len(found) != 1 || found[0].State != Fail || found[0].Fix != "check the firewall" {
+			t.Errorf("%s, not cut: %v", name, found)
+		}
+		met.Error = "dial: the line to the cloud is cut"
 		b.CloudConnected = true
 		if found = cloudBroker(t.Context(), x); len(found) != 1 || found[0].Fix != "" {
 			t.Errorf("%s, mended: %v, want nothing to do", name, found)

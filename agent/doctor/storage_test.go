@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/config"
 	"roomgate/agent/health"
 	disks "roomgate/store/disk"
 )
@@ -21,5 +22,17 @@ func TestStorage(t *testing.T) {
 	x := &examination{Options: Options{Building: &Building{}}}
 	if found := storage(t.Context(), x); found != nil {
 		t.Errorf("nothing is wrong: %v", found)
+	}
+}
+
+// The disk of a demo is that of its own folder, whatever a configuration names.
+func TestDiskOfADemo(t *testing.T) {
+	of := config.Default()
+	for name, c := range map[string]*config.Config{"no configuration": nil, "another gateway's": &of} {
+		folder := t.TempDir()
+		x := &examination{Options: Options{Root: "/", Config: c, Building: &Building{Identity: health.Identity{Simulated: true}, Folder: folder}}}
+		if got := x.existing(); got != folder {
+			t.Errorf("%s: %s, want %s", name, got, folder)
+		}
 	}
 }

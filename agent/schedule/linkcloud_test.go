@@ -23,7 +23,7 @@ func TestASnapshotFromBeforeTheReturn(t *testing.T) {
 		id := f.the("early").ID
 		from, to := nineOnTheSecond()
 		f.take(said("s1", kindSnapshot, 1, slot(id, from, to, `"title":"early"`)))
-		f.shows(ics())
+		f.empties()
 		f.wantPlan("gone", "early 9 cancelled")
 		f.shows(ics("early 9 60"))
 		before := f.the("early")
@@ -47,7 +47,7 @@ func TestACloudThatInsistsIsAnsweredOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := startGuided(t, ics("early 9 60"))
 		f.wait(time.Minute)
-		f.shows(ics())
+		f.empties()
 		gone := f.the("early")
 		f.shows(ics("early 9 60"))
 		from, to := nineOnTheSecond()
@@ -87,7 +87,7 @@ func TestBothSidesOfAReturn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := startGuided(t, ics("early 9 60"))
 		f.wait(time.Minute)
-		f.shows(ics())
+		f.empties()
 		from, to := nineOnTheSecond()
 		f.take(said("s1", kindDelta, 1, slot("theirs", from, to, `"title":"theirs"`)))
 		f.shows(ics("early 9 60"))

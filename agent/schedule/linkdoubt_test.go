@@ -49,6 +49,27 @@ func TestHalfACalendarIsDoubted(t *testing.T) {
 	})
 }
 
+// TestTwoSeriesVanish: an empty calendar takes the bookings of two series away after
+// an hour, and says so meanwhile.
+func TestTwoSeriesVanish(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := startGuided(t, strings.ReplaceAll(ics("a 9 60", "b 11 60"), "SUMMARY", "RRULE:FREQ=WEEKLY\r\nSUMMARY"))
+		f.wait(time.Minute)
+		before := f.plan(room)
+		f.shows(ics())
+		link, err := f.CalendarLink(room)
+		if err != nil || len(before) < 4 || len(link.Problems) != 1 || !strings.Contains(link.Problems[0], fmt.Sprintf("%d, missing at once: %[1]d", len(before))) {
+			t.Errorf("of %d bookings the link says %+v, %v", len(before), link, err)
+		}
+		f.wantPlan("an empty calendar", before...)
+		f.wait(75 * time.Minute)
+		for i, b := range before {
+			before[i] = strings.Replace(b, "booked", "cancelled", 1)
+		}
+		f.wantPlan("an hour later", before...)
+	})
+}
+
 // TestAnEventThatCannotBeReadIsNotMissing: its bookings stay, whatever is wrong
 // with it.
 func TestAnEventThatCannotBeReadIsNotMissing(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,6 +171,9 @@ func askBuilding(cmd *cobra.Command, c *config.Config) (*doctor.Building, int, e
 	b, err := buildingAt(cmd.Context(), path)
 	if b == nil {
 		return nil, 0, err
+	}
+	if b.Simulated {
+		b.Folder = cmp.Or(text(cmd, "data"), filepath.Dir(path))
 	}
 	var chain eventlog.Chain
 	if overSocket(path, checkTime).call(cmd.Context(), http.MethodGet, "/log/verify", nil, &chain) == nil { // an earlier version has no such door

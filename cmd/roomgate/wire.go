@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net"
 	"sync"
+
+	"roomgate/agent/doctor"
 )
 
 // errCut is what the demo's gateway hears of a cloud that was cut off.
-var errCut = errors.New("the line to the cloud is cut")
+var errCut = errors.New(doctor.LineCut)
 
 // wire is the demo's line to the cloud. It can be cut and mended.
 type wire struct {

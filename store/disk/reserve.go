@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 // Reserve is a small file beside a database whose room on the disk is taken beforehand: what must not wait for room is
@@ -23,6 +24,8 @@ type Reserve struct {
 	end   int64
 	chain uint32
 	kept  [][]byte
+	lack  error // why there is no room for it
+	since time.Time
 }
 
 // ErrReserve says that a reserve has no room.
@@ -37,31 +40,57 @@ const (
 // takes nothing, and still tells what was kept.
 func OpenReserve(path string, size int64) (*Reserve, error) {
 	r := &Reserve{path: path, size: size}
-	if size == 0 {
-		return r, nil
+	return r, r.Again()
+}
+
+// Again tries once more to open a reserve that could not be opened.
+func (r *Reserve) Again() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.size == 0 || r.file != nil {
+		return nil
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	err := r.open()
+	switch {
+	case !Lacking(err):
+		r.lack = nil
+	case r.lack == nil:
+		r.lack, r.since = err, time.Now()
+	}
+	return err
+}
+
+func (r *Reserve) open() error {
+	r.kept, r.chain, r.end = nil, 0, 0
+	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		if file, err := os.Open(path); err == nil { // a disk that takes nothing still tells
+		if file, err := os.Open(r.path); err == nil { // a disk that takes nothing still tells
 			r.read(file)
 			_ = file.Close()
 		}
-		return r, err
+		return err
 	}
 	info, err := file.Stat()
-	if err == nil && info.Size() < size {
-		_, err = file.WriteAt(make([]byte, size-info.Size()), info.Size())
-		err = errors.Join(err, file.Sync(), SyncDir(path))
+	if err == nil && info.Size() < r.size {
+		_, err = file.WriteAt(make([]byte, r.size-info.Size()), info.Size())
+		err = errors.Join(err, file.Sync(), SyncDir(r.path))
 	}
 	r.read(file)
 	if err != nil {
 		if len(r.kept) == 0 { // half a reserve is none
-			err = errors.Join(err, Remove(path))
+			err = errors.Join(err, Remove(r.path))
 		}
-		return r, errors.Join(err, file.Close())
+		return errors.Join(err, file.Close())
 	}
 	r.file = file
-	return r, nil
+	return nil
+}
+
+// Lacks is why there is no room for the reserve, and since when; nil if there is.
+func (r *Reserve) Lacks() (error, time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lack, r.since
 }
 
 // read takes what is there.
@@ -140,7 +169,7 @@ func (r *Reserve) Replace(records [][]byte) error {
 	r.chain, r.end, r.kept = sum, end, records
 	file, openErr := os.OpenFile(r.path, os.O_RDWR, 0)
 	if r.file = nil; openErr == nil {
-		r.file = file
+		r.file, r.lack = file, nil
 	}
 	return errors.Join(err, openErr)
 }
