@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +31,8 @@ func (p Problem) String() string {
 // Errors are all the problems of a configuration, in the order of the file.
 type Errors struct {
 	Problems []Problem
+
+	read *Config // nil: nothing could be read
 }
 
 // Error is one line for each problem.
@@ -38,4 +42,25 @@ func (e *Errors) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// ofCopy are the keys that a copied space or device has in common with its original.
+var ofCopy = regexp.MustCompile(`^spaces\[\d+\](\.devices\[\d+\])?\.(id|name)$`)
+
+// Copied is the configuration as it was read, if nothing but ids and names of spaces and devices is wrong, as
+// in a copy; nil: more is. A device with the id of another one has an id of its own there.
+func (e *Errors) Copied() *Config {
+	if e.read == nil || slices.ContainsFunc(e.Problems, func(p Problem) bool { return !ofCopy.MatchString(p.Key) }) {
+		return nil
+	}
+	seen := map[string]bool{}
+	for i, s := range e.read.Spaces {
+		for j := range s.Devices {
+			if d := &e.read.Spaces[i].Devices[j]; seen[d.ID] {
+				d.ID = fmt.Sprintf("%s#%d.%d", d.ID, i, j)
+			}
+			seen[s.Devices[j].ID] = true
+		}
+	}
+	return e.read
 }

@@ -54,7 +54,7 @@ func Parse(name string, data []byte, kinds []drivers.Kind, set ...Setting) (*Con
 	r.check(&c)
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, byPlace)
-		return nil, &Errors{Problems: r.problems}
+		return nil, &Errors{Problems: r.problems, read: &c}
 	}
 	return &c, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -40,6 +41,25 @@ func cannotWork(ctx context.Context, c *config.Config, file string) error {
 	}
 	slices.SortStableFunc(all, func(a, b config.Problem) int { return a.Line - b.Line })
 	return &config.Errors{Problems: all}
+}
+
+// withBoard adds to what loading has found what no gateway can do. Of a copied space both are told at once.
+func withBoard(ctx context.Context, c *config.Config, file string, err error) error {
+	var found, more *config.Errors
+	if err == nil {
+		if e := cannotWork(ctx, c, file); e != nil {
+			return &fault{exitConfig, e}
+		}
+		return nil
+	}
+	if !errors.As(err, &found) {
+		return err
+	}
+	if copied := found.Copied(); copied != nil && errors.As(cannotWork(ctx, copied, file), &more) {
+		found.Problems = append(found.Problems, more.Problems...)
+		slices.SortStableFunc(found.Problems, func(a, b config.Problem) int { return a.Line - b.Line })
+	}
+	return err
 }
 
 // firstFreePort is the first port for which nobody needs a right (ip(7)).

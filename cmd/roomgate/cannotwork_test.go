@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +34,31 @@ func TestPrivilegedPort(t *testing.T) {
 	}()
 	if err := <-seen; err == nil || !strings.HasPrefix(err.Error(), `gateway.yaml:2:16: http.listen is ":81": a port below `) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("it says %v", err)
+	}
+}
+
+// TestLinesOfACopy: of a copied space the ids, the name and the lines are told in one pass; where more is
+// wrong no driver is asked.
+func TestLinesOfACopy(t *testing.T) {
+	const space = "  - {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, devices: [{id: door, type: lock, driver: lock-relay, options: {relay: GPIO17}}]}\n"
+	for text, want := range map[string][]string{
+		space + space: {"spaces[1].id is that", "spaces[1].name is", "spaces[1].devices[0].id is that", `spaces[1].devices[0].options.relay is "GPIO17", which is the line of door too`},
+		space + strings.Replace(space, "relay: GPIO17", "rely: GPIO17", 1): {"spaces[1].id is that", "spaces[1].name is", "spaces[1].devices[0].id is that", `unknown key "rely"`},
+		space: nil,
+	} {
+		c, err := config.Parse("gateway.yaml", []byte("gateway: {id: g}\nspaces:\n"+text), all.All())
+		var found *config.Errors
+		if err = withBoard(t.Context(), c, "gateway.yaml", err); err != nil && !errors.As(err, &found) {
+			t.Fatal(err)
+		}
+		var got []string
+		if found != nil {
+			for _, p := range found.Problems {
+				got = append(got, p.Message)
+			}
+		}
+		if !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%q\nwant %q", got, want)
+		}
 	}
 }

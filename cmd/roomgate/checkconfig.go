@@ -43,10 +43,8 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	c, err := heard(cmd.Context(), func() (*config.Config, error) { return loadConfig(cmd) })
 	// An update asks from within the service, which alone has that folder: a room that did not work before keeps no
 	// building from it.
-	if err == nil && !flagged(cmd, "start") && os.Getenv("CREDENTIALS_DIRECTORY") == "" {
-		if e := cannotWork(cmd.Context(), c, configFile(cmd)); e != nil {
-			err = &fault{exitConfig, e}
-		}
+	if !flagged(cmd, "start") && os.Getenv("CREDENTIALS_DIRECTORY") == "" {
+		err = withBoard(cmd.Context(), c, configFile(cmd), err)
 	}
 	var problems *config.Errors
 	if wantsJSON(cmd) && (err == nil || errors.As(err, &problems)) {
