@@ -26,6 +26,7 @@ async function open(page, state) {
 	} else if (panel) {
 		await page.click('#act-' + panel);
 		await page.waitForSelector('#panel .sheet');
+		if (panel === 'why') { await page.waitForFunction(() => document.querySelector('#panel .small [data-ago]').textContent === '2 s', null, { timeout: 5000 }); } // an age goes on
 	}
 	if (button) {
 		await page.click('#' + button);
