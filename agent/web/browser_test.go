@@ -68,10 +68,12 @@ func gallery(t *testing.T) string {
 	t.Helper()
 	all := views()
 	for _, language := range Languages {
-		all["busy-"+language] = with(views()["busy"], func(v *View) { v.Look.Language = language })
-		all["checkin-"+language] = with(views()["checkin"], func(v *View) { v.Look.Language = language })
+		for _, state := range []string{"busy", "checkin", "ending", "free"} {
+			all[state+"-"+language] = with(views()[state], func(v *View) { v.Look.Language = language })
+		}
 	}
 	all["full-day"] = fullDay()
+	all["told"] = all["checkin"]
 	all["night-busy"] = with(all["busy"], func(v *View) { v.Look.Theme = ThemeNight })
 	all["night-reserved"] = with(all["reserved"], func(v *View) { v.Look.Theme = ThemeNight })
 	all["mono-free"] = with(all["free"], func(v *View) { v.Look.Theme = ThemeMono })
@@ -96,9 +98,18 @@ func gallery(t *testing.T) string {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
+		if r.PathValue("room") == "wrong-code" {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, CatalogueOf("en").T("pair.refused.forbidden"))
+			return
+		}
 		fmt.Fprintf(w, `{"key":%[1]q,"kind":"display","meeting_space_id":%[1]q}`, r.PathValue("room"))
 	})
 	mux.HandleFunc("GET /display/{room}/stream", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("room") == "revoked" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		f := NewFeed("b", Source[View]{Changed: func() <-chan struct{} { return nil }, Render: RenderDoor,
 			View: func() (View, time.Time, error) { return all[r.PathValue("room")], time.Time{}, nil }})
 		frame, err := f.Look("")
@@ -155,6 +166,10 @@ func ordered() http.HandlerFunc {
 		said, _ := io.ReadAll(r.Body)
 		if strings.Contains(string(said), fmt.Sprintf(`{"id":%d}`, next+1)) {
 			next++
+		}
+		if r.Header.Get("X-API-Key") == "told" {
+			_, _ = io.WriteString(w, `{"orders":[{"id":1,"action":"message","text":"The fire alarm is tested at three o’clock. Please stay in the room until it is over."}]}`)
+			return
 		}
 		if r.Header.Get("X-API-Key") != "ordered" || next == len(orders) {
 			_, _ = io.WriteString(w, `{"orders":[]}`)
@@ -225,9 +240,9 @@ func somePanel(v View, name string) ([]byte, error) {
 // the pictures.
 func TestEveryStateInEverySize(t *testing.T) {
 	states := slices.Sorted(maps.Keys(views()))
-	states = append(states, "full-day", "night-busy", "night-reserved", "mono-free", "mono-checkin", "unpaired", "free+lost", "untrusted+lost", "busy+why", "free+later", "free+later+later-from-1400", "free+later+later-booked", "busy+rooms", "free+report")
+	states = append(states, "full-day", "night-busy", "night-reserved", "mono-free", "mono-checkin", "unpaired", "free+lost", "untrusted+lost", "revoked", "wrong-code", "told+message", "busy+why", "free+later", "free+later+later-from-1400", "free+later+later-booked", "busy+rooms", "free+report")
 	for _, language := range Languages[1:] {
-		states = append(states, "busy-"+language, "checkin-"+language)
+		states = append(states, "busy-"+language, "checkin-"+language, "ending-"+language, "free-"+language)
 	}
 	if some := os.Getenv("STATES"); some != "" {
 		states = strings.Fields(some)

@@ -99,13 +99,11 @@ func Length(d time.Duration) string {
 	}
 }
 
-// Age is how long ago something was: "0.2 s", "4 s", "12 min", "3 h".
+// Age is how long ago something was: "0 s", "4 s", "12 min", "3 h".
 func Age(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0 s"
-	case d < 2*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < 2*time.Hour:

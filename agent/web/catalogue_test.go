@@ -107,7 +107,7 @@ func TestLengthsAndAges(t *testing.T) {
 			t.Errorf("%v is %q", d, got)
 		}
 	}
-	for d, want := range map[time.Duration]string{-time.Second: "0 s", 200 * time.Millisecond: "0.2 s", 4 * time.Second: "4 s", 5 * time.Minute: "5 min", 50 * time.Hour: "50 h"} {
+	for d, want := range map[time.Duration]string{-time.Second: "0 s", 200 * time.Millisecond: "0 s", 1900 * time.Millisecond: "1 s", 4 * time.Second: "4 s", 5 * time.Minute: "5 min", 50 * time.Hour: "50 h"} {
 		if got := Age(d); got != want {
 			t.Errorf("%v ago is %q", d, got)
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
 	"roomgate/agent/booking"
@@ -85,29 +86,38 @@ func (p why) time(t time.Time) string {
 	return p.clock(t)
 }
 
+// aged is a text before its age, the age, which the page counts on, and the text after it.
+type aged [3]string
+
+// aged makes the text of a key with the age of what it says.
+func (p why) aged(key string, age time.Duration, places ...any) aged {
+	before, after, _ := strings.Cut(p.T(key, places...), "{ago}")
+	return aged{before, Age(age), after}
+}
+
 // Presence is what is known of people in the room, and how fresh that is.
-func (p why) Presence() string {
+func (p why) Presence() aged {
 	switch {
 	case !p.e.Sensed:
-		return p.T("seen.unknown")
+		return aged{p.T("seen.unknown")}
 	case p.e.Since.IsZero() || !p.v.ClockTrusted:
-		return p.T("seen."+p.v.Presence, "ago", Age(p.e.SensedAgo))
+		return p.aged("seen."+p.v.Presence, p.e.SensedAgo)
 	}
-	return p.T("seen."+p.v.Presence+".since", "since", p.clock(p.e.Since), "ago", Age(p.e.SensedAgo))
+	return p.aged("seen."+p.v.Presence+".since", p.e.SensedAgo, "since", p.clock(p.e.Since))
 }
 
 // Proofs are leaf, bolt and light with what says so.
-func (p why) Proofs() (all []string) {
+func (p why) Proofs() (all []aged) {
 	for _, x := range p.e.Things {
 		if x.Offline {
-			all = append(all, p.T("proof.none", "what", p.T(x.Name+".unknown")))
+			all = append(all, aged{p.T("proof.none", "what", p.T(x.Name+".unknown"))})
 			continue
 		}
 		source := x.Source
 		if key := "source." + x.Source; p.w.Has(key) {
 			source = p.T(key)
 		}
-		all = append(all, p.T("proof", "what", p.T(x.Name+"."+x.Value), "source", source, "ago", Age(x.Ago)))
+		all = append(all, p.aged("proof", x.Ago, "what", p.T(x.Name+"."+x.Value), "source", source))
 	}
 	return all
 }

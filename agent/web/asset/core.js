@@ -114,6 +114,7 @@ var Page = (function () {
 		var now = P.now();
 		if (P.key && stop && now - heard > 40000) { lostAt = lostAt || now - 40000; heard = now; stop(); }
 		if (lostAt && now - lostAt > 5000) { root.setAttribute('data-lost', ''); age(now - lostAt); }
+		Array.prototype.forEach.call(doc.querySelectorAll('[data-ago]'), function (x) { x.textContent = x.textContent.replace(/^\d+(?= s$)/, function (n) { return +n + 1; }); });
 		if (panelAt && again && now - again > 5000) { again = now; P.open(panelAt, true); }
 		if (panelAt && P.idle && now - touched > P.idle) { P.close(); }
 	}, 1000);

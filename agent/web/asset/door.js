@@ -16,6 +16,38 @@
 		if (head.build !== doc.body.getAttribute('data-build') && !loading) { loading = true; reload(); }
 	};
 
+	// The state is written as large as its column and its row let it: the lines below the word up to twice as large as
+	// the stylesheet says, then the word.
+	function fit() {
+		var at = P.el('status'), lines = at.querySelectorAll('.word,.until,.left'), row, all;
+		if (!lines.length || doc.body.className) { return; }
+		all = Array.prototype.map.call(lines, function (x) {
+			x.style.whiteSpace = x.style.fontSize = '';
+			return { x: x, base: parseFloat(getComputedStyle(x).fontSize) };
+		});
+		row = at.getBoundingClientRect().height + 0.01;
+		all.forEach(function (l) {
+			var range = doc.createRange();
+			l.x.style.whiteSpace = 'nowrap';
+			range.selectNodeContents(l.x);
+			l.wide = l.base * (at.clientWidth - 4) / range.getBoundingClientRect().width;
+			if (l.x !== lines[0] && l.wide < l.base * 1.5) { l.wide *= 1.8; } // it may have two rows
+			l.x.style.whiteSpace = '';
+		});
+		function grow(some, most) {
+			for (var k = most; k >= 1; k -= 0.1) {
+				some.forEach(function (l) { l.x.style.fontSize = Math.max(l.base, Math.min(l.wide, l.base * k)) + 'px'; });
+				if (at.getBoundingClientRect().height <= row) { return; }
+			}
+			some.forEach(function (l) { l.x.style.fontSize = ''; });
+		}
+		grow(all.slice(1), 2);
+		grow(all.slice(0, 1), 2.6);
+	}
+	var due = 0;
+	P.on.shown = function () { due = due || requestAnimationFrame(function () { due = 0; fit(); }); };
+	window.addEventListener('resize', fit);
+
 	P.on.refused = function (status) {
 		if (status === 404) { reload(); return; }
 		var was = kind;
@@ -98,7 +130,9 @@
 		clearTimeout(saying);
 		P.el('message-text').textContent = text;
 		P.el('message').hidden = !text;
-		if (text) { P.el('message-close').focus(); saying = setTimeout(function () { say(''); }, 600000); }
+		root[text ? 'setAttribute' : 'removeAttribute']('data-says', '');
+		fit();
+		if (text) { P.close(); P.el('message-close').focus(); saying = setTimeout(function () { say(''); }, 600000); }
 	}
 	P.el('message-close').addEventListener('click', function () { say(''); });
 	P.el('dark').addEventListener('click', function () { dim(bright, false); wake = P.now(); });

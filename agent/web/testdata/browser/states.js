@@ -15,11 +15,18 @@ async function open(page, state) {
 	const [name, panel, button] = state.split('+');
 	await page.goto('http://gateway.test/display/' + name + '#code=GOOD');
 	await page.waitForFunction(() => document.documentElement.dataset.state !== 'wait' || document.body.className === 'pairing');
+	if (name === 'revoked' || name === 'wrong-code') {
+		await page.waitForSelector(name === 'revoked' ? '.pair>.warn' : '#pair-error:not(:empty)');
+	}
 	if (panel === 'lost') {
 		await page.evaluate(() => { document.documentElement.setAttribute('data-lost', ''); document.getElementById('age').textContent = ' for 1 h 12 min'; });
+	} else if (panel === 'message') {
+		await page.waitForSelector('#message-close');
+		await page.click('#act-why', { trial: true, timeout: 5000 }); // it leaves the buttons to people
 	} else if (panel) {
 		await page.click('#act-' + panel);
 		await page.waitForSelector('#panel .sheet');
+		if (panel === 'why') { await page.waitForFunction(() => document.querySelector('#panel .small [data-ago]').textContent === '2 s', null, { timeout: 5000 }); } // an age goes on
 	}
 	if (button) {
 		await page.click('#' + button);
@@ -29,11 +36,21 @@ async function open(page, state) {
 
 async function look(page, cdp, state, size) {
 	await page.setViewportSize({ width: sizes[size][0], height: sizes[size][1] });
+	await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))); // it has fitted its words to the size
 	const fit = await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => go({
 		wide: document.documentElement.scrollWidth - innerWidth, high: document.documentElement.scrollHeight - innerHeight,
+		cut: Array.from(document.querySelectorAll('button')).filter((b) => {
+			const text = document.createRange(), box = b.getBoundingClientRect();
+			text.selectNodeContents(b);
+			const t = text.getBoundingClientRect();
+			return b.offsetParent && (b.scrollWidth > b.clientWidth || b.scrollHeight > b.clientHeight || t.left < box.left + 5 || t.right > box.right - 5);
+		}).map((b) => b.id + ' ' + b.textContent),
+		faint: innerWidth === 800 && innerHeight === 480 && !document.querySelector('.pairing,[data-says]') ? Array.from(document.querySelectorAll('.until,.left')).map((x) => x.textContent + ' ' + Math.round(parseFloat(getComputedStyle(x).fontSize))).filter((x) => Number(x.split(' ').pop()) < 36).join(', ') : '',
 		small: Array.from(document.querySelectorAll('button,input')).filter((b) => b.offsetParent && (b.offsetHeight < 63.5 || b.offsetWidth < 63.5)).map((b) => b.id + ' ' + b.offsetWidth + 'x' + b.offsetHeight) }))));
 	if (fit.wide > 0) { wrong(size, state, 'is too wide by', fit.wide); }
 	if (fit.high > 0 && size !== 'phone') { wrong(size, state, 'is too high by', fit.high); }
+	if (fit.cut.length) { wrong(size, state, 'text leaves its button', fit.cut.join(', ')); }
+	if (fit.faint) { wrong(size, state, 'cannot be read from far:', fit.faint); }
 	if (fit.small.length) { wrong(size, state, 'small targets', fit.small.join(', ')); }
 	const shot = await cdp.send('Page.captureScreenshot', { format: 'png', optimizeForSpeed: true });
 	fs.writeFileSync(out + '/' + size + '-' + state.split('+').join('-') + '.png', Buffer.from(shot.data, 'base64'));
@@ -47,7 +64,7 @@ async function work(browser) {
 	const context = await browser.newContext({ hasTouch: true, reducedMotion: 'reduce' });
 	const page = await context.newPage(), cdp = await context.newCDPSession(page);
 	page.on('pageerror', (e) => wrong(page.url(), 'error', e.message));
-	page.on('console', (m) => { if (m.type() === 'error' && !/status of 403/.test(m.text())) { wrong(page.url(), m.text()); } });
+	page.on('console', (m) => { if (m.type() === 'error' && !/status of 40[13]/.test(m.text())) { wrong(page.url(), m.text()); } });
 	for (let state; (state = left.shift());) {
 		await open(page, state);
 		for (const size of only) { await look(page, cdp, state, size); }
