@@ -69,3 +69,23 @@ func TestConsoleTellsLeafFromBolt(t *testing.T) {
 		}
 	})
 }
+
+// TestConsoleEventsInSentences: what happened to a booking is told with its title, as who looks
+// sees it, and with the device names of the other pages; a screen that was paired is named.
+func TestConsoleEventsInSentences(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		b.book(meeting("10:00", "11:00", `,"title":"Review"`))
+		b.book(meeting("12:00", "13:00", `,"title":"Secret plan","private":true,"organizer":{"name":"Ann","email":"ann@example.com"}`))
+		b.paired(aurora, b.claim(aurora))
+		system, member := b.atConsole(), b.by(t, "eve@example.com")
+		for who, sees := range map[string]bool{system: true, member: false} {
+			page := b.net.do(t, "GET", "/console/stream/events", who).body
+			if !strings.Contains(page, "“Review”") || !strings.Contains(page, "Aurora / Room sensor, temperature") || strings.Contains(page, "“Secret plan”") != sees {
+				t.Errorf("the events are %s", page)
+			}
+		}
+		if page := b.net.do(t, "GET", "/console/stream/changes", system).body; !strings.Contains(page, "the device itself") {
+			t.Errorf("the changes are %s", page)
+		}
+	}, roles)
+}
