@@ -23,6 +23,9 @@ func TestConsoleShowsNoTimeOfAClockThatIsNotTrusted(t *testing.T) {
 		day := b.agent.Now().Format(time.DateOnly)
 		who := b.atConsole()
 		look := func() (all string) {
+			if page := b.net.do(t, "GET", "/console/stream/events", who).body; strings.Contains(page, "It is closed") || strings.Contains(page, "It answers and is closed") {
+				t.Errorf("an event says closed of a bolt: %s", page)
+			}
 			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "stream/space?id=" + aurora + "&day=" + day, "panel/booking?booking=" + made.ID} {
 				all += b.net.do(t, "GET", "/console/"+page, who).body
 			}
@@ -61,6 +64,9 @@ func TestConsoleTellsLeafFromBolt(t *testing.T) {
 		for _, c := range [][2]string{{"shut", "locked, door shut"}, {"force", "locked, door open"}} {
 			b.move("Aurora", "lock", c[0])
 			time.Sleep(5 * time.Second)
+			if page := b.net.do(t, "GET", "/console/stream/events", who).body; strings.Contains(page, "It is closed") || strings.Contains(page, "It answers and is closed") {
+				t.Errorf("an event says closed of a bolt: %s", page)
+			}
 			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "panel/control?id=" + aurora + "&device=lock"} {
 				if got := b.net.do(t, "GET", "/console/"+page, who).body; !strings.Contains(got, c[1]) {
 					t.Errorf("%s does not say %q: %s", page, c[1], got)

@@ -65,6 +65,12 @@ func (l *Look) eventRow(e eventlog.Event, names map[string]string) EventRow {
 			r.Details["title"] = printable.Clean(l.o.SeenBy(&l.Who, b).Title)
 		}
 	}
+	all := eventwords.Details(r.Details, true, e.Time, zone)
+	for _, name := range []string{"value", "previous"} {
+		if value, ok := r.Details[name].(string); ok {
+			r.Details[name] = worded(e.DeviceType, value, nil)
+		}
+	}
 	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), eventwords.Kind(e.Type), joined(" / ", names[e.SpaceID], joined(", ", cmp.Or(typeWords[e.DeviceType], e.DeviceType), e.SubDevice)),
-		eventwords.Sentence(e.Type, r.Details, e.Time, zone), eventwords.Details(r.Details, true, e.Time, zone)}
+		eventwords.Sentence(e.Type, r.Details, e.Time, zone), all}
 }

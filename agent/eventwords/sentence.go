@@ -15,7 +15,7 @@ var sentences = map[string]string{
 	"commandCompleted":   "[{action}: ][{state}][, it is {value}][, {reason}][, ordered by {via}]",
 	"statusChanged":      "[It is {value}][, was {previous}]",
 	"occupancyChanged":   "[The room is {value}][, was {previous}]",
-	"deviceOnline":       "It is back[ and is {value}]",
+	"deviceOnline":       "It answers[ and is {value}]",
 	"deviceOffline":      "It is away[: {reason}]",
 	"temperatureAlert":   "It is {temperature} °C[, its range is {low} to {high} °C]",
 	"temperatureNormal":  "It is {temperature} °C again[, its range is {low} to {high} °C]",

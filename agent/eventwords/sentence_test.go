@@ -16,7 +16,7 @@ func TestSentences(t *testing.T) {
 		{"commandCompleted", `{"action":"open","state":"failed","reason":"no answer"}`, "open: failed, no answer"},
 		{"statusChanged", `{"value":"on","previous":"off","status":"online"}`, "It is on, was off"},
 		{"deviceOffline", `{"value":"","status":"offline","reason":"no answer"}`, "It is away: no answer"},
-		{"deviceOnline", `{"value":"","status":"online"}`, "It is back"},
+		{"deviceOnline", `{"value":"","status":"online"}`, "It answers"},
 		{"temperatureAlert", `{"temperature":29.5,"low":16,"high":28}`, "It is 29.5 °C, its range is 16 to 28 °C"},
 		{"edgeRegistered", `{"edge_device_id":"e1","name":"Tablet","kind":"display"}`, "Tablet, a display"},
 		{"keyCreated", `{"key_id":"k1","name":"app"}`, "name: app"},
