@@ -18,6 +18,7 @@ func TestSentences(t *testing.T) {
 		{"deviceOffline", `{"value":"","status":"offline","reason":"no answer"}`, "It is away: no answer"},
 		{"deviceOnline", `{"value":"","status":"online"}`, "It answers"},
 		{"temperatureAlert", `{"temperature":29.5,"low":16,"high":28}`, "It is 29.5 °C, its range is 16 to 28 °C"},
+		{"doorForced", `{"door":"ajar"}`, "It was opened while it was locked"},
 		{"edgeRegistered", `{"edge_device_id":"e1","name":"Tablet","kind":"display"}`, "Tablet, a display"},
 		{"keyCreated", `{"key_id":"k1","name":"app"}`, "name: app"},
 	} {
