@@ -19,8 +19,8 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/backup"
-	"roomgate/agent/console"
 	"roomgate/agent/errand"
+	"roomgate/agent/eventwords"
 	"roomgate/agent/goldentest"
 	"roomgate/agent/problem"
 	"roomgate/agent/update"
@@ -108,7 +108,7 @@ func TestConsoleMakesABackup(t *testing.T) {
 				if strings.Count(told, `"by_id":"console-`) != want || strings.Contains(told, word) {
 					t.Errorf("%s: %s", kind, told)
 				}
-				if changes := b.net.do(t, "GET", "/console/stream/changes", who).body; !strings.Contains(changes, console.EventWords(kind)) {
+				if changes := b.net.do(t, "GET", "/console/stream/changes", who).body; !strings.Contains(changes, eventwords.Kind(kind)) {
 					t.Errorf("the log of changes has no %s", kind)
 				}
 			}

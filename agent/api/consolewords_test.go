@@ -23,6 +23,9 @@ func TestConsoleShowsNoTimeOfAClockThatIsNotTrusted(t *testing.T) {
 		day := b.agent.Now().Format(time.DateOnly)
 		who := b.atConsole()
 		look := func() (all string) {
+			if page := b.net.do(t, "GET", "/console/stream/events", who).body; strings.Contains(page, "It is closed") || strings.Contains(page, "It answers and is closed") {
+				t.Errorf("an event says closed of a bolt: %s", page)
+			}
 			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "stream/space?id=" + aurora + "&day=" + day, "panel/booking?booking=" + made.ID} {
 				all += b.net.do(t, "GET", "/console/"+page, who).body
 			}
@@ -61,6 +64,9 @@ func TestConsoleTellsLeafFromBolt(t *testing.T) {
 		for _, c := range [][2]string{{"shut", "locked, door shut"}, {"force", "locked, door open"}} {
 			b.move("Aurora", "lock", c[0])
 			time.Sleep(5 * time.Second)
+			if page := b.net.do(t, "GET", "/console/stream/events", who).body; strings.Contains(page, "It is closed") || strings.Contains(page, "It answers and is closed") {
+				t.Errorf("an event says closed of a bolt: %s", page)
+			}
 			for _, page := range []string{"stream/overview", "stream/space?id=" + aurora, "panel/control?id=" + aurora + "&device=lock"} {
 				if got := b.net.do(t, "GET", "/console/"+page, who).body; !strings.Contains(got, c[1]) {
 					t.Errorf("%s does not say %q: %s", page, c[1], got)
@@ -68,4 +74,24 @@ func TestConsoleTellsLeafFromBolt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestConsoleEventsInSentences: what happened to a booking is told with its title, as who looks
+// sees it, and with the device names of the other pages; a screen that was paired is named.
+func TestConsoleEventsInSentences(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		b.book(meeting("10:00", "11:00", `,"title":"Review"`))
+		b.book(meeting("12:00", "13:00", `,"title":"Secret plan","private":true,"organizer":{"name":"Ann","email":"ann@example.com"}`))
+		b.paired(aurora, b.claim(aurora))
+		system, member := b.atConsole(), b.by(t, "eve@example.com")
+		for who, sees := range map[string]bool{system: true, member: false} {
+			page := b.net.do(t, "GET", "/console/stream/events", who).body
+			if !strings.Contains(page, "“Review”") || !strings.Contains(page, "Aurora / Room sensor, temperature") || strings.Contains(page, "“Secret plan”") != sees {
+				t.Errorf("the events are %s", page)
+			}
+		}
+		if page := b.net.do(t, "GET", "/console/stream/changes", system).body; !strings.Contains(page, "the device itself") {
+			t.Errorf("the changes are %s", page)
+		}
+	}, roles)
 }

@@ -30,7 +30,7 @@ func viewChanges(l *Look) (any, time.Time, error) {
 	for _, e := range slices.Backward(found) {
 		who, rest := changedBy(e.Record)
 		e.Record = rest
-		row := eventRow(e, names, l.zone())
+		row := l.eventRow(e, names)
 		t.Rows = append(t.Rows, Row{Cells: []string{row.Time, who, row.Type, row.Where, row.What}})
 	}
 	return Changes{t}, time.Time{}, err
@@ -46,6 +46,9 @@ func changedBy(record json.RawMessage) (who string, rest json.RawMessage) {
 	who = text("by")
 	if kind := text("by_kind"); kind != "" && kind != who {
 		who += " (" + kind + ")"
+	}
+	if who == "" && text("edge_device_id") != "" {
+		who = joined(", ", text("name"), "the device itself")
 	}
 	for _, name := range []string{"by", "by_id", "by_kind"} {
 		delete(r.Details, name)

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
 
 	"roomgate/agent/eventlog"
+	"roomgate/agent/eventwords"
+	"roomgate/agent/printable"
 	"roomgate/drivers"
 )
 
@@ -24,7 +27,7 @@ type Events struct {
 }
 
 // EventRow is an event in words.
-type EventRow struct{ Time, Type, Where, What string }
+type EventRow struct{ Time, Type, Where, What, All string }
 
 func viewEvents(l *Look) (any, time.Time, error) {
 	v, names := Events{}, map[string]string{}
@@ -39,26 +42,35 @@ func viewEvents(l *Look) (any, time.Time, error) {
 		v.Devices = append(v.Devices, Choice{t, typeWords[t], f.DeviceType == t})
 	}
 	for _, kind := range slices.Sorted(slices.Values(l.o.Kinds)) {
-		v.Types = append(v.Types, Choice{kind, EventWords(kind), f.Type == kind})
+		v.Types = append(v.Types, Choice{kind, eventwords.Kind(kind), f.Type == kind})
 	}
 	found, err := l.recent.Look(l.o.Agent.Events, f)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	for _, e := range slices.Backward(l.o.EventsSeenBy(&l.Who, found)) {
-		v.All = append(v.All, eventRow(e, names, l.zone()))
+		v.All = append(v.All, l.eventRow(e, names))
 	}
 	return v, time.Time{}, nil
 }
 
-func eventRow(e eventlog.Event, names map[string]string, zone *time.Location) EventRow {
+func (l *Look) eventRow(e eventlog.Event, names map[string]string) EventRow {
+	zone := l.zone()
 	var r struct {
 		Details map[string]any `json:"details"`
 	}
 	_ = json.Unmarshal(e.Record, &r) // we wrote it
-	where := e.SubDevice
-	if where == "" {
-		where = e.DeviceType
+	if id, _ := r.Details["booking_id"].(string); id != "" && r.Details["title"] == nil {
+		if b, err := l.o.Agent.Bookings.Get(id); err == nil {
+			r.Details["title"] = printable.Clean(l.o.SeenBy(&l.Who, b).Title)
+		}
 	}
-	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), EventWords(e.Type), joined(" / ", names[e.SpaceID], where), detailsText(r.Details, e.Time, zone)}
+	all := eventwords.Details(r.Details, true, e.Time, zone)
+	for _, name := range []string{"value", "previous"} {
+		if value, ok := r.Details[name].(string); ok {
+			r.Details[name] = worded(e.DeviceType, value, nil)
+		}
+	}
+	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), eventwords.Kind(e.Type), joined(" / ", names[e.SpaceID], joined(", ", cmp.Or(typeWords[e.DeviceType], e.DeviceType), e.SubDevice)),
+		eventwords.Sentence(e.Type, r.Details, e.Time, zone), all}
 }

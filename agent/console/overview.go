@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func viewOverview(l *Look) (any, time.Time, error) {
 		if l.o.Findings != nil {
 			since := l.outages.since(l.offline(), time.Now())
 			f := l.o.Findings(since)
-			v.Wrong = gravest(f.All)
+			v.Wrong = gravest(f.All, l.zone())
 			if !f.At.IsZero() && l.trusted() {
 				v.Examined = f.At.In(l.zone()).Format("15:04")
 			}
@@ -90,9 +91,21 @@ func viewOverview(l *Look) (any, time.Time, error) {
 	return v, until, nil
 }
 
-// gravest are the findings that are not in order, the gravest first.
-func gravest(all []Finding) []Finding {
+// stamp is a time as the terminal has it.
+var stamp = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})`)
+
+// gravest are the findings that are not in order, the gravest first, with times of the zone.
+func gravest(all []Finding, zone *time.Location) []Finding {
 	all = slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.State == "ok" })
+	for i := range all {
+		all[i].Seen = stamp.ReplaceAllStringFunc(all[i].Seen, func(text string) string {
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				return text
+			}
+			return at.In(zone).Format("2 Jan 2006 15:04")
+		})
+	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return strings.Compare(a.State, b.State) }) // fail, warn
 	return all
 }

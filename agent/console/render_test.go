@@ -55,7 +55,7 @@ func TestOverview(t *testing.T) {
 	facts := []Fact{cloudFact(true, hot, 2*time.Hour), cloudFact(false, hot, 0), runwayFact(hot), clockFact(health.Clock{Now: at("14:20"), Reason: "unsynchronized"}, zone), clockFact(health.Clock{Now: at("14:20"), Trusted: true}, zone),
 		diskFact(health.StoreState{DiskFreeBytes: 100 << 20, StoreBytes: 12_300_000}), cardFact(&health.Card{Name: "mmcblk0", UsedPercent: &cold, YearsEstimate: &years}), cardFact(nil)}
 	v := Overview{System: true, Examined: "14:20", Spaces: []SpaceCard{aurora()}, Gateway: facts,
-		Wrong: gravest([]Finding{{"clock", "ok", "trusted", ""}, {"rtc", "warn", "none", "fit one"}, {hostile, "fail", hostile, hostile}})}
+		Wrong: gravest([]Finding{{"clock", "ok", "trusted", ""}, {"rtc", "warn", "none", "fit one"}, {hostile, "fail", hostile, hostile}}, zone)}
 	golden(t, "overview-wrong", "overview-wrong", v)
 	golden(t, "overview-spaces", "overview-spaces", v)
 	golden(t, "overview-gateway", "overview-gateway", v)
@@ -63,6 +63,13 @@ func TestOverview(t *testing.T) {
 	golden(t, "overview-stale", "overview-wrong", Overview{System: true, Examined: "14:20", Stale: "3 h"})
 	golden(t, "overview-examining", "overview-wrong", Overview{System: true})
 	golden(t, "overview-member", "overview-wrong", Overview{})
+}
+
+// TestFindingsHaveTheTimeOfTheBuilding: what the doctor says at the terminal is in UTC.
+func TestFindingsHaveTheTimeOfTheBuilding(t *testing.T) {
+	if got := gravest([]Finding{{State: "warn", Seen: "away since 2026-11-24T10:17:10Z, twice"}}, zone)[0].Seen; got != "away since 24 Nov 2026 11:17, twice" {
+		t.Errorf("it says %q", got)
+	}
 }
 
 func someDay(now string, all ...booking.Booking) Day {
@@ -131,7 +138,7 @@ func TestPanels(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	golden(t, "events-filter", "events-filter", Events{Spaces: []Choice{{"", "All", false}, {"7c0b2a54", "Aurora", true}}, Types: []Choice{{"", "All", false}}, Devices: []Choice{{"", "All", false}}})
-	golden(t, "events-list", "events-list", Events{All: []EventRow{{"23 Nov 14:20:01", "Command completed", "Aurora / light", hostile}}})
+	golden(t, "events-list", "events-list", Events{All: []EventRow{{"23 Nov 14:20:01", "Command completed", "Aurora / Light", hostile, "state: " + hostile}}})
 	golden(t, "events-none", "events-list", Events{})
 }
 

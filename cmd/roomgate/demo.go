@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -131,11 +132,30 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if err := g.open(cmd.Context(), lock, g.config.Data, 0o600); err != nil {
 		return err
 	}
+	if text(cmd, "config") == "" {
+		if err := nameCompany(cmd.Context(), g); err != nil {
+			return err
+		}
+	}
 	g.introduce(cmd, world)
 	g.showKey(cmd.Context())
 	g.showClaim(dataFlag(cmd))
 	g.showPages()
 	return g.run(cmd.Context())
+}
+
+// nameCompany gives the organization of the demo's spaces a name, unless somebody has.
+func nameCompany(ctx context.Context, g *gateway) error {
+	for _, s := range g.config.Spaces {
+		o, err := g.agent.Access.Organization(s.CustomerID)
+		if err == nil && o.Name == o.ID {
+			_, err = g.agent.Access.CreateOrganization(ctx, o.ID, "Demo company")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // demoConfig is the demo's own configuration unless a file is named. cloudURL is

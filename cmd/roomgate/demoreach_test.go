@@ -207,3 +207,11 @@ func TestCalendarsLeaveTheProcessWhole(t *testing.T) {
 		t.Errorf("%d calendars were sent, and the process took %d kB: want less than 200 MiB", sent.Load(), peak)
 	}
 }
+
+// TestDemoNamesItsOrganization: people read the name of the demo's organization, not its id.
+func TestDemoNamesItsOrganization(t *testing.T) {
+	d := startDemo(t)
+	if _, all := d.call(t, "GET", "/v2.0/organizations", "application/json", nil); !strings.Contains(all, `"name":"Demo company"`) || !strings.Contains(all, demoCompany) {
+		t.Errorf("the organizations are %s", all)
+	}
+}

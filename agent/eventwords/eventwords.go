@@ -1,4 +1,5 @@
-package console
+// Package eventwords says what has happened as people read it.
+package eventwords
 
 import (
 	"fmt"
@@ -15,8 +16,8 @@ import (
 // inCapitals are words of events that are written so.
 var inCapitals = strings.NewReplacer("api ", "API ")
 
-// EventWords is the type of an event for people: "bookingStarted" is "Booking started".
-func EventWords(kind string) string {
+// Kind is the type of an event for people: "bookingStarted" is "Booking started".
+func Kind(kind string) string {
 	if own, ok := strings.CutPrefix(kind, rule.OwnEvent); ok {
 		return "Rule: " + own
 	}
@@ -35,14 +36,18 @@ func EventWords(kind string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// untold are the details that the row has elsewhere, and what only programs use.
-var untold = []string{"meeting_space_id", "device", "device_type", "sub_device", "device_id", "by_id", "by_kind"}
+// elsewhere are the details that the row has elsewhere, and what only programs use.
+var elsewhere = []string{"meeting_space_id", "device", "device_type", "sub_device", "device_id", "by_id", "by_kind"}
 
-// detailsText are the details of an event for people, with times of the zone.
-func detailsText(details map[string]any, at time.Time, zone *time.Location) string {
+// Details are all details of an event by their names, with times of the zone. Without ids those
+// that only programs need are left out.
+func Details(details map[string]any, ids bool, at time.Time, zone *time.Location) string {
 	var told []string
 	for _, name := range slices.Sorted(maps.Keys(details)) {
-		if text := detailText(details[name], at, zone); text != "" && !slices.Contains(untold, name) {
+		if !ids && (strings.HasSuffix(name, "_id") || slices.Contains(elsewhere, name)) {
+			continue
+		}
+		if text := detailText(details[name], at, zone); text != "" {
 			told = append(told, strings.ReplaceAll(name, "_", " ")+": "+text)
 		}
 	}
@@ -60,6 +65,9 @@ func detailText(v any, at time.Time, zone *time.Location) string {
 			return v
 		}
 		if t, at = t.In(zone), at.In(zone); t.YearDay() == at.YearDay() && t.Year() == at.Year() {
+			if t.Second() == 0 {
+				return t.Format("15:04")
+			}
 			return t.Format("15:04:05")
 		}
 		return t.In(zone).Format("2 Jan 2006 15:04")
