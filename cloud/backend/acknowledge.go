@@ -47,7 +47,9 @@ func (b *Backend) errands(now time.Time) (due []errand) {
 			continue
 		}
 		e := errand{gateway: gateway, lost: l.lost(now), gap: l.gapToAsk(now)}
-		e.ack = l.due()
+		if !now.Before(l.settled) {
+			e.ack = l.due()
+		}
 		if e.ack > 0 || e.gap.to > 0 || e.lost.to > 0 {
 			due = append(due, e)
 		}

@@ -195,7 +195,8 @@ type reader struct {
 	seqs   []uint64
 	ids    []string
 	levels []string
-	fail   int // so many calls fail
+	marks  []string // the levels of those that are rows
+	fail   int      // so many calls fail
 }
 
 func (r *reader) take(_ context.Context, _ Tx, e Received) error {
@@ -206,7 +207,17 @@ func (r *reader) take(_ context.Context, _ Tx, e Received) error {
 		return errors.New("database is busy")
 	}
 	r.seqs, r.ids, r.levels = append(r.seqs, e.Sequence), append(r.ids, e.ID), append(r.levels, e.Level)
+	if e.Row {
+		r.marks = append(r.marks, e.Level)
+	}
 	return nil
+}
+
+// marked are the levels of the rows.
+func (r *reader) marked() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.marks)
 }
 
 // heard are the levels of what was handed on.

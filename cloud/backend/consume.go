@@ -21,6 +21,9 @@ type Received struct {
 	// Contested says that a second gateway has this id, as a clone: the row is of another
 	// one than those that came with a later BootID.
 	Contested bool
+	// Row says that it is of the gateway's log, and that it is handed on once. Presence, state and heartbeat carry a
+	// Sequence too, that of the last row by then: they are no rows.
+	Row bool
 	cloud.Envelope
 }
 
@@ -114,7 +117,7 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 	if !row && m.Retained && b.kept[m.Topic] == e.ID { // it comes with each subscription
 		return j, false
 	}
-	j = job{Received: Received{Gateway: gateway, Level: strings.Clone(level), Envelope: e}, topic: m.Topic, row: row}
+	j = job{Received: Received{Gateway: gateway, Level: strings.Clone(level), Row: row, Envelope: e}, topic: m.Topic, row: row}
 	if l := b.progress[gateway]; level == cloud.LevelHeartbeat && (l == nil || l.first == 0) {
 		j.first = firstKept(e.Data)
 	}

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -11,9 +12,17 @@ import (
 // life. A clone is a second gateway with the same id: a start goes on though a later one
 // has begun. Its rows are handed on as contested, each once, and while that lasts nothing
 // is acknowledged, for an acknowledgement of one would make the other forget.
+//
+// A row is known if its own start has handed it on, whatever others have under that
+// sequence. Another life begins with nothing to acknowledge: what the gateway has from
+// before it is asked for, and is not handed on again.
 
 // contestTime is how long after the last contested row nothing is acknowledged.
 const contestTime = time.Hour
+
+// settleTime is how long after the first row of a start nothing is acknowledged: an earlier
+// one of that start, which shows that another life has begun, may have been overtaken.
+const settleTime = time.Second
 
 // verdict is what a row is.
 type verdict int
@@ -21,105 +30,116 @@ type verdict int
 const (
 	fresh     verdict = iota
 	known             // it was handed on
-	past              // it was handed on before this life, and belongs to both
+	past              // it was handed on, and belongs to this life too
 	reborn            // it begins another life
 	contested         // somebody else with this id has written it
 )
 
-// life is what is kept of an earlier life.
-type life struct {
-	ranges ranges
-	spans  map[string]span
+// start is what one start of a gateway has handed on.
+type start struct {
+	boot string
+	life int
+	rows ranges // never empty
 }
 
-// took says whether a row was handed on in that life.
-func (b *life) took(boot string, seq uint64) bool {
-	s, ok := b.spans[boot]
-	return ok && seq >= s.from && seq <= s.to && b.ranges.has(seq)
+func (s *start) first() uint64 { return s.rows[0].from }
+func (s *start) last() uint64  { return s.rows[len(s.rows)-1].to }
+
+// begun is the start of that name; nil: it is not remembered.
+func (p *progress) begun(boot string) *start {
+	if i := slices.IndexFunc(p.starts, func(s *start) bool { return s.boot == boot }); i >= 0 {
+		return p.starts[i]
+	}
+	return nil
 }
 
 // judge says what a row is.
 func (p *progress) judge(boot string, seq uint64) verdict {
-	knows := slices.Contains(p.boots, boot)
+	has, s := p.ranges.has(seq), p.begun(boot)
 	switch {
-	case p.aside[boot].has(seq):
+	case boot == "" && has:
 		return known
-	case boot != "" && p.before != nil && p.before.took(boot, seq):
-		if seq < p.start() && !p.has(seq) {
-			return past
-		}
-		return known
-	case boot != "" && p.overtaken(boot, seq):
-		return contested
-	case !p.has(seq):
+	case boot == "":
 		return fresh
-	case boot != "" && !knows:
+	case s == nil && p.forgotten(seq), s != nil && s.rows.has(seq):
+		if has || s != nil && p.overtaken(s, seq) {
+			return known
+		}
+		return past
+	case s != nil && p.overtaken(s, seq):
+		return contested
+	case has && slices.ContainsFunc(p.starts, func(o *start) bool { return o.boot != boot && o.rows.covers(seq) }):
 		return reborn
 	}
-	return known
+	return fresh // also a row that was given up
 }
 
 // overtaken says whether another start had begun before this one can have written the row.
-func (p *progress) overtaken(boot string, seq uint64) bool {
-	own, ok := p.spans[boot]
-	if !ok {
-		if p.before == nil || slices.Contains(p.boots, boot) {
-			return false
-		}
-		_, ok = p.before.spans[boot]
-		return ok && seq >= p.start()
-	}
-	for other, s := range p.spans {
-		if other != boot && s.from > own.from && seq >= s.from {
-			return true
-		}
-	}
-	return false
+func (p *progress) overtaken(s *start, seq uint64) bool {
+	return slices.ContainsFunc(p.starts, func(o *start) bool {
+		later := o.life > s.life || o.life == s.life && o.first() > s.first()
+		return later && seq >= o.first()
+	})
 }
 
-// start is the first row of a start that began in this life.
-func (p *progress) start() uint64 {
-	first := uint64(0)
-	for boot, s := range p.spans {
-		if _, old := p.before.spans[boot]; !old && (first == 0 || s.from < first) {
-			first = s.from
+// forgotten says whether a row is of a start that is not remembered any more.
+func (p *progress) forgotten(seq uint64) bool {
+	return seq <= p.forgot && !slices.ContainsFunc(p.starts, func(s *start) bool { return seq >= s.first() })
+}
+
+// newLife begins another life, with a start and those that have followed it.
+func (p *progress) newLife(boot string) {
+	p.life++
+	p.reset, p.first, p.ranges = true, 0, nil
+	s := p.begun(boot)
+	if s == nil {
+		return
+	}
+	for _, o := range p.starts {
+		if o == s || o.life == s.life && o.first() > s.first() {
+			o.life = p.life
+			p.ranges.unify(o.rows)
 		}
 	}
-	return first
 }
 
-// newLife begins another life.
-func (p *progress) newLife() {
-	*p = progress{reset: true, before: &life{p.ranges, p.spans}, aside: p.aside, contested: p.contested}
+// remember notes that a start has handed on a row.
+func (p *progress) remember(boot string, seq uint64) {
+	s := p.begun(boot)
+	if s == nil {
+		s = &start{boot: boot, life: p.life}
+		p.starts = append(p.starts, s)
+		p.began = true
+	}
+	s.rows.add(seq)
+	p.bound(s)
 }
 
-// putAside notes a contested row.
-func (p *progress) putAside(boot string, seq uint64, now time.Time) {
-	if p.aside == nil {
-		p.aside = map[string]ranges{}
+// bound forgets starts if too much is remembered: of those that are acknowledged the one
+// with the earliest rows, else the one with the earliest rows.
+func (p *progress) bound(but *start) {
+	n := 0
+	for _, s := range p.starts {
+		n += len(s.rows)
 	}
-	if p.aside[boot] == nil && len(p.aside) >= maxBoots {
-		clear(p.aside)
-	}
-	rows := p.aside[boot]
-	rows.add(seq, 0)
-	p.aside[boot] = rows
-	p.contested = now
-}
-
-// extend notes that a start has written a row.
-func (p *progress) extend(boot string, seq uint64) {
-	if p.spans == nil {
-		p.spans = map[string]span{}
-	}
-	s, ok := p.spans[boot]
-	if !ok {
-		s = span{seq, seq}
-	}
-	p.spans[boot] = span{min(s.from, seq), max(s.to, seq)}
-	for old := range p.spans {
-		if !slices.Contains(p.boots, old) {
-			delete(p.spans, old)
+	end, _ := p.end()
+	for n > maxRanges {
+		if len(p.starts) == 1 {
+			but.rows.unite(0)
+			return
 		}
+		old := slices.MinFunc(p.starts, func(x, y *start) int {
+			return cmp.Or(whether(x == but)-whether(y == but), whether(x.last() > end)-whether(y.last() > end), cmp.Compare(x.first(), y.first()))
+		})
+		p.forgot = max(p.forgot, old.last())
+		n -= len(old.rows)
+		p.starts = slices.DeleteFunc(p.starts, func(s *start) bool { return s == old })
 	}
+}
+
+func whether(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"roomgate/cloud"
 )
 
 // heard keeps the ids of rows, and which of them are contested.
@@ -129,5 +131,43 @@ func TestRestoredGatewayIsToldApart(t *testing.T) {
 		}
 		g.tell(t, "a", 5, 6, 7)
 		h.want(t, append(ids, "a-7"), []string{"a-7"})
+	})
+}
+
+// A restored gateway that has much to send hears no acknowledgement beyond what it has sent
+// since it connected: it would forget rows of its own. Its first rows may come after a later one.
+func TestRestoredGatewayForgetsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		b, g := s.backend(), s.gateway()
+		var h heard
+		s.start(func(ctx context.Context) error { return b.Consume(ctx, NewMemory(), h.take) })
+		time.Sleep(3 * time.Second)
+		g.tell(t, "a", 1, 2, 3, 4, 5, 6)
+		data, _ := cloud.Envelope{ID: "p", Source: "roomgate/g", Type: cloud.TypeOf(cloud.LevelPresence), Data: []byte(`{"state":"online"}`)}.Encode()
+		if err := g.link.Publish(t.Context(), cloud.Message{Topic: cloud.Topics{Gateway: "g"}.Up(cloud.LevelPresence), Payload: data, QoS: 1}); err != nil {
+			t.Fatal(err)
+		}
+		g.tell(t, "a", 1, 2, 3)
+		if got := g.lastAck(); got != `{"sequence":3}` {
+			t.Errorf("with three rows sent, acknowledged is %s", got)
+		}
+		g.boot = "c"
+		if err := g.link.Publish(t.Context(), g.event(7)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(settleTime / 2)
+		if got := g.lastAck(); got != `{"sequence":3}` {
+			t.Errorf("half a second after the first row of a start, acknowledged is %s", got)
+		}
+		g.tell(t, "c", 4, 5, 6)
+		if got := g.lastAck(); got != `{"sequence":3}` {
+			t.Errorf("while rows of another life are missing, acknowledged is %s", got)
+		}
+		g.tell(t, "a", 1, 2, 3)
+		if got := g.lastAck(); got != `{"sequence":7}` {
+			t.Errorf("acknowledged is %s", got)
+		}
+		h.want(t, []string{"a-1", "a-2", "a-3", "a-4", "a-5", "a-6", "p", "c-7", "c-4", "c-5", "c-6"}, nil)
 	})
 }

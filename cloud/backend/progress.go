@@ -15,22 +15,24 @@ const (
 	giveUpAfter = time.Minute
 )
 
-// maxBoots bounds how many starts of a gateway are remembered.
-const maxBoots = 16
+// maxRanges bounds the stretches of all rows of a gateway, and those of all its starts together.
+const maxRanges = 1024
 
 // progress is which rows of a gateway have been handed on.
 type progress struct {
-	ranges ranges
-	boots  []string
+	ranges ranges // of this life
 	acked  uint64
 	again  bool   // a row came that had been acknowledged
+	heard  uint64 // the last row since the gateway has connected: what it has beyond that, it may have from another life
 	reset  bool   // the gateway counts from the beginning again
 	first  uint64 // row that the gateway kept for us when we met: those before were acknowledged by somebody; 0: it has not said
 
-	spans     map[string]span   // the rows of each start
-	before    *life             // the life before this one, if there was one
-	aside     map[string]ranges // contested rows, by start
-	contested time.Time         // when the last of them came
+	starts    []*start
+	life      int       // of the newest
+	forgot    uint64    // up to here are rows of starts that are not remembered
+	began     bool      // a start was not known before
+	settled   time.Time // when the first row of the newest start has been known long enough
+	contested time.Time // when the last contested row came
 
 	gap   span      // the first gap, which what follows is about
 	since time.Time // it is known
@@ -38,24 +40,22 @@ type progress struct {
 	above time.Time // a row from above it came
 }
 
-func (p *progress) has(seq uint64) bool { return p.ranges.has(seq) }
-
-// add notes a row of a start.
+// add notes a row of this life. With too many gaps the oldest is closed.
 func (p *progress) add(boot string, seq uint64) {
-	if !slices.Contains(p.boots, boot) {
-		p.boots = append(p.boots, boot)
-		p.boots = p.boots[max(0, len(p.boots)-maxBoots):]
+	p.ranges.add(seq)
+	if len(p.ranges) > maxRanges {
+		p.closeFirst()
 	}
 	if boot != "" {
-		p.extend(boot, seq)
+		p.remember(boot, seq)
 	}
-	p.ranges.add(seq, p.first)
 }
 
 // due is the sequence to acknowledge, 0 for none.
 func (p *progress) due() uint64 {
-	end, _ := p.ranges.end(p.first)
-	if len(p.ranges) == 0 || end <= p.acked && !p.again {
+	end, _ := p.end()
+	end = min(end, p.heard)
+	if len(p.ranges) == 0 || end == 0 || end <= p.acked && !p.again {
 		return 0
 	}
 	return end
@@ -77,9 +77,19 @@ func (p *progress) firstGap(now time.Time) span {
 	return gap
 }
 
+// end is the row up to which we need no other, and the place of the first range beyond it.
+func (p *progress) end() (end uint64, beyond int) {
+	end = max(p.first, 1) - 1
+	for beyond < len(p.ranges) && p.ranges[beyond].from <= end+1 {
+		end = max(end, p.ranges[beyond].to)
+		beyond++
+	}
+	return end, beyond
+}
+
 // missing is the first gap, which may be before all that we have; the zero span is none.
 func (p *progress) missing() span {
-	end, beyond := p.ranges.end(p.first)
+	end, beyond := p.end()
 	if beyond == len(p.ranges) {
 		return span{}
 	}
@@ -96,6 +106,7 @@ func (p *progress) patience() time.Duration {
 
 // saw notes that a row came, handed on or not.
 func (p *progress) saw(seq uint64, now time.Time) {
+	p.heard = max(p.heard, seq)
 	if gap := p.firstGap(now); gap.to > 0 && seq > gap.to {
 		p.above = now
 	}
@@ -126,44 +137,47 @@ func (p *progress) lost(now time.Time) span {
 // close closes the first gap, if it is that one still.
 func (p *progress) close(gap span) {
 	if gap == p.missing() {
-		p.ranges.closeFirst(p.first)
+		p.closeFirst()
 	}
+}
+
+func (p *progress) closeFirst() {
+	_, beyond := p.end()
+	if beyond == len(p.ranges) {
+		beyond = 1 // none is missing: the oldest two ranges become one
+	}
+	if beyond == 0 {
+		p.ranges[0].from = max(p.first, 1)
+		return
+	}
+	p.ranges[beyond].from = p.ranges[beyond-1].from
+	p.ranges = slices.Delete(p.ranges, beyond-1, beyond)
 }
 
 // kept is what a Ledger keeps of it.
 type kept struct {
-	Ranges    [][2]uint64          `json:"ranges"`
-	Boots     []string             `json:"boots,omitempty"`
-	First     uint64               `json:"first,omitempty"`
-	Spans     map[string][2]uint64 `json:"spans,omitempty"`
-	Before    *kept                `json:"before,omitempty"`
-	Aside     map[string]*kept     `json:"aside,omitempty"`
-	Contested time.Time            `json:"contested,omitzero"`
+	Ranges    [][2]uint64 `json:"ranges"`
+	Boots     []string    `json:"boots,omitempty"` // of earlier releases: starts, each of which may have written any of the ranges
+	Starts    []keptStart `json:"starts,omitempty"`
+	Life      int         `json:"life,omitempty"`
+	Forgot    uint64      `json:"forgot,omitempty"`
+	First     uint64      `json:"first,omitempty"`
+	Contested time.Time   `json:"contested,omitzero"`
+}
+
+type keptStart struct {
+	Boot string      `json:"boot"`
+	Life int         `json:"life,omitempty"`
+	Rows [][2]uint64 `json:"rows"`
 }
 
 func (p *progress) encode() []byte {
-	text, _ := json.Marshal(p.keep()) // texts and numbers always can be encoded
+	k := kept{Ranges: p.ranges.keep(), Life: p.life, Forgot: p.forgot, First: p.first, Contested: p.contested}
+	for _, s := range p.starts {
+		k.Starts = append(k.Starts, keptStart{s.boot, s.life, s.rows.keep()})
+	}
+	text, _ := json.Marshal(k) // texts and numbers always can be encoded
 	return text
-}
-
-func (p *progress) keep() *kept {
-	k := &kept{Ranges: p.ranges.keep(), Boots: p.boots, First: p.first, Contested: p.contested}
-	for boot, s := range p.spans {
-		if k.Spans == nil {
-			k.Spans = map[string][2]uint64{}
-		}
-		k.Spans[boot] = [2]uint64{s.from, s.to}
-	}
-	if p.before != nil {
-		k.Before = (&progress{ranges: p.before.ranges, spans: p.before.spans}).keep()
-	}
-	for boot, a := range p.aside {
-		if k.Aside == nil {
-			k.Aside = map[string]*kept{}
-		}
-		k.Aside[boot] = &kept{Ranges: a.keep()}
-	}
-	return k
 }
 
 // readProgress is what encode has written; nothing is the progress of a gateway that was
@@ -175,26 +189,17 @@ func readProgress(text []byte) (*progress, error) {
 			return nil, err
 		}
 	}
-	return k.progress(), nil
-}
-
-func (k *kept) progress() *progress {
-	l := &progress{ranges: readRanges(k.Ranges), boots: k.Boots, first: k.First, contested: k.Contested}
-	for boot, s := range k.Spans {
-		if l.spans == nil {
-			l.spans = map[string]span{}
+	p := &progress{ranges: readRanges(k.Ranges), life: k.Life, forgot: k.Forgot, first: k.First, contested: k.Contested}
+	for _, s := range k.Starts {
+		if len(s.Rows) > 0 {
+			p.starts = append(p.starts, &start{s.Boot, s.Life, readRanges(s.Rows)})
 		}
-		l.spans[boot] = span{s[0], s[1]}
 	}
-	if k.Before != nil {
-		b := k.Before.progress()
-		l.before = &life{b.ranges, b.spans}
-	}
-	for boot, a := range k.Aside {
-		if l.aside == nil {
-			l.aside = map[string]ranges{}
+	for _, boot := range k.Boots {
+		if boot != "" && len(k.Ranges) > 0 {
+			p.starts = append(p.starts, &start{boot: boot, rows: readRanges(k.Ranges)})
+			p.bound(p.starts[len(p.starts)-1])
 		}
-		l.aside[boot] = readRanges(a.Ranges)
 	}
-	return l
+	return p, nil
 }

@@ -1,14 +1,14 @@
 package backend
 
-import "slices"
-
-// maxRanges bounds how many stretches of rows are told apart.
-const maxRanges = 1024
+import (
+	"cmp"
+	"slices"
+)
 
 // span is a stretch of sequences, both ends included; the zero span is none.
 type span struct{ from, to uint64 }
 
-// ranges is a set of rows: its spans ascend and never touch.
+// ranges are sequences: stretches that ascend and never touch.
 type ranges []span
 
 func (r ranges) has(seq uint64) bool {
@@ -16,10 +16,15 @@ func (r ranges) has(seq uint64) bool {
 	return ok && r[i].from <= seq
 }
 
-// find returns the first span that does not end before seq.
+// covers says whether a sequence is between the first and the last.
+func (r ranges) covers(seq uint64) bool {
+	return len(r) > 0 && seq >= r[0].from && seq <= r[len(r)-1].to
+}
+
+// find returns the first stretch that does not end before seq.
 func (r ranges) find(seq uint64) (i int, ok bool) {
-	i, _ = slices.BinarySearchFunc(r, seq, func(s span, seq uint64) int {
-		if s.to < seq {
+	i, _ = slices.BinarySearchFunc(r, seq, func(r span, seq uint64) int {
+		if r.to < seq {
 			return -1
 		}
 		return 1
@@ -27,8 +32,8 @@ func (r ranges) find(seq uint64) (i int, ok bool) {
 	return i, i < len(r)
 }
 
-// add puts a row in. With too many gaps the oldest is closed; first is as for end.
-func (r *ranges) add(seq, first uint64) {
+// add adds a sequence.
+func (r *ranges) add(seq uint64) {
 	i, ok := r.find(seq)
 	if ok && (*r)[i].from <= seq {
 		return
@@ -38,58 +43,45 @@ func (r *ranges) add(seq, first uint64) {
 	if i > 0 {
 		r.join(i - 1)
 	}
-	if len(*r) > maxRanges {
-		r.closeFirst(first)
-	}
 }
 
-// join unites span i with the next if they touch.
+// join unites stretch i with the next if they touch.
 func (r *ranges) join(i int) {
-	all := *r
-	if i+1 < len(all) && all[i].to+1 == all[i+1].from {
-		all[i].to = all[i+1].to
-		*r = slices.Delete(all, i+1, i+2)
+	if i+1 < len(*r) && (*r)[i].to+1 == (*r)[i+1].from {
+		r.unite(i)
 	}
 }
 
-// end is the row up to which none is missing, and the place of the first span beyond it. The rows before first are not
-// missed; 0 is as 1.
-func (r ranges) end(first uint64) (end uint64, beyond int) {
-	end = max(first, 1) - 1
-	for beyond < len(r) && r[beyond].from <= end+1 {
-		end = max(end, r[beyond].to)
-		beyond++
-	}
-	return end, beyond
+// unite makes stretch i and the next one.
+func (r *ranges) unite(i int) {
+	(*r)[i].to = (*r)[i+1].to
+	*r = slices.Delete(*r, i+1, i+2)
 }
 
-// closeFirst takes the first gap for filled.
-func (r *ranges) closeFirst(first uint64) {
-	all := *r
-	_, beyond := all.end(first)
-	if beyond == len(all) {
-		beyond = 1 // none is missing: the oldest two spans become one
-	}
-	if beyond == 0 {
-		all[0].from = max(first, 1)
-		return
-	}
-	all[beyond].from = all[beyond-1].from
-	*r = slices.Delete(all, beyond-1, beyond)
-}
-
-// keep is the set as a Ledger keeps it.
-func (r ranges) keep() (kept [][2]uint64) {
+func (r ranges) keep() (pairs [][2]uint64) {
 	for _, s := range r {
-		kept = append(kept, [2]uint64{s.from, s.to})
+		pairs = append(pairs, [2]uint64{s.from, s.to})
 	}
-	return kept
+	return pairs
 }
 
-// readRanges is what keep has written.
-func readRanges(kept [][2]uint64) (r ranges) {
-	for _, s := range kept {
-		r = append(r, span{s[0], s[1]})
+func readRanges(pairs [][2]uint64) (r ranges) {
+	for _, p := range pairs {
+		r = append(r, span{p[0], p[1]})
 	}
 	return r
+}
+
+// unify adds the sequences of others.
+func (r *ranges) unify(others ranges) {
+	all := slices.Concat(*r, others)
+	slices.SortFunc(all, func(x, y span) int { return cmp.Compare(x.from, y.from) })
+	*r = nil
+	for _, s := range all {
+		if n := len(*r); n > 0 && s.from <= (*r)[n-1].to+1 {
+			(*r)[n-1].to = max((*r)[n-1].to, s.to)
+		} else {
+			*r = append(*r, s)
+		}
+	}
 }

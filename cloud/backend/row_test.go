@@ -32,6 +32,9 @@ func TestRowIsNotLostToAMessageThatOvertakesIt(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		want := []string{"event", "state", "heartbeat", "presence", "event", "receipt", "state", "message", "booking"}
+		if got := r.marked(); !slices.Equal(got, []string{"event", "event", "receipt", "message", "booking"}) {
+			t.Errorf("marked as rows were %q", got)
+		}
 		if got := r.heard(); !slices.Equal(got, want) {
 			t.Errorf("handed on were %q, want %q", got, want)
 		}

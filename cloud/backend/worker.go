@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"roomgate/cloud"
 )
 
 // maxBatch is how many messages one transaction has at most.
@@ -119,18 +121,20 @@ func (w *worker) enter(l *progress, j *job, now time.Time) bool {
 		l.again = true
 		return false
 	case past:
-		l.add(j.BootID, j.Sequence)
+		l.add("", j.Sequence)
+		l.again = true
 		return false
 	case contested:
 		if now.Sub(l.contested) > contestTime {
 			w.o.Log.Error("two gateways have one id: what both send is handed on, and neither hears an acknowledgement", "gateway", j.Gateway, "start", j.BootID, "sequence", j.Sequence)
 		}
 		j.Contested = true
-		l.putAside(j.BootID, j.Sequence, now)
+		l.remember(j.BootID, j.Sequence)
+		l.contested = now
 		return true
 	case reborn:
 		w.o.Log.Warn("gateway begins its sequence again", "gateway", j.Gateway, "sequence", j.Sequence)
-		l.newLife()
+		l.newLife(j.BootID)
 	case fresh:
 	}
 	l.add(j.BootID, j.Sequence)
@@ -146,7 +150,12 @@ func (w *worker) stored(batch, fresh []job, known map[string]*progress) {
 	for _, j := range batch {
 		if j.row && j.lost.to == 0 {
 			w.progress[j.Gateway].saw(j.Sequence, time.Now())
-		} else if j.Retained {
+			continue
+		}
+		if l := w.progress[j.Gateway]; l != nil && j.Level == cloud.LevelPresence {
+			l.heard = 0 // another one with this id may have connected
+		}
+		if j.Retained {
 			w.keep(j.topic, j.ID)
 		}
 	}
@@ -167,10 +176,13 @@ func (b *Backend) follow(gateway string, l *progress) {
 		b.progress[gateway] = have
 	}
 	if l.reset {
-		*have = progress{}
+		*have = progress{heard: have.heard}
 	}
 	have.again = have.again || l.again // it did not hear the acknowledgement
-	have.ranges, have.boots, have.first, have.contested = l.ranges, l.boots, l.first, l.contested
+	have.ranges, have.first, have.contested = l.ranges, l.first, l.contested
+	if l.began {
+		have.settled = time.Now().Add(settleTime)
+	}
 }
 
 // keep remembers the retained message that was handed on last. The caller has the lock.

@@ -43,6 +43,7 @@ func ValidDisk(bytes string) bool { return disk.MatchString(bytes) }
 // What can be wrong with a gateway.
 var (
 	ErrGateway = errors.New("no gateway's id: want 1 to 64 letters, digits, dots, dashes and underscores")
+	ErrClient  = errors.New("has the session of another gateway at the broker: a dot counts there as two dashes")
 	ErrUnknown = errors.New("is in no cell")
 )
 
@@ -75,6 +76,9 @@ func (c *Logins) Admit(gateway string) (made map[string]string, err error) {
 	made = map[string]string{}
 	i := c.find(gateway)
 	if i < 0 {
+		if k := slices.IndexFunc(c.Gateways, func(l Login) bool { return cloud.ClientID(l.User) == cloud.ClientID(gateway) }); k >= 0 {
+			return nil, fmt.Errorf("%s %w, %s", gateway, ErrClient, c.Gateways[k].User)
+		}
 		place := c.place()
 		if place > len(c.Backends) {
 			user := BackendUser(place)

@@ -71,3 +71,16 @@ func TestFiles(t *testing.T) {
 		t.Error("a gateway is in two cells")
 	}
 }
+
+// Two gateways that a broker would take for one client are not both admitted.
+func TestClientsAreDistinct(t *testing.T) {
+	c := &Logins{}
+	for _, g := range []string{"a.b", "a.b", "fleet"} {
+		if _, err := c.Admit(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Admit("a--b"); !errors.Is(err, ErrClient) || !strings.Contains(err.Error(), "a.b") {
+		t.Errorf("a--b is admitted beside a.b: %v", err)
+	}
+}

@@ -102,7 +102,7 @@ var stored = []byte("rows")
 
 // store stores a row under its gateway and id.
 func (f *fleet) store(_ context.Context, tx backend.Tx, r backend.Received) error {
-	if r.Sequence == 0 {
+	if !r.Row {
 		if r.Level == cloud.LevelHeartbeat {
 			f.beats.Add(1)
 		}

@@ -170,16 +170,25 @@ func listGateways(cmd *cobra.Command) error {
 	return outputSome(cmd, all, len(all), "no gateway was heard yet: connect one to the broker of this fleet",
 		"GATEWAY PRESENCE SINCE RELEASE REVISION LOCKS WAITING", func(row func(...string)) {
 			for _, g := range all {
-				presence, locks := "offline", "closed"
-				if g.Online {
-					presence = "online"
-				}
+				locks := "closed"
 				if g.Unlocked {
 					locks = "not closed"
 				}
-				row(g.ID, presence, g.Since.Format(time.RFC3339), show.Dash(show.Plain(g.Version)), strconv.FormatUint(g.Revision, 10), locks, strconv.FormatUint(g.Backlog, 10))
+				row(g.ID, presence(g), g.Since.Format(time.RFC3339), show.Dash(show.Plain(g.Version)), strconv.FormatUint(g.Revision, 10), locks, strconv.FormatUint(g.Backlog, 10))
 			}
 		})
+}
+
+// presence is whether a gateway is online, and when a second one with its id was heard last.
+func presence(g fleet.Gateway) string {
+	is := "offline"
+	if g.Online {
+		is = "online"
+	}
+	if !g.Contested.IsZero() {
+		is += ", contested at " + g.Contested.Format(time.RFC3339)
+	}
+	return is
 }
 
 // gatewaysBelow are those with an earlier release.

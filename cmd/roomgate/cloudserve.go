@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,8 +75,9 @@ func serveCloud(cmd *cobra.Command, _ []string) (err error) {
 const fleetFile = "fleet.json"
 
 type fleetDoor struct {
-	URL string `json:"url"`
-	Key string `json:"key"`
+	URL    string `json:"url"`
+	Key    string `json:"key"`
+	Client string `json:"client"` // the session at the broker, which no other backend and no gateway has
 }
 
 // readFleetDoor is what the last start has written; a first start makes a key.
@@ -87,6 +89,23 @@ func readFleetDoor(dir string) (d fleetDoor, err error) {
 	return d, err
 }
 
+// openFleetDoor is that, with a key and a session at the broker of its own.
+func openFleetDoor(dir string) (d fleetDoor, err error) {
+	d, err = readFleetDoor(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.Key, err = rand.Text(), nil
+	}
+	if d.Client == "" {
+		d.Client = "backend-" + strings.ToLower(rand.Text()[:12])
+	}
+	return d, err
+}
+
+func (d fleetDoor) write(dir string) error {
+	raw, _ := json.Marshal(d) // texts always can be encoded
+	return atomicfile.Write(filepath.Join(dir, fleetFile), raw, func(f *os.File) error { return f.Chmod(0o600) })
+}
+
 // openFleet opens the reference backend at a broker.
 func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	by, err := signer(cmd)
@@ -96,14 +115,11 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	door, err := readFleetDoor(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		door.Key, err = rand.Text(), nil
-	}
+	door, err := openFleetDoor(dir)
 	if err != nil {
 		return fail(exitFailed, "%s cannot be read: %w", filepath.Join(dir, fleetFile), err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Broker: backend.Options{URL: url, ClientID: "roomgate-fleet",
+	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Broker: backend.Options{URL: url, ClientID: door.Client,
 		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
 	if err != nil {
 		return fail(exitFailed, "the fleet cannot be opened: %w", err)
@@ -114,9 +130,7 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 		return err
 	}
 	door.URL = "http://" + at.Addr().String()
-	raw, _ := json.Marshal(door) // texts always can be encoded
-	err = atomicfile.Write(filepath.Join(dir, fleetFile), raw, func(f *os.File) error { return f.Chmod(0o600) })
-	if err != nil {
+	if err := door.write(dir); err != nil {
 		return errors.Join(err, at.Close())
 	}
 	g.loops = append(g.loops, loop{"fleet", f.Run}, loop{"fleet's door", func(ctx context.Context) error { return serveFleet(ctx, at, f.Handler()) }})

@@ -252,7 +252,11 @@ func (g *Gateway) Expire(commands ...string) {
 }
 
 func (g *Gateway) receipt(id, state string) {
-	data, _ := json.Marshal(map[string]any{"command_id": id, "state": state, "received_at": time.Now().UTC()})
+	says := map[string]any{"command_id": id, "state": state, "received_at": time.Now().UTC()}
+	if state == "rejected" {
+		says["code"], says["reason"] = "invalid", "it was played so"
+	}
+	data, _ := json.Marshal(says)
 	g.put(cloud.LevelReceipt, cloud.TypeOf(cloud.LevelReceipt), data)
 }
 

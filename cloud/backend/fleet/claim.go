@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -73,7 +74,7 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 // Claims are all, by their gateways.
 func (f *Fleet) Claims() ([]Claimed, error) { return all[Claimed](f, claims) }
 
-// answered notes the receipt of a claim that has come before the claim was stored.
+// answered notes a receipt that has come before what it answers was stored.
 func answered(tx *bbolt.Tx, gateway string) error {
 	c := tx.Bucket(rows).Cursor()
 	n := 0
@@ -84,7 +85,7 @@ func answered(tx *bbolt.Tx, gateway string) error {
 		}
 		if r.Gateway == gateway && r.Type == cloud.TypeOf(cloud.LevelReceipt) {
 			m := backend.Received{Gateway: gateway, Envelope: cloud.Envelope{Data: r.Data}}
-			if err := claimed(tx.Bucket(claims), m); err != nil {
+			if err := errors.Join(claimed(tx.Bucket(claims), m), taken(tx.Bucket(schedules), m)); err != nil {
 				return err
 			}
 		}

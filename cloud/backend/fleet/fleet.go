@@ -128,7 +128,7 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 		return err
 	}
 	if m.Level == cloud.LevelReceipt {
-		if err := claimed(file.Bucket(claims), m); err != nil {
+		if err := errors.Join(claimed(file.Bucket(claims), m), taken(file.Bucket(schedules), m)); err != nil {
 			return err
 		}
 	}

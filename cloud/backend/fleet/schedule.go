@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,10 @@ type Schedule struct {
 	MeetingSpaceID string            `json:"meeting_space_id"`
 	Revision       uint64            `json:"revision"`
 	Bookings       []json.RawMessage `json:"bookings"`
+	MessageID      string            `json:"message_id,omitempty"` // of the last time that it was sent
+	State          string            `json:"state,omitempty"`      // "sent", and then what the receipt says; empty: it was not sent yet
+	Code           string            `json:"code,omitempty"`       // of a refusal; with "invalid" it is not sent again
+	Reason         string            `json:"reason,omitempty"`
 }
 
 func (s Schedule) place() string { return s.Gateway + "/" + s.MeetingSpaceID }
@@ -77,11 +82,14 @@ func (f *Fleet) bring(ctx context.Context) {
 		for _, s := range all {
 			g, _ := f.backend.State(s.Gateway)
 			last := sentLast[s.place()]
-			if !g.Online || !g.Behind(s.MeetingSpaceID, s.Revision) || last.revision == s.Revision && time.Since(last.at) < againAfter {
+			if !due(s, g, last, time.Now()) {
 				continue
 			}
 			sentLast[s.place()] = tried{s.Revision, time.Now()}
-			_, err := f.backend.Schedule(ctx, s.Gateway, backend.Schedule{MeetingSpaceID: s.MeetingSpaceID, Revision: s.Revision, Kind: backend.Snapshot, Bookings: s.Bookings})
+			id, err := f.backend.Schedule(ctx, s.Gateway, backend.Schedule{MeetingSpaceID: s.MeetingSpaceID, Revision: s.Revision, Kind: backend.Snapshot, Bookings: s.Bookings})
+			if err == nil {
+				err = f.scheduled(s, id)
+			}
 			if err != nil && ctx.Err() == nil {
 				f.o.Log.Warn("a schedule cannot be sent", "gateway", s.Gateway, "meeting_space", s.MeetingSpaceID, "reason", err)
 			}
@@ -99,4 +107,47 @@ func (f *Fleet) bring(ctx context.Context) {
 type tried struct {
 	revision uint64
 	at       time.Time
+}
+
+// due says whether a schedule is to be sent now. One that is invalid would be refused again.
+func due(s Schedule, g backend.Gateway, last tried, now time.Time) bool {
+	refused := s.State == backend.Rejected && s.Code == "invalid"
+	return !refused && g.Online && g.Behind(s.MeetingSpaceID, s.Revision) && (last.revision != s.Revision || now.Sub(last.at) >= againAfter)
+}
+
+// scheduled notes that a schedule was sent, and the receipt if that has come before.
+func (f *Fleet) scheduled(s Schedule, id string) error {
+	return f.file.DB().Update(func(tx *bbolt.Tx) error {
+		var now Schedule
+		b := tx.Bucket(schedules)
+		if err := json.Unmarshal(b.Get([]byte(s.place())), &now); err != nil || now.Revision != s.Revision {
+			return err // another one is stored meanwhile
+		}
+		now.MessageID, now.State, now.Code, now.Reason = id, sent, "", ""
+		if err := putJSON(b, s.place(), now); err != nil {
+			return err
+		}
+		return answered(tx, s.Gateway)
+	})
+}
+
+// taken notes what the receipt of a schedule says.
+func taken(b *bbolt.Bucket, m backend.Received) error {
+	var r backend.Receipt
+	if json.Unmarshal(m.Data, &r) != nil || r.State == backend.Accepted {
+		return nil
+	}
+	prefix := []byte(m.Gateway + "/")
+	c := b.Cursor()
+	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
+		var s Schedule
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return err
+		}
+		if s.MessageID == r.CommandID {
+			s.State, s.Code, s.Reason = r.State, r.Code, r.Reason
+			return putJSON(b, s.place(), s)
+		}
+	}
+	return nil
 }

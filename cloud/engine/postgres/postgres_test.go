@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // store stores the id of a row, as often as it is told.
 func store(ctx context.Context, tx backend.Tx, r backend.Received) error {
-	if r.Sequence == 0 {
+	if !r.Row {
 		return nil
 	}
 	_, err := tx.(Tx).ExecContext(ctx, "INSERT INTO rows (id) VALUES ($1)", r.ID)
