@@ -43,6 +43,10 @@ func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) err
 		return nil // its receipts are on their way
 	}
 	err := cs.Repeat(ctx, Command{ID: p.command.ID, Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
+	if errors.Is(err, store.ErrFull) {
+		cs.kept.tell(cs.kept.mark(p.receipt))
+		return nil
+	}
 	cs.tellRefused(p.command, p.receipt, err)
 	return err
 }
