@@ -11,10 +11,8 @@ import (
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
 	"roomgate/agent/eventlog"
-	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
 	"roomgate/cloud"
-	"roomgate/store"
 )
 
 // down takes what comes down from the cloud to the noun that it is for.
@@ -25,6 +23,7 @@ type down struct {
 	bookings *schedule.Book
 	config   *cloudconfig.Configuration
 	parts    *cloudpart.Parts
+	budget   *cloudcommand.Budget // of what nobody has signed
 }
 
 // handlers are the receivers by topic level.
@@ -60,20 +59,6 @@ func (d down) takeConfig(ctx context.Context, e cloud.Envelope) error {
 		return d.config.Refuse(ctx, e, refusal)
 	}
 	return d.parts.JoinKept(cloud.LevelConfig, d.config.Take)(ctx, e)
-}
-
-// takeSchedule lays what the cloud says over the schedule of a space, and
-// answers it.
-func (d down) takeSchedule(ctx context.Context, e cloud.Envelope) (*problem.Error, error) {
-	refusal, err := d.bookings.Take(ctx, e, func(spaceID string) eventlog.Stage {
-		return eventlog.Stage{Write: func(tx *store.Tx) error {
-			return cloudcommand.PushDone(tx, d.commands, spaceID, e)
-		}}
-	})
-	if refusal != nil {
-		return refusal, cloudcommand.RefuseMessage(ctx, d.commands, e, refusal)
-	}
-	return nil, err
 }
 
 // sendUnstored sends the receipts that the log cannot take.

@@ -23,6 +23,9 @@ func claimOptions(a *Agent) claim.Options {
 		Answer: func(tx *store.Tx, message string) error {
 			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, cloudcommand.Done(message))
 		},
+		Again: func(ctx context.Context, message cloud.Envelope) error {
+			return cloudcommand.Again(ctx, a.Commands, "", message)
+		},
 		Refuse: func(ctx context.Context, message cloud.Envelope, why *problem.Error) error {
 			return cloudcommand.RefuseMessage(ctx, a.Commands, message, why)
 		},

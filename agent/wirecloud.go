@@ -22,8 +22,10 @@ func signerOptions(a *Agent) cloudkey.Options {
 
 // cloudOptions are what the conversation with the cloud stands on.
 func cloudOptions(a *Agent) cloudlink.Options {
+	budget := a.CloudConfig.Budget()
 	d := down{claim: a.Claim, signers: a.signers, commands: a.Commands, bookings: a.Bookings, config: a.CloudConfig,
-		parts: cloudpart.New(cloudpart.Options{DB: a.db, Events: a.Events, Keys: a.keys, Commands: a.Commands, Space: a.Bookings.Missing})}
+		budget: budget,
+		parts:  cloudpart.New(cloudpart.Options{DB: a.db, Events: a.Events, Keys: a.keys, Commands: a.Commands, Space: a.Bookings.Missing, Budget: budget.TakePart})}
 	return cloudlink.Options{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, Cloud: cloudSettings(a.options.Config.Cloud),
 		Gateway: a.options.Config.Gateway.ID, Version: a.options.Version, Login: a.Claim.Login, Dial: a.options.Dial,
 		Down: d.handlers(), Contested: a.Health.TellContested,

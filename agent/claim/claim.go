@@ -69,6 +69,8 @@ type Options struct {
 	// Answer stores the receipt of a message that was carried out, Refuse that of one
 	// that was not.
 	Answer func(tx *store.Tx, message string) error
+	// Again answers once more one that was carried out before.
+	Again  func(ctx context.Context, message cloud.Envelope) error
 	Refuse func(ctx context.Context, message cloud.Envelope, why *problem.Error) error
 	// LoginChanged is called after Login has another answer; it must not wait.
 	LoginChanged func()

@@ -90,6 +90,7 @@ func (r *rig) open() {
 			return r.refused
 		},
 		Answer: func(_ *store.Tx, message string) error { r.receipts[message] = nil; return nil },
+		Again:  func(_ context.Context, m cloud.Envelope) error { r.receipts[m.ID] = nil; return nil },
 		Refuse: func(_ context.Context, m cloud.Envelope, why *problem.Error) error {
 			r.receipts[m.ID] = why
 			return nil

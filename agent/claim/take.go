@@ -3,7 +3,6 @@ package claim
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -53,7 +52,7 @@ func (cl *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 	cl.mu.Unlock()
 	switch {
 	case have != nil && have.Message == e.ID:
-		return cl.answerAgain(ctx, e)
+		return cl.o.Again(ctx, e)
 	case have != nil:
 		return problem.New(problem.Conflict, "", "this gateway is claimed already: end that with roomgate claim --release at the gateway")
 	}
@@ -186,16 +185,6 @@ func (cl *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, sig
 // tell writes down what happened to the gateway.
 func (cl *Claim) tell(tx *store.Tx, event string, details map[string]any) error {
 	return cl.o.Events.Tell(tx, eventlog.Record{Type: event, Time: cl.o.Clock.Now(), Device: eventlog.GatewayDevice, Details: details})
-}
-
-// answerAgain answers the message that brought the claim again. On a full disk the
-// receipt that was stored with the claim has to do.
-func (cl *Claim) answerAgain(ctx context.Context, e cloud.Envelope) error {
-	err := cl.o.Events.Update(ctx, func(tx *store.Tx) error { return cl.o.Answer(tx, e.ID) })
-	if errors.Is(err, store.ErrFull) {
-		return nil
-	}
-	return err
 }
 
 // Release ends the claim: the gateway is nobody's, logs in as its configuration

@@ -128,6 +128,20 @@ func PushDone(tx *store.Tx, commands *device.Commands, spaceID string, e cloud.E
 	return push(tx, commands, spaceID, append([]string{e.ID}, e.Parts...), Done(""))
 }
 
+// Again answers a message that was carried out before, and so each part of it. On a full
+// disk the first answer has to do.
+func Again(ctx context.Context, commands *device.Commands, spaceID string, e cloud.Envelope) error {
+	receipts := make([]device.Receipt, 0, 1+len(e.Parts))
+	for _, id := range append([]string{e.ID}, e.Parts...) {
+		receipts = append(receipts, Done(id))
+	}
+	err := commands.Repeat(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, Space: spaceID}, receipts...)
+	if errors.Is(err, store.ErrFull) {
+		return nil
+	}
+	return err
+}
+
 // push sends one receipt for several messages.
 func push(tx *store.Tx, commands *device.Commands, spaceID string, ids []string, r device.Receipt) error {
 	for _, r.CommandID = range ids {

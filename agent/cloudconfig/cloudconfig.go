@@ -104,6 +104,9 @@ func (m *Configuration) Take(ctx context.Context, e cloud.Envelope) (refusal *pr
 		refusal = problem.New(problem.Conflict, "revision", "is %d, and %d is in force: send a later one", d.Revision, last)
 		return refusal, m.Refuse(ctx, e, refusal)
 	}
+	if why = m.budget.Take(e); why != nil {
+		return why, m.Refuse(ctx, e, why)
+	}
 	c := &configuring{o: m.o, configuration: m, turn: turn, ctx: ctx, down: d, kept: have, by: e.Source, signed: e.SignedBy != ""}
 	err = c.apply(e)
 	if refusal = new(problem.Error); errors.As(err, &refusal) && !refusal.Code.Unstored() { // it would not be better the second time

@@ -9,6 +9,7 @@ import (
 
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
+	"roomgate/agent/cloudcommand"
 	"roomgate/agent/cloudkey"
 	"roomgate/agent/config"
 	"roomgate/agent/device"
@@ -54,11 +55,12 @@ type Configuration struct {
 	update   atomic.Pointer[string]
 	revision atomic.Uint64
 	doubted  atomic.Pointer[[]string] // ids of rules
+	budget   *cloudcommand.Budget     // of what nobody has signed
 }
 
 // Open reads the stored configuration.
 func Open(_ context.Context, o Options) (*Configuration, error) {
-	m := &Configuration{o: o}
+	m := &Configuration{o: o, budget: cloudcommand.NewBudget(o.Signers)}
 	c, err := stored(o.DB, o.Keys)
 	m.update.Store(&c.Update)
 	m.show(c)
@@ -90,6 +92,9 @@ func (m *Configuration) People(file *config.Config) ([]config.Person, error) {
 	}
 	return people, nil
 }
+
+// Budget bounds what the cloud says without a signature.
+func (m *Configuration) Budget() *cloudcommand.Budget { return m.budget }
 
 // UpdateURL is where the release is that the cloud wants this gateway to have, or "".
 func (m *Configuration) UpdateURL() string { return *m.update.Load() }

@@ -25,6 +25,8 @@ type Options struct {
 	Commands *device.Commands // answers each part
 	// Space is the refusal of a meeting space that the building does not have; nil: it has it.
 	Space func(id string) *problem.Error
+	// Budget refuses a part if too many came that nobody has signed; nil: nothing does.
+	Budget func(e cloud.Envelope) *problem.Error
 }
 
 // Parts are the messages of which some parts have come.

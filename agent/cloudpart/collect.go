@@ -53,6 +53,12 @@ func (c *collecting) collect() (whole *cloud.Envelope, err error) {
 		if !c.wear.take(c.e.SignedBy, len(c.e.Data)) {
 			return nil, problem.New(problem.Busy, "", "too many parts came of messages that were not accepted: send it again in an hour")
 		}
+		if c.o.Budget != nil {
+			if refusal := c.o.Budget(c.e); refusal != nil {
+				c.wear.take(c.e.SignedBy, -len(c.e.Data))
+				return nil, refusal
+			}
+		}
 		if err := c.o.Events.Update(c.ctx, c.store); err != nil {
 			c.wear.take(c.e.SignedBy, -len(c.e.Data)) // nothing was written
 			return nil, err

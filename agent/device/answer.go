@@ -42,9 +42,7 @@ func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) err
 	if fresh || !p.ended() {
 		return nil // its receipts are on their way
 	}
-	err := cs.o.Events.Update(ctx, func(tx *store.Tx) error {
-		return cs.PushReceipt(tx, Command{Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
-	})
+	err := cs.Repeat(ctx, Command{ID: p.command.ID, Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
 	if errors.Is(err, store.ErrFull) {
 		cs.kept.tell(cs.kept.mark(p.receipt))
 		return nil

@@ -53,6 +53,7 @@ type Commands struct {
 	o CommandsOptions
 
 	refusals *rate.Limiter // of the cloud's messages
+	repeats  *rate.Limiter // of answers that were given before
 
 	mu      sync.Mutex
 	pending map[string]*Pending // under way, by command id
@@ -67,7 +68,7 @@ type Commands struct {
 // NewCommands prepares the commands; CloseInterrupted ends those of the process
 // before this one.
 func NewCommands(o CommandsOptions) *Commands {
-	return &Commands{o: o, refusals: newRefusals(), pending: map[string]*Pending{}, began: time.Now(), kept: newKept()}
+	return &Commands{o: o, refusals: newRefusals(), repeats: newRefusals(), pending: map[string]*Pending{}, began: time.Now(), kept: newKept()}
 }
 
 // Do carries a command out and returns its final receipt; if ctx ends first,

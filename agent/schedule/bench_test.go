@@ -170,7 +170,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if refusal, err := r.Take(b.Context(), e, func(id string) eventlog.Stage { return r.answer(e.ID, id, nil) }); refusal != nil || err != nil {
+			if refusal, err := r.Take(b.Context(), e, &told{rig: r, id: e.ID}); refusal != nil || err != nil {
 				b.Fatal(refusal, err)
 			}
 			spent += time.Since(began)

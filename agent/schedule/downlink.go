@@ -37,50 +37,52 @@ const (
 )
 
 // Take lays what a schedule message of the cloud says over a room. What cannot
-// be applied changes nothing, and refusal says why: the caller tells the cloud.
-// done is stored with what was applied; it answers the message of a meeting
-// space. An error that is no refusal is one of the store: then the message has
-// to come again.
-func (bk *Book) Take(ctx context.Context, e cloud.Envelope, done func(spaceID string) eventlog.Stage) (refusal *problem.Error, err error) {
+// be applied changes nothing, and the cloud hears of the refusal. An error is one of the
+// store: then the message has to come again.
+func (bk *Book) Take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal *problem.Error, err error) {
+	refusal, also, err := bk.take(ctx, e, a)
+	if refusal == nil {
+		return nil, err
+	}
+	return refusal, a.Refuse(ctx, refusal, also...)
+}
+
+// take is Take without the answer to a refusal, with which also is stored.
+func (bk *Book) take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal *problem.Error, also []func(*store.Tx) error, err error) {
 	d, err := readSchedule(e)
 	if err != nil {
-		return asProblem(err), nil
+		return asProblem(err), nil, nil
 	}
 	r, err := bk.room(d.Space)
 	if err != nil {
-		return asProblem(err), nil
+		return asProblem(err), nil, nil
 	}
 	if err := r.enter(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.turn.Unlock()
 	if err := d.complete(e.Time, r.bookings.Get); err != nil {
-		return asProblem(err), nil
+		return asProblem(err), nil, nil
 	}
-	kept := r.terms.Load().storedPlan
+	kept, now := r.terms.Load().storedPlan, bk.o.Clock.Lived()
 	have := kept.Revision
 	switch {
 	case d.Kind == kindDelta && d.Revision <= have && have-d.Revision < maxTwice: // it came twice
-		return nil, unlessFull(bk.o.Events.Commit(ctx, done(r.ID)))
-	case d.Kind == kindDelta && d.Revision != have+1, d.Revision > kept.furthest(bk.o.Clock.Lived()):
-		return bk.wantSnapshot(ctx, r, d.Revision)
+		return nil, nil, a.Again(ctx, r.ID)
+	case d.Kind == kindDelta && d.Revision != have+1, d.Revision > kept.furthest(now):
+		return gap(kept, d.Revision, now), []func(*store.Tx) error{bk.askSnapshot(r, have, d.Revision)}, nil
 	case d.Revision < have:
-		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a later one", d.Revision, have), nil
+		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a later one", d.Revision, have), nil, nil
 	}
-	err = bk.apply(ctx, r, d, done(r.ID))
+	if refusal := a.Allowed(); refusal != nil {
+		return refusal, nil, nil
+	}
+	changed, err := bk.apply(ctx, r, d, a.Done(r.ID))
+	a.Wrote(changed)
 	if refusal := problem.As(err); refusal != nil { // it would not be better the second time
-		return refusal, nil
+		return refusal, nil, nil
 	}
-	return nil, err
-}
-
-// unlessFull is the error of answering a message again that was applied before: where
-// there is no room for another receipt the first one has to do.
-func unlessFull(err error) error {
-	if errors.Is(err, store.ErrFull) {
-		return nil
-	}
-	return err
+	return nil, nil, err
 }
 
 // asProblem is what is wrong with a message, for who has sent it.
@@ -226,12 +228,12 @@ func checkTimes(b *booking.Booking) error {
 }
 
 // apply merges what the cloud says and stores the outcome with the revision and
-// the answer in one transaction. The caller has the turn.
-func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlog.Stage) error {
+// the answer in one transaction. The caller has the turn. changed is how many bookings are written.
+func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlog.Stage) (written int, err error) {
 	now := bk.o.Clock.Now()
 	said, err := bk.ownSaid(r, d.Bookings)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	said, asked := r.heard(append(said, r.removed(d, now)...))
 	changed, tell := booking.Merge(r.bookings.Get, r.bookings.Walk, said)
@@ -245,11 +247,11 @@ func (bk *Book) apply(ctx context.Context, r *Room, d downSchedule, done eventlo
 	kept := r.terms.Load().storedPlan
 	kept.reach(d.Revision, bk.o.Clock.Lived())
 	if err := r.commit(ctx, edits, r.stageTerms(ctx, kept), done); err != nil {
-		return err
+		return 0, err
 	}
 	bk.o.Log.Info("a schedule was applied", "meeting_space", r.Name(), "kind", d.Kind, "revision", d.Revision,
 		"bookings", len(d.Bookings), "changed", len(changed))
-	return nil
+	return len(edits), nil
 }
 
 // ownSaid are the bookings that are this space's: one that lives elsewhere is

@@ -34,15 +34,11 @@ func slot(id string, from, to time.Time, more ...string) string {
 // "rejected" with the reason. Done is stored with what was applied.
 func (r *rig) take(e cloud.Envelope) string {
 	r.t.Helper()
-	answer := ""
-	refusal, err := r.Take(r.t.Context(), e, func(spaceID string) eventlog.Stage { return r.answer(e.ID, spaceID, func() { answer = "done" }) })
-	if err != nil {
+	a := &told{rig: r, id: e.ID}
+	if _, err := r.Take(r.t.Context(), e, a); err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
-	if refusal != nil {
-		answer = strings.TrimSpace(answer + " rejected " + refusal.Error())
-	}
-	return answer
+	return a.answer
 }
 
 // answer is the receipt of a message.
@@ -298,7 +294,7 @@ func TestScheduleOnAFullDiskComesAgain(t *testing.T) {
 			all = append(all, slot(fmt.Sprint("m", i), from, from.Add(time.Hour), `"title":"`+strings.Repeat("x", 300)+`"`))
 		}
 		e := said("1", kindSnapshot, 1, strings.Join(all, ",")+","+slot("board", on(9, 0), on(10, 0)))
-		refusal, err := r.Take(t.Context(), e, func(id string) eventlog.Stage { return r.answer("1", id, nil) })
+		refusal, err := r.Take(t.Context(), e, &told{rig: r, id: "1"})
 		if refusal != nil {
 			t.Errorf("it is refused: %v", refusal)
 		}

@@ -43,7 +43,7 @@ func TestRemovedRoomTakesNoChange(t *testing.T) {
 		"calendar": func(r *rig) error { _, err := r.LinkCalendar(context.Background(), room, "", ""); return err },
 		"feed":     func(r *rig) error { _, err := r.NewFeed(context.Background(), room); return err },
 		"schedule": func(r *rig) error {
-			refusal, err := r.Take(context.Background(), said("1", kindSnapshot, 1, slot("new", on(12, 0), on(13, 0))), func(string) eventlog.Stage { return eventlog.Stage{} })
+			refusal, err := r.Take(context.Background(), said("1", kindSnapshot, 1, slot("new", on(12, 0), on(13, 0))), &told{rig: r, stage: &eventlog.Stage{}})
 			if refusal != nil {
 				return refusal
 			}

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -58,21 +57,16 @@ func furthest(base uint64) uint64 {
 	return base + max(maxJump, base/16)
 }
 
-// wantSnapshot asks for what a lost message has said.
-func (bk *Book) wantSnapshot(ctx context.Context, r *Room, revision uint64) (refusal *problem.Error, err error) {
-	kept := r.terms.Load().storedPlan
-	have, most := kept.Revision, kept.furthest(bk.o.Clock.Lived())
-	err = bk.o.Events.Update(ctx, func(tx *store.Tx) error { return bk.tellSnapshotWanted(tx, r, have, revision) })
-	if err != nil {
-		return nil, err
-	}
+// gap is why a message is not applied that a lost one comes before, or that is too far ahead.
+func gap(kept storedPlan, revision uint64, now clock.Lived) *problem.Error {
+	have, most := kept.Revision, kept.furthest(now)
 	switch {
 	case revision < have:
-		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a snapshot of a later one", revision, have), nil
+		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a snapshot of a later one", revision, have)
 	case revision > most:
-		return problem.New(problem.Conflict, "revision", "is %d and the space has %d: send a snapshot of %d at most", revision, have, most), nil
+		return problem.New(problem.Conflict, "revision", "is %d and the space has %d: send a snapshot of %d at most", revision, have, most)
 	}
-	return problem.New(problem.Conflict, "revision", "%d leaves a gap after %d: send a snapshot", revision, have), nil
+	return problem.New(problem.Conflict, "revision", "%d leaves a gap after %d: send a snapshot", revision, have)
 }
 
 // Mend asks the cloud for all bookings of the building, if a repair of the

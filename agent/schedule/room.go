@@ -33,6 +33,7 @@ type Room struct {
 	bookings *booking.Schedule // readers take no lock but its own
 	terms    atomic.Pointer[terms]
 	shown    atomic.Pointer[shownState]      // what the state last said; nil: nothing yet
+	asked    atomic.Pointer[asked]           // the last that the cloud was asked for; nil: nothing yet
 	warned   atomic.Pointer[booking.Booking] // the last that the room was to be reminded of
 	link     calendarLink
 	steps    stepper

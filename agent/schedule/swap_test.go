@@ -105,7 +105,7 @@ func TestNotices(t *testing.T) {
 		full := errors.New("full")
 		r.notices = func() eventlog.Stage { return eventlog.Stage{Write: func(*store.Tx) error { return full }} }
 		e := said("1", kindSnapshot, 1, slot("board", on(9, 0), on(10, 0))+","+slot("ruled", on(11, 0), on(12, 0), `"state":"released"`, `"revision":2`))
-		refusal, err := r.Take(t.Context(), e, func(string) eventlog.Stage { return eventlog.Stage{} })
+		refusal, err := r.Take(t.Context(), e, &told{rig: r, stage: &eventlog.Stage{}})
 		if refusal != nil || !errors.Is(err, full) || r.booking("loser").State != booking.Booked {
 			t.Errorf("%v, %v, and it is %+v", refusal, err, r.booking("loser"))
 		}
