@@ -44,8 +44,13 @@ type cloudLink struct {
 	stop   func()
 }
 
-// dialCloud connects, and returns once the topics are subscribed to.
+// dialCloud connects as --username, and returns once the topics are subscribed to.
 func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
+	password := func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }
+	return dialCloudAs(cmd, cloud.LoginAs(text(cmd, "username"), password), topics...)
+}
+
+func dialCloudAs(cmd *cobra.Command, login func() (string, string, error), topics ...string) (*cloudLink, error) {
 	address, err := cloudAddress(cmd)
 	if err != nil {
 		return nil, err
@@ -58,8 +63,7 @@ func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
 	up := make(chan struct{})
 	first := sync.OnceFunc(func() { close(up) })
 	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true,
-		Login:     cloud.LoginAs(text(cmd, "username"), func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }),
-		Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
+		Login: login, Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
 		Receive: func(ctx context.Context, m cloud.Message) error {
 			select {
 			case l.heard <- m:
@@ -70,13 +74,21 @@ func dialCloud(cmd *cobra.Command, topics ...string) (*cloudLink, error) {
 	ctx, stop := context.WithCancel(cmd.Context())
 	l.stop = stop
 	l.ended.Go(func() { _ = l.Run(ctx) })
-	select {
-	case <-up:
-		return l, nil
-	case <-ctx.Done():
-	case <-time.After(cloudPatience):
+	for end := time.After(cloudPatience); l.Trouble().Cause != cloud.CauseLogin; {
+		select {
+		case <-up:
+			return l, nil
+		case <-time.After(50 * time.Millisecond):
+			continue
+		case <-ctx.Done():
+		case <-end:
+		}
+		break
 	}
 	l.close()
+	if l.Trouble().Cause == cloud.CauseLogin {
+		return nil, fail(exitUnreachable, "the broker %s refuses the log-in: see who may log in there, and with which password", address)
+	}
 	return nil, fail(exitUnreachable, "the broker %s does not answer: start \"roomgate demo\" or \"roomgate cloud serve\", or name another with --cloud", address)
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"roomgate/agent"
 	"roomgate/agent/config"
+	"roomgate/cloud"
 	"roomgate/drivers/all"
 	"roomgate/drivers/sim/plan"
 )
@@ -49,6 +50,7 @@ func newFleetSim() *cobra.Command {
 			"the process.",
 		Example: "  roomgate fleet sim 500 --cloud mqtt://127.0.0.1:1884", Args: cobra.ExactArgs(1), RunE: action(simulateFleet)}
 	sim.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
+	sim.Flags().String("logins", "", "`DIR` of roomgate cloud cell, which has admitted sim-1 to sim-N: they log in with its passwords")
 	sim.Flags().Duration("every", 10*time.Second, "how often it says what the gateways cost")
 	fleet := group("fleet", "many gateways, to measure a cloud", sim)
 	fleet.Hidden = true
@@ -60,7 +62,13 @@ func simulateFleet(cmd *cobra.Command, args []string) (err error) {
 	if err != nil || n < 1 || n > mostSimulated {
 		return fail(exitUsage, "%q is no number of gateways: want 1 to %d", args[0], mostSimulated)
 	}
-	broker, err := dialCloud(cmd) // else nothing would ever be connected
+	logins := text(cmd, "logins")
+	if logins != "" {
+		if logins, err = filepath.Abs(logins); err != nil {
+			return err
+		}
+	}
+	broker, err := dialCloudAs(cmd, simLogin(logins, 1)) // else nothing would ever be connected
 	if err != nil {
 		return err
 	}
@@ -77,11 +85,28 @@ func simulateFleet(cmd *cobra.Command, args []string) (err error) {
 		if cmd.Context().Err() != nil {
 			return nil
 		}
-		if err := s.open(cmd.Context(), filepath.Join(dir, strconv.Itoa(i+1)), text(cmd, "cloud"), i+1); err != nil {
+		if err := s.open(cmd.Context(), filepath.Join(dir, strconv.Itoa(i+1)), text(cmd, "cloud"), logins, i+1); err != nil {
 			return err
 		}
 	}
 	return s.run(cmd.Context())
+}
+
+func simName(number int) string { return fmt.Sprint("sim-", number) }
+
+func simPassword(logins string, number int) string {
+	return filepath.Join(logins, simName(number)+".password")
+}
+
+// simLogin is that of a simulated gateway; without a folder nobody logs in.
+func simLogin(logins string, number int) func() (string, string, error) {
+	if logins == "" {
+		return cloud.LoginAs("", nil)
+	}
+	return cloud.LoginAs(simName(number), func() (string, error) {
+		password, err := os.ReadFile(simPassword(logins, number))
+		return strings.TrimSpace(string(password)), err
+	})
 }
 
 // simulated are gateways in one process.
@@ -92,9 +117,14 @@ type simulated struct {
 	before cost // without gateways
 }
 
-func (s *simulated) open(ctx context.Context, dir, url string, number int) error {
-	c, err := config.Parse("simulated", fmt.Appendf(nil, simRoom, number), all.All(),
-		config.Setting{Key: "gateway.id", Value: fmt.Sprint("sim-", number), Origin: "fleet sim"}, config.Setting{Key: "cloud.url", Value: url, Origin: "--cloud"})
+func (s *simulated) open(ctx context.Context, dir, url, logins string, number int) error {
+	settings := []config.Setting{
+		{Key: "gateway.id", Value: simName(number), Origin: "fleet sim"}, {Key: "cloud.url", Value: url, Origin: "--cloud"}}
+	if logins != "" {
+		settings = append(settings, config.Setting{Key: "cloud.username", Value: simName(number), Origin: "--logins"},
+			config.Setting{Key: "cloud.password_file", Value: simPassword(logins, number), Origin: "--logins"})
+	}
+	c, err := config.Parse("simulated", fmt.Appendf(nil, simRoom, number), all.All(), settings...)
 	if err != nil {
 		return err
 	}
