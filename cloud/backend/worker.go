@@ -152,7 +152,7 @@ func (w *worker) stored(batch, fresh []job, known map[string]*progress) {
 			w.progress[j.Gateway].saw(j.Sequence, time.Now())
 			continue
 		}
-		if l := w.progress[j.Gateway]; l != nil && j.Level == cloud.LevelPresence {
+		if l := w.progress[j.Gateway]; l != nil && j.Level == cloud.LevelPresence && !j.Retained {
 			l.heard = 0 // another one with this id may have connected
 		}
 		if j.Retained {
