@@ -39,13 +39,8 @@ func newMosquitto(t *testing.T, config string) *mosquittoBroker {
 			t.Skip("mosquitto is not installed (Debian: apt-get install mosquitto), so the link was not tried against it")
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &mosquittoBroker{t: t, path: path, address: l.Addr().String()}
-	_ = l.Close()
-	_, port, _ := net.SplitHostPort(m.address)
+	port := quietPort(t)
+	m := &mosquittoBroker{t: t, path: path, address: "127.0.0.1:" + port}
 	m.conf = filepath.Join(t.TempDir(), "mosquitto.conf")
 	// As root it would become a user who may not read the files of the test.
 	if err := os.WriteFile(m.conf, []byte("user root\nlistener "+port+" 127.0.0.1\n"+config), 0o600); err != nil {
@@ -53,6 +48,22 @@ func newMosquitto(t *testing.T, config string) *mosquittoBroker {
 	}
 	t.Cleanup(m.stop)
 	return m
+}
+
+// quietPort is a free one that the system gives to nobody who asks for any, so that it
+// stays free until it is used: Mosquitto does not say which one it has chosen.
+func quietPort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			_, port, _ := net.SplitHostPort(l.Addr().String())
+			_ = l.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // start returns the URL once it listens.
