@@ -204,8 +204,8 @@ func (cs *Commands) recall(p *Pending) (known bool, err error) {
 	return true, s.Command.same(p.command)
 }
 
-// same refuses an id that comes back with another content.
-func (c Command) same(again Command) error {
+// same refuses an id that comes back with another content. It reads what nobody changes any more: c may be under way.
+func (c *Command) same(again Command) error {
 	if c.Space != again.Space || c.DeviceType != again.DeviceType || c.SubDevice != again.SubDevice ||
 		c.Action != again.Action || !bytes.Equal(c.Value, again.Value) {
 		return problem.New(problem.Conflict, "id", "was used before for another command: choose a new one")
