@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"time"
 )
 
 // patience is how long what has been told to end may take to end in order.
 const patience = 2 * time.Second
+
+// The kernel hands a signal to the first thread of a process and to no other. One that waits for a file takes none,
+// so that thread is kept from whatever reads: only what main does itself runs there (signal(7), runtime.LockOSThread).
+func init() { runtime.LockOSThread() }
 
 // heard does what reads files, and is left behind if it does not end soon after ctx: a
 // mount whose server has gone lets nobody who reads go on, and a signal ends the program
