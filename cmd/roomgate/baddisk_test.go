@@ -251,14 +251,19 @@ func (d *badDisk) intact(injected int) {
 func (d *badDisk) says(state, finding string) {
 	d.t.Helper()
 	d.diagnosed(finding)
-	r, err := http.NewRequest(http.MethodGet, d.base+"/metrics", nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	r.Header.Set("X-API-Key", crashKey)
-	if text := bodyOf(d.t, r); !strings.Contains(text, fmt.Sprintf("roomgate_storage_degraded{storage=%q} 1", state)) {
-		d.t.Errorf("the metrics do not say %s", state)
-	}
+	// A change that needs no new page fits on a full disk, and takes that away until the next one.
+	awaitThat(d.t, "the metrics say "+state, func() bool {
+		r, err := http.NewRequest(http.MethodGet, d.base+"/metrics", nil)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		r.Header.Set("X-API-Key", crashKey)
+		if strings.Contains(bodyOf(d.t, r), fmt.Sprintf("roomgate_storage_degraded{storage=%q} 1", state)) {
+			return true
+		}
+		d.refused()
+		return false
+	})
 }
 
 // diagnosed wants the doctor to say something.
