@@ -28,7 +28,7 @@ func (db *DB) Condition() Condition {
 	case db.count.full != nil:
 		return Condition{disk.Full, db.count.fullSince, db.count.full}
 	}
-	if err, since := db.reserve.Lacks(); err != nil {
+	if since, err := db.reserve.Lacks(); err != nil {
 		return Condition{disk.Full, since, fmt.Errorf("the reserve for doors has no room: %w", err)}
 	}
 	return Condition{State: disk.Taking}

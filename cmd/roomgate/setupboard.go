@@ -35,7 +35,6 @@ type wizard struct {
 	zone  string            // the last one given
 	uses  boardUses         // what of the board its answers take
 	users []roomUser        // of the room broker
-	names []string          // of the rooms that are asked about, in order
 	made  map[string]string // their passwords by name, the same in each round
 
 	refuses func(address, user, password string) (answers, refuses bool) // asks a hub

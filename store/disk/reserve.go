@@ -87,10 +87,10 @@ func (r *Reserve) open() error {
 }
 
 // Lacks is why there is no room for the reserve, and since when; nil if there is.
-func (r *Reserve) Lacks() (error, time.Time) {
+func (r *Reserve) Lacks() (since time.Time, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.lack, r.since
+	return r.since, r.lack
 }
 
 // read takes what is there.
