@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// patience is how long what has been told to end may take to end in order.
-const patience = 2 * time.Second
+// endsWithin is how long what has been told to end may take to end in order.
+const endsWithin = 2 * time.Second
 
 // The kernel hands a signal to the first thread of a process and to no other. One that waits for a file takes none,
 // so that thread is kept from whatever reads: only what main does itself runs there (signal(7), runtime.LockOSThread).
@@ -34,7 +34,7 @@ func heard[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	select {
 	case o := <-ended:
 		return o.value, o.err
-	case <-time.After(patience):
+	case <-time.After(endsWithin):
 	}
 	var none T
 	return none, fail(exitFailed, "it was stopped while a file did not answer: look whether the disk or the mount of its configuration and its data answers, as with ls")
