@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // endsWithin is how long what has been told to end may take to end in order.
 const endsWithin = 2 * time.Second
-
-// The kernel hands a signal to the first thread of a process and to no other. One that waits for a file takes none,
-// so that thread is kept from whatever reads: only what main does itself runs there (signal(7), runtime.LockOSThread).
-func init() { runtime.LockOSThread() }
 
 // heard does what reads files, and is left behind if it does not end soon after ctx: a
 // mount whose server has gone lets nobody who reads go on, and a signal ends the program
@@ -23,8 +22,10 @@ func heard[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 	ended := make(chan outcome, 1)
 	go func() {
-		value, err := read()
-		ended <- outcome{value, err}
+		offFirstThread(func() {
+			value, err := read()
+			ended <- outcome{value, err}
+		})
 	}()
 	select {
 	case o := <-ended:
@@ -38,4 +39,18 @@ func heard[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 	var none T
 	return none, fail(exitFailed, "it was stopped while a file did not answer: look whether the disk or the mount of its configuration and its data answers, as with ls")
+}
+
+// offFirstThread does f on another thread than the first of the process: the kernel hands a signal to that one
+// and to no other, and a thread that waits for a file takes none (signal(7)).
+func offFirstThread(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if unix.Gettid() != os.Getpid() {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	<-done // this goroutine keeps the first thread meanwhile
 }
