@@ -22,7 +22,8 @@ type limiter = guest.Turns[reader]
 // limiters bound how many requests are worked on at one time. What the cloud commands
 // shares the processors with them, so 500 clients that ask without a pause may be
 // no more work at one time than a few. Each kind has a limiter of its own: a display
-// waits for no list, and a supervisor for nobody but supervisors.
+// waits for no list, and a supervisor for nobody but supervisors. What takes a microsecond has
+// a turn for each processor: with fewer, most would only stand in line.
 type limiters struct {
 	reads  limiter // what is collected for the answer: one processor is left for others
 	quick  limiter // what is known already: status, and refusals of all kinds
@@ -30,7 +31,7 @@ type limiters struct {
 }
 
 func newLimiters() *limiters {
-	return &limiters{limiter{Most: max(1, runtime.GOMAXPROCS(0)-1)}, limiter{Most: 1}, limiter{Most: 1}}
+	return &limiters{limiter{Most: max(1, runtime.GOMAXPROCS(0)-1)}, limiter{Most: runtime.GOMAXPROCS(0)}, limiter{Most: 1}}
 }
 
 // of is where an operation waits. One that changes something waits only to be
