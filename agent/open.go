@@ -21,7 +21,6 @@ import (
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
-	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
 	"roomgate/agent/timekeeper"
@@ -98,7 +97,7 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if a.Messages, err = book.Open(ctx, messageOptions(a)); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
-	if a.Rules, err = engine.Open(ctx, ruleOptions(a)); err != nil {
+	if a.Rules, err = openRules(ctx, a); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
