@@ -213,7 +213,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if about || e.Marks.Caused(partIn(r), r.Time()) || e.o.doubtful(t.booking) {
 		t.chain = doubt.Chain(t.chain...)
 	}
-	t.late, t.missed = e.lateness(r)
+	t.late, t.missed = e.o.lateness(r)
 	return t
 }
 
@@ -244,18 +244,18 @@ func asText(v any) string {
 }
 
 // lateness is how long ago an event was, and why it is too long.
-func (e *Engine) lateness(r eventlog.Row) (late time.Duration, missed string) {
-	if r.Boot == e.o.Events.Boot() {
+func (o *Options) lateness(r eventlog.Row) (late time.Duration, missed string) {
+	if r.Boot == o.Events.Boot() {
 		// of two clocks, as a simulated building is ahead with its bookings only
-		late = max(0, min(time.Since(r.Time()), e.o.Clock.Now().Sub(r.Time())))
+		late = max(0, min(time.Since(r.Time()), o.Clock.Now().Sub(r.Time())))
 		if r.Untrusted {
 			late = 0
 		}
 	} else {
-		if r.Untrusted || e.o.Clock.Trust() != clock.Trusted {
+		if r.Untrusted || o.Clock.Trust() != clock.Trusted {
 			return 0, "it was before the restart, and how long ago cannot be told without a clock"
 		}
-		late = min(time.Since(r.Time()).Abs(), e.o.Clock.Now().Sub(r.Time()).Abs())
+		late = min(time.Since(r.Time()).Abs(), o.Clock.Now().Sub(r.Time()).Abs())
 	}
 	if late > rule.LateLimit {
 		return late, fmt.Sprintf("it was seen more than %v late", rule.LateLimit)
@@ -274,7 +274,7 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 	run := rule.Run{ID: h.ID + "-" + t.id, At: t.at, Trigger: t.words, SpaceID: idOf(t.space)}
 	held, reason := false, t.missed
 	if reason == "" {
-		held, reason = e.holds(h, v.view(e, t))
+		held, reason = e.o.holds(h, v.view(e, t))
 	}
 	switch {
 	case t.missed != "":
@@ -290,8 +290,8 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 
 // holds judges the condition, and says why it does not hold where that is not
 // plain.
-func (e *Engine) holds(h *compiled, env *rule.Env) (bool, string) {
-	if h.condition.NeedsClock && e.o.Clock.Trust() != clock.Trusted {
+func (o *Options) holds(h *compiled, env *rule.Env) (bool, string) {
+	if h.condition.NeedsClock && o.Clock.Trust() != clock.Trusted {
 		return false, "it depends on the time and the clock is not trusted"
 	}
 	held, err := h.condition.Holds(env)
@@ -332,14 +332,14 @@ func (e *Engine) conclude(v *verdicts, h *compiled, t *trigger, run rule.Run) er
 }
 
 // look is the space of a trigger as conditions see it, with the bookings as the building itself has them, or all.
-func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
+func (o *Options) look(t *trigger, vouched bool) *rule.Env {
 	env := rule.NewEnv()
 	env.Event = t.event
 	s := t.space
 	if s == nil {
 		return env
 	}
-	now := e.o.Clock.Now()
+	now := o.Clock.Now()
 	bookings := s.Bookings()
 	if vouched {
 		bookings = bookings.Vouched()

@@ -53,7 +53,7 @@ func (s *ruleSet) pause(now time.Time) time.Duration {
 // is not too late, and else only noted. Each minute on the wall of a space
 // comes once, see [rule.Walls]. The caller has the turn.
 func (e *Engine) askTime(ctx context.Context) error {
-	now := e.moment()
+	now := e.o.moment()
 	if e.o.Clock.Trust() != clock.Trusted {
 		return nil
 	}

@@ -54,9 +54,9 @@ func (e *Engine) Try(id string, p Probe) (Trial, error) {
 		return Trial{}, err
 	}
 	out := Trial{RuleID: id, SpaceID: idOf(t.space), At: t.at.UTC(), Trigger: t.words, Actions: []TriedAction{}}
-	env := e.look(t, false)
+	env := e.o.look(t, false)
 	out.Condition = h.condition.Explain(env)
-	held, reason := e.holds(h, env)
+	held, reason := e.o.holds(h, env)
 	out.Outcome, out.Reason = e.wouldBe(h, t, held, reason)
 	if held {
 		t = e.doubt(h, t)
@@ -150,7 +150,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 		return out
 	}
 	if !act.To.Nobody() {
-		if _, err := e.draft(r, act, t); err != nil {
+		if _, err := e.o.draft(r, act, t); err != nil {
 			out.Reason = device.AsError(err).Error()
 			return out
 		}
