@@ -226,9 +226,3 @@ func (d *Directory) Admins(organizationID string) []User {
 		return !u.Enabled || u.Role != auth.RoleAdmin || u.OrganizationID != "" && u.OrganizationID != organizationID
 	})
 }
-
-// Of says whether an organization, or with an empty id the building, knows the
-// user.
-func (u *User) Of(organizationID string) bool {
-	return organizationID == "" || u.OrganizationID == organizationID
-}
