@@ -138,7 +138,7 @@ func (d *Directory) loadUsers(people []config.Person) error {
 	return err
 }
 
-// setUsers replaces the users. Who is no longer there, is disabled, or has
+// setUsers replaces the users. A person who is no longer there, is disabled, or has
 // another address loses access at once.
 func (d *Directory) setUsers(people []config.Person, marks map[string]storedUser) {
 	d.users.Store(newRoster(d.keys, people, marks))

@@ -78,8 +78,8 @@ func (p Part) underWay(tx *store.Tx) bool {
 	return device.UnderWay(tx, device.Command{Space: p.Space, DeviceType: p.Device, SubDevice: p.Sub})
 }
 
-// Starting hears of a command that a device is about to carry out. What a device does after one that nobody has signed is
-// the cloud's doing, and so what it does after one of a rule or of the schedule that such a word has led to.
+// Starting hears of a command that a device is about to carry out. It marks the device after one that nobody has signed,
+// and after one of a rule or of the schedule that such a word has led to.
 func (m *Marks) Starting(c device.Command) {
 	if m.suspects(c) {
 		m.put(PartOf(c), wholly(c), time.Now())

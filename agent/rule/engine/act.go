@@ -103,8 +103,8 @@ func (o *Options) foreignRefusal(r rule.Rule, spaceID string) error {
 	return nil
 }
 
-// chainRefusal says why a rule opens no door in a space: a rule of another organization has led to it; nil: none has. Who that
-// rule is of is not known once it is deleted.
+// chainRefusal says why a rule opens no door in a space: a rule of another organization has led to it; nil: none has. A deleted
+// rule counts as one of another.
 func (e *Engine) chainRefusal(act rule.Action, spaceID string, chain []string) error {
 	if !unlocks(act) {
 		return nil

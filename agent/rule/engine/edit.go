@@ -17,7 +17,7 @@ import (
 	"roomgate/store"
 )
 
-// Create checks and stores a rule. What has happened before does not trigger it.
+// Create checks and stores a rule. Earlier events do not trigger it.
 // The error is a *problem.Error of what is refused: NotFound for a space, Full
 // for one rule too many, Invalid for the rest.
 func (e *Engine) Create(ctx context.Context, r rule.Rule) (rule.Rule, error) {

@@ -1,6 +1,6 @@
 // Package engine asks the rules of the building what is to be done about each
-// event of the log and about the time, and does it. What a rule may say is in
-// package rule. It is the widest noun, as a rule is about the whole building:
+// event of the log and about the time, and does it. Package rule says what a rule
+// may say. It is the widest noun, as a rule is about the whole building:
 // its devices, its bookings, and the messages to people.
 package engine
 

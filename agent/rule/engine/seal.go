@@ -78,7 +78,7 @@ func keep(tx *store.Tx, r rule.Rule, keys *auth.Keys) error {
 }
 
 // sealPlain seals the topics that an earlier version has stored in clear, and takes them out
-// of the logs of their rules. What cannot be stored now is sealed by the next start.
+// of the logs of their rules. If it cannot store that, the next start does.
 func (o *Options) sealPlain(ctx context.Context, plain []rule.Rule) error {
 	if len(plain) == 0 {
 		return nil
