@@ -61,7 +61,7 @@ func load(ctx context.Context, a *Agent, o Options, started time.Time) error {
 	if err := loadRooms(ctx, a); err != nil {
 		return err
 	}
-	if err := closeInterrupted(ctx, a); err != nil {
+	if err := closeInterrupted(ctx, a.Commands, a.options.Log); err != nil {
 		return fmt.Errorf("close interrupted commands: %w", err)
 	}
 	if err := loadFollowers(ctx, a); err != nil {
@@ -113,10 +113,10 @@ func loadRooms(ctx context.Context, a *Agent) (err error) {
 }
 
 // closeInterrupted ends the commands of the process before this one. A disk that does not take that is no hindrance.
-func closeInterrupted(ctx context.Context, a *Agent) error {
-	err := a.Commands.CloseInterrupted(ctx)
+func closeInterrupted(ctx context.Context, commands *device.Commands, log *slog.Logger) error {
+	err := commands.CloseInterrupted(ctx)
 	if store.Unstored(err) {
-		a.options.Log.Error("commands that were interrupted cannot be closed, the next start tries again: see roomgate doctor", "error", err)
+		log.Error("cannot close interrupted commands, the next start tries again: see roomgate doctor", "error", err)
 		return nil
 	}
 	return err
