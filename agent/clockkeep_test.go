@@ -105,7 +105,7 @@ func TestCloudConfirmsAJump(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.Cloud.Topics().Down("replay"), Payload: payload, Retained: retained}); err != nil {
+			if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.topics().Down("replay"), Payload: payload, Retained: retained}); err != nil {
 				t.Fatal(err)
 			}
 			return r.clock.Trust()

@@ -59,7 +59,7 @@ func (r *rig) deliver(e cloud.Envelope, retained bool) string {
 		r.t.Fatal(err)
 	}
 	before := len(r.logged(eventlog.LevelReceipt))
-	if err := r.Cloud.Receive(r.t.Context(), cloud.Message{Topic: r.Cloud.Topics().Down("config"), Payload: payload, Retained: retained}); err != nil {
+	if err := r.Cloud.Receive(r.t.Context(), cloud.Message{Topic: r.topics().Down("config"), Payload: payload, Retained: retained}); err != nil {
 		r.t.Fatalf("%s was not taken: %v", e.ID, err)
 	}
 	all := r.logged(eventlog.LevelReceipt)

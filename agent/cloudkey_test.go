@@ -17,7 +17,7 @@ func TestSignedCommandOpensTheDoorOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startGuarded(t, withDoor)
 		first := openDoor("first", 42)
-		payload := first.payload(r.Cloud.Topics().Down("command"))
+		payload := first.payload(r.topics().Down("command"))
 		r.bringRaw(payload, false)
 		if got := r.outcome("first"); got != "done" || r.opened() != 1 {
 			t.Fatalf("%s, opened %d times", got, r.opened())
@@ -60,7 +60,7 @@ func TestForgedDoorCommandsOpenNothing(t *testing.T) {
 			}
 		}
 		genuine := openDoor("genuine", 7)
-		stolen, err := cloud.ReadSigned(genuine.payload(r.Cloud.Topics().Down("command")))
+		stolen, err := cloud.ReadSigned(genuine.payload(r.topics().Down("command")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestPowerCutBetweenCounterAndDoor(t *testing.T) {
 		r := openRig(t, rigOptions{yaml: withDoor, dir: dir, dial: noCloud}) // nobody moves the door
 		r.hold(publicKey("cloud"))
 		s := openDoor("cut", 9)
-		payload := s.payload(r.Cloud.Topics().Down("command"))
+		payload := s.payload(r.topics().Down("command"))
 		r.bringRaw(payload, false)
 		if got := r.outcome("cut"); got != "accepted" {
 			t.Fatalf("before: %s", got)
@@ -225,9 +225,9 @@ func TestCounterIsStoredWithItsCommand(t *testing.T) {
 		plain := r.db.Stats().Commits - before
 		r.wait(time.Second)
 		s := openDoor("counted", 1)
-		payload := s.payload(r.Cloud.Topics().Down("command"))
+		payload := s.payload(r.topics().Down("command"))
 		before = r.db.Stats().Commits
-		if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.Cloud.Topics().Down("command"), Payload: payload, QoS: 1}); err != nil {
+		if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.topics().Down("command"), Payload: payload, QoS: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if counted := r.db.Stats().Commits - before; counted != plain {

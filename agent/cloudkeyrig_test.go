@@ -78,16 +78,16 @@ func (s signed) payload(topic string) []byte {
 // bring hands a signed message in, and waits for what comes of it.
 func (r *rig) bring(s signed) {
 	r.t.Helper()
-	topic := r.Cloud.Topics().Down(s.level)
+	topic := r.topics().Down(s.level)
 	r.bringRaw(s.payload(topic), s.retained)
 }
 
 func (r *rig) bringRaw(payload []byte, retained bool) {
 	r.t.Helper()
-	m := cloud.Message{Topic: r.Cloud.Topics().Down("command"), Payload: payload, QoS: 1, Retained: retained}
+	m := cloud.Message{Topic: r.topics().Down("command"), Payload: payload, QoS: 1, Retained: retained}
 	if strings.Contains(string(payload), "payloadType") { // else it is a command
 		if s, err := cloud.ReadSigned(payload); err == nil && strings.Contains(string(s.Body), `"roomgate.config"`) {
-			m.Topic = r.Cloud.Topics().Down("config")
+			m.Topic = r.topics().Down("config")
 		}
 	}
 	if err := r.Cloud.Receive(r.t.Context(), m); err != nil {

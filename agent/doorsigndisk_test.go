@@ -20,13 +20,13 @@ import (
 // bringUnstored hands a signed message in that must not be acknowledged, and says what the cloud hears of it last.
 func (r *rig) bringUnstored(h *heaven, s signed) string {
 	r.t.Helper()
-	return r.bringRawUnstored(h, s.id, s.payload(r.Cloud.Topics().Down(s.level)))
+	return r.bringRawUnstored(h, s.id, s.payload(r.topics().Down(s.level)))
 }
 
 func (r *rig) bringRawUnstored(h *heaven, id string, payload []byte) string {
 	r.t.Helper()
 	before := len(h.undurable(id))
-	err := r.Cloud.Receive(r.t.Context(), cloud.Message{Topic: r.Cloud.Topics().Down("command"), Payload: payload, QoS: 1})
+	err := r.Cloud.Receive(r.t.Context(), cloud.Message{Topic: r.topics().Down("command"), Payload: payload, QoS: 1})
 	if !errors.Is(err, cloud.ErrUnacknowledged) {
 		r.t.Errorf("%s is acknowledged: %v", id, err)
 	}
@@ -75,7 +75,7 @@ func TestSignedDoorOnAFailingDisk(t *testing.T) {
 		r.bring(openDoor("stored", 2))
 		mend := storetest.Break(t, filepath.Join(dir, Database))
 		r.wait(time.Minute)
-		genuine := openDoor("genuine", 10).payload(r.Cloud.Topics().Down("command"))
+		genuine := openDoor("genuine", 10).payload(r.topics().Down("command"))
 		ahead := openDoor("ahead", 11)
 		ahead.at = time.Now().Add(15 * time.Second) // of which some pass before its turn
 		unsigned := []byte(`{"specversion":"1.0","id":"unsigned","source":"b","type":"roomgate.command","time":"` + time.Now().UTC().Format(time.RFC3339) + `","data":` + commandTo("lock", "open", `"ttl_s":30`) + `}`)
@@ -88,14 +88,14 @@ func TestSignedDoorOnAFailingDisk(t *testing.T) {
 		}{
 			{"genuine", genuine, "done", 2},
 			{"genuine", genuine, "done", 2}, // the receipt again
-			{"other", openDoor("other", 10).payload(r.Cloud.Topics().Down("command")), "rejected conflict counter", 2},
-			{"before", openDoor("before", 2).payload(r.Cloud.Topics().Down("command")), "rejected conflict counter", 2},
+			{"other", openDoor("other", 10).payload(r.topics().Down("command")), "rejected conflict counter", 2},
+			{"before", openDoor("before", 2).payload(r.topics().Down("command")), "rejected conflict counter", 2},
 			{"unsigned", unsigned, "rejected not_now the", 2},
-			{"ahead", ahead.payload(r.Cloud.Topics().Down("command")), "rejected not_now time", 2},
-			{"far", openDoor("far", 80).payload(r.Cloud.Topics().Down("command")), "done", 3},
-			{"behind", openDoor("behind", 3).payload(r.Cloud.Topics().Down("command")), "rejected conflict counter", 3},
+			{"ahead", ahead.payload(r.topics().Down("command")), "rejected not_now time", 2},
+			{"far", openDoor("far", 80).payload(r.topics().Down("command")), "done", 3},
+			{"behind", openDoor("behind", 3).payload(r.topics().Down("command")), "rejected conflict counter", 3},
 			{"light", light, "done", 3},
-			{"between", openDoor("between", 20).payload(r.Cloud.Topics().Down("command")), "done", 4},
+			{"between", openDoor("between", 20).payload(r.topics().Down("command")), "done", 4},
 		} {
 			if got := r.bringRawUnstored(h, c.id, c.payload); got != c.want || r.opened() != c.opened {
 				t.Errorf("%d: %s: %s, want %s; opened %d times, want %d", i, c.id, got, c.want, r.opened(), c.opened)
@@ -150,7 +150,7 @@ func TestSignedDoorAfterAStartOnAReadOnlyDisk(t *testing.T) {
 		bench := r.bench
 		r, h := startGuardedCloudy(t, rigOptions{dir: dir, yaml: withDoor, bench: bench})
 		r.wait(time.Second)
-		topic := r.Cloud.Topics().Down("command")
+		topic := r.topics().Down("command")
 		first := openDoor("first", 1).payload(topic)
 		if got := r.bringRawUnstored(h, "first", first); got != "done" || r.opened() != 1 {
 			t.Errorf("one from after the start: %s, opened %d times", got, r.opened())

@@ -16,7 +16,7 @@ func TestSignedDoorOnADiskThatHeals(t *testing.T) {
 		r := startRig(t, o)
 		r.wait(5 * time.Second)
 		r.hold(publicKey("cloud"))
-		topic := r.Cloud.Topics().Down("command")
+		topic := r.topics().Down("command")
 		o.bench = r.bench
 		r.stop()
 

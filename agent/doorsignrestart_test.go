@@ -226,7 +226,7 @@ func TestMarksOfADiskThatTookNothing(t *testing.T) {
 		r, last := startRuled(t, "refuse", byTime(room))
 		mend := storetest.Break(t, filepath.Join(r.options.DataDir, Database))
 		r.wait(time.Minute)
-		err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.Cloud.Topics().Down("command"), Payload: lightCommand("m1"), QoS: 1})
+		err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.topics().Down("command"), Payload: lightCommand("m1"), QoS: 1})
 		r.wait(time.Second)
 		if got := r.bench["light-1"].effects(); !errors.Is(err, cloud.ErrUnacknowledged) || len(got) != 1 {
 			t.Fatalf("%v, the light did %q", err, got)

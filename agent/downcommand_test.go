@@ -45,6 +45,9 @@ func commandTo(device, action string, more ...string) string {
 	return `{"meeting_space_id":"` + space + `","device_type":"` + device + `","action":"` + action + `"` + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
+// topics are those of the gateway.
+func (r *rig) topics() cloud.Topics { return cloud.Topics{Gateway: r.options.Config.Gateway.ID} }
+
 // down brings a message with that data; at is its time, zero: none.
 func (r *rig) down(level, id, data string, at time.Time) {
 	r.t.Helper()
@@ -57,7 +60,7 @@ func (r *rig) downAs(level, id, kind, data string, at time.Time, retained bool) 
 	if !at.IsZero() {
 		payload += `,"time":"` + at.UTC().Format(time.RFC3339Nano) + `"`
 	}
-	m := cloud.Message{Topic: r.Cloud.Topics().Down(level), Payload: []byte(payload + "}"), QoS: 1, Retained: retained}
+	m := cloud.Message{Topic: r.topics().Down(level), Payload: []byte(payload + "}"), QoS: 1, Retained: retained}
 	if err := r.Cloud.Receive(r.t.Context(), m); err != nil {
 		r.t.Fatalf("%s %s is not acknowledged: %v", level, id, err)
 	}

@@ -74,7 +74,7 @@ func TestFullDiskHoldsNoDoorBack(t *testing.T) {
 		dir := t.TempDir()
 		r, h := startGuardedCloudy(t, rigOptions{dir: dir, yaml: withDoor})
 		r.hold(publicKey("cloud"))
-		topics := r.Cloud.Topics()
+		topics := r.topics()
 		counter := uint64(0)
 		opens := func(after string) {
 			t.Helper()

@@ -12,7 +12,7 @@ import (
 )
 
 // bookingNotices are the messages to the organizers of bookings about a change.
-// What the cloud has decided, it tells them itself.
+// The cloud itself tells them of its decisions.
 func bookingNotices(r *schedule.Room, gone []booking.Booking) (all []book.Notice) {
 	for _, b := range gone {
 		all = append(all, book.Notice{Booking: b, SpaceID: r.ID, Space: r.Name(), Zone: r.Rules().Zone})

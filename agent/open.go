@@ -21,7 +21,6 @@ import (
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
-	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
 	"roomgate/agent/timekeeper"
@@ -45,14 +44,35 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a.options.SystemKey = ""
 	a.db = db
-	if err := a.load(ctx, o, started); err != nil {
+	if err := load(ctx, a, o, started); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return a, nil
 }
 
-func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
-	var err error
+// load opens the nouns, each after those that it stands on.
+func load(ctx context.Context, a *Agent, o Options, started time.Time) error {
+	if err := loadSpine(ctx, a, started); err != nil {
+		return err
+	}
+	if err := openAccess(ctx, a, o); err != nil {
+		return fmt.Errorf("load the keys and users: %w", err)
+	}
+	if err := loadRooms(ctx, a); err != nil {
+		return err
+	}
+	if err := closeInterrupted(ctx, a.Commands, a.options.Log); err != nil {
+		return fmt.Errorf("close interrupted commands: %w", err)
+	}
+	if err := loadFollowers(ctx, a); err != nil {
+		return err
+	}
+	return loadCloud(ctx, a)
+}
+
+// loadSpine opens what every noun stands on: clock, log, commands and health. A repaired database is mended before
+// anything is read of it.
+func loadSpine(ctx context.Context, a *Agent, started time.Time) (err error) {
 	if a.clock, err = timekeeper.Open(ctx, clockOptions(a)); err != nil {
 		return fmt.Errorf("load the clock: %w", err)
 	}
@@ -65,9 +85,11 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if err := mendRepaired(ctx, a.db, a.Commands, a.options.Log); err != nil {
 		return fmt.Errorf("mend the repaired database: %w", err)
 	}
-	if err := openAccess(ctx, a, o); err != nil {
-		return fmt.Errorf("load the keys and users: %w", err)
-	}
+	return nil
+}
+
+// loadRooms opens the meeting spaces and devices, and who opens their doors.
+func loadRooms(ctx context.Context, a *Agent) (err error) {
 	a.Bookings = schedule.New(scheduleOptions(a))
 	if err := a.Bookings.SealLinks(ctx); err != nil {
 		return fmt.Errorf("seal the addresses of calendars: %w", err)
@@ -87,23 +109,38 @@ func (a *Agent) load(ctx context.Context, o Options, started time.Time) error {
 	if a.Site, err = site.Open(ctx, siteOptions(a)); err != nil {
 		return fmt.Errorf("load the site: %w", err)
 	}
-	if err := a.Commands.CloseInterrupted(ctx); store.Unstored(err) {
-		a.options.Log.Error("commands that were interrupted cannot be closed, the next start tries again: see roomgate doctor", "error", err)
-	} else if err != nil {
-		return fmt.Errorf("close interrupted commands: %w", err)
+	return nil
+}
+
+// closeInterrupted ends the commands of the process before this one. A disk that does not take that is no hindrance.
+func closeInterrupted(ctx context.Context, commands *device.Commands, log *slog.Logger) error {
+	err := commands.CloseInterrupted(ctx)
+	if store.Unstored(err) {
+		log.Error("cannot close interrupted commands, the next start tries again: see roomgate doctor", "error", err)
+		return nil
 	}
+	return err
+}
+
+// loadFollowers opens what follows the log: webhooks, messages and rules.
+func loadFollowers(ctx context.Context, a *Agent) (err error) {
 	if a.Webhooks, err = webhook.Open(ctx, webhookOptions(a)); err != nil {
 		return err
 	}
 	if a.Messages, err = book.Open(ctx, messageOptions(a)); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
-	if a.Rules, err = engine.Open(ctx, ruleOptions(a)); err != nil {
+	if a.Rules, err = openRules(ctx, a); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {
 		return fmt.Errorf("note the meeting spaces: %w", err)
 	}
+	return nil
+}
+
+// loadCloud opens what the cloud manages, and the conversation with it, once the log has what a repair leaves to tell.
+func loadCloud(ctx context.Context, a *Agent) (err error) {
 	if a.CloudConfig, err = cloudconfig.Open(ctx, cloudConfigOptions(a)); err != nil {
 		return fmt.Errorf("load the cloud's configuration: %w", err)
 	}

@@ -163,7 +163,7 @@ func TestConfigurationInParts(t *testing.T) {
 			for i, part := range parts {
 				e := cloud.Envelope{ID: fmt.Sprint("c", i), Source: "backend", Type: "roomgate.config", Time: on(7, 0), Data: part}
 				payload, _ := e.Encode()
-				if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.Cloud.Topics().PartTopic(i + 1), Payload: payload, Retained: retained}); err != nil {
+				if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.topics().PartTopic(i + 1), Payload: payload, Retained: retained}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -89,7 +89,7 @@ func TestRefusedRevisionIsInNobodysWay(t *testing.T) {
 						e := cloud.Envelope{ID: id, Source: "backend", Type: "roomgate.config", Time: on(7, 0),
 							Data: json.RawMessage(fmt.Sprintf(`{"revision":%d,"part":%d,"of":2,"whole":%q}`, revision, i+1, whole))}
 						payload, _ := e.Encode()
-						if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.Cloud.Topics().PartTopic(i + 1), Payload: payload, Retained: retained}); err != nil {
+						if err := r.Cloud.Receive(t.Context(), cloud.Message{Topic: r.topics().PartTopic(i + 1), Payload: payload, Retained: retained}); err != nil {
 							t.Fatal(err)
 						}
 						if got := states(r.receipts(id)); i == 1 && !slices.Equal(got, []device.State{device.Accepted, device.Done}) {

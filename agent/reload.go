@@ -11,7 +11,7 @@ import (
 )
 
 // Reload lets a changed configuration file take effect while the building runs,
-// whole or not at all: its spaces, devices and users. What takes a restart is
+// whole or not at all: its spaces, devices and users. A change that takes a restart is
 // refused by its key.
 func (a *Agent) Reload(ctx context.Context, c *config.Config) error {
 	turn, err := a.Site.Turn(ctx)

@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/cloudconfig"
 	"roomgate/agent/device"
 	"roomgate/agent/health"
+	"roomgate/agent/rule/doubt"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/store"
@@ -22,7 +23,7 @@ import (
 // mendRepaired does what a repair leaves to do before anything is loaded, as it changes rows.
 func mendRepaired(ctx context.Context, db *store.DB, commands *device.Commands, log *slog.Logger) error {
 	return updateUntold(ctx, db, commands, log, func(tx *store.Tx, r store.Repair) error {
-		return errors.Join(device.Mend(tx, r), engine.Mend(tx, r), cloudconfig.Mend(tx, r))
+		return errors.Join(device.Mend(tx, r), engine.Mend(tx, r), doubt.Mend(tx, r), cloudconfig.Mend(tx, r))
 	})
 }
 

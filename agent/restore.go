@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"roomgate/agent/access"
-	"roomgate/agent/rule/engine"
+	"roomgate/agent/rule/doubt"
 	"roomgate/store"
 )
 
@@ -42,7 +42,7 @@ func Rekey(ctx context.Context, dir string, life NewLife) (key string, err error
 	}
 	err = db.SkipSequences(ctx, uint64(max(time.Now().Unix(), 0))*sequencesPerSecond)
 	if err == nil {
-		err = db.Update(ctx, engine.DoubtAll)
+		err = db.Update(ctx, doubt.All)
 	}
 	if err == nil {
 		err = db.Update(ctx, access.EndTokens)

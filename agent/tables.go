@@ -13,6 +13,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/rule/doubt"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
@@ -54,7 +55,7 @@ const Schema = 1
 //	"keypads"        unlock   the wrong codes that were spent at a lock, by its id
 //	"rules", "rule-runs" engine the rules by id; the last runs of each, by its id and a slot that is used again
 //	"open-rule-runs" engine   the keys of runs whose commands may be under way
-//	"doubted-devices" engine which parts of devices an unsigned word of the cloud has moved, by space, type and name
+//	"doubted-devices" doubt which parts of devices an unsigned word of the cloud has moved, by space, type and name
 //	"webhooks"       webhook  by id, with their addresses and secrets, sealed
 //	"deliveries"     webhook  what webhooks were and will be notified of, by webhook and delivery id
 //	"clock"          timekeeper what the clock has to know after a restart, in one row
@@ -78,5 +79,6 @@ func buckets() []string {
 		mail.Buckets(),
 		book.Buckets(),
 		engine.Buckets(),
+		doubt.Buckets(),
 	)
 }

@@ -10,7 +10,7 @@ import (
 	"roomgate/drivers"
 )
 
-// What a room that is lived in may have, in °C.
+// The temperatures of a room that people live in, in °C.
 const (
 	coldest = -10
 	hottest = 50

@@ -114,6 +114,6 @@ func (d *Directory) Run(ctx context.Context) error {
 }
 
 // Changed returns a channel that is closed when a key was revoked or a user lost
-// a right, for those who cannot wait until they ask Valid again. What expires
+// a right, for those who cannot wait until they ask Valid again. An expiry
 // closes nothing.
 func (d *Directory) Changed() <-chan struct{} { return d.changed.Wait() }

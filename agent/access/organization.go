@@ -116,7 +116,7 @@ func (d *Directory) RenameOrganization(ctx context.Context, id, name string) (o 
 }
 
 // RemoveOrganization ends an organization that has nothing any more: no meeting
-// space, user, good key or anything else. What is left of its revoked keys goes
+// space, user, good key or anything else. Its revoked keys go
 // with it.
 func (d *Directory) RemoveOrganization(ctx context.Context, id string) error {
 	d.turn.Lock()

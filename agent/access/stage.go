@@ -148,8 +148,8 @@ func (k KeySpec) stored(old *heldKey, others map[string]*heldKey) (storedKey, *p
 	return s, nil
 }
 
-// StagePeople makes these people, and no others, those who may sign in. What was
-// decided here about them stays.
+// StagePeople makes these people, and no others, those who may sign in. Decisions made
+// here about them stay.
 func (d *Directory) StagePeople(people []config.Person) eventlog.Stage {
 	d.turn.Lock()
 	write := func(tx *store.Tx) error {

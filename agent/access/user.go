@@ -138,7 +138,7 @@ func (d *Directory) loadUsers(people []config.Person) error {
 	return err
 }
 
-// setUsers replaces the users. Who is no longer there, is disabled, or has
+// setUsers replaces the users. A person who is no longer there, is disabled, or has
 // another address loses access at once.
 func (d *Directory) setUsers(people []config.Person, marks map[string]storedUser) {
 	d.users.Store(newRoster(d.keys, people, marks))
@@ -225,10 +225,4 @@ func (d *Directory) Admins(organizationID string) []User {
 	return slices.DeleteFunc(d.Users(), func(u User) bool {
 		return !u.Enabled || u.Role != auth.RoleAdmin || u.OrganizationID != "" && u.OrganizationID != organizationID
 	})
-}
-
-// Of says whether an organization, or with an empty id the building, knows the
-// user.
-func (u *User) Of(organizationID string) bool {
-	return organizationID == "" || u.OrganizationID == organizationID
 }

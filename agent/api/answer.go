@@ -85,7 +85,7 @@ var (
 	noSniff     = []string{"nosniff"}
 )
 
-// begin writes the head of an answer. What a device says is true for a moment
+// begin writes the head of an answer. A reading of a device is true for a moment
 // only, so nobody may store it.
 func (c *call) begin(status int, contentType []string) {
 	c.rest() // it is computed: who reads slowly keeps nobody waiting

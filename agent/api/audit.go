@@ -106,7 +106,7 @@ func (r route) literal() string {
 // changes says whether an operation changes something, as some do by GET in V1.0.
 func (r route) changes() bool { return r.method != http.MethodGet || r.permission == permitSpacesWrite }
 
-// audit is the audit event that a route leaves; empty: none. What changes something and is
+// audit is the audit event that a route leaves; empty: none. A route that changes something and is
 // in no table leaves one too.
 func (r route) audit() string {
 	name := r.literal()

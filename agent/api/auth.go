@@ -129,7 +129,7 @@ const shortWait = 10 * time.Millisecond
 
 // again finds out once more who asks, and what he may now: a key is revoked and a person signed out at once, also for
 // what waits. It comes after each wait for a turn, for the pace or for the client, so that nothing of the server lies
-// between the last one and the operation. What reads does without it if it has hardly waited.
+// between the last one and the operation. A request that only reads does without it if it has hardly waited.
 func (c *call) again() error {
 	if c.askedAt.IsZero() || c.reading && time.Since(c.askedAt) < shortWait {
 		return nil // nobody was asked, or just now

@@ -23,7 +23,7 @@ type acceptRequest struct {
 	question int64
 }
 
-// acceptActions are what it may ask. What one answers is how a device has shown itself.
+// acceptActions are what it may ask. Each returns how a device has shown itself.
 var acceptActions = map[string]func(*Server, *call, acceptRequest) (shown []string, err error){
 	"start": startWalk, "answer": answerWalk, "stop": stopWalk, "identify": identifyDevice}
 

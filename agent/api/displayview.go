@@ -197,7 +197,7 @@ func (d *doors) seen(id, value string) (time.Time, error) {
 }
 
 // displayID is the edge device that asks; empty: it is somebody with another key, who
-// lets no phone in, or it would have rights that he has not.
+// lets no phone in, or it would have rights that he does not have.
 func (p principal) displayID() string {
 	if p.Kind != agent.KindEdge {
 		return ""

@@ -207,7 +207,7 @@ func (s *streams) poll(c *call, f *follow, wait time.Duration) ([]eventlog.Event
 }
 
 // next reads the next events and moves on; moved is false at the log's end.
-// Whose a space is counts as it is now: it may have been given to somebody else
+// It goes by who owns a space now: it may have been given to somebody else
 // since the stream began.
 func (s *streams) next(f *follow) (found []eventlog.Event, moved bool, err error) {
 	f.filter.Spaces = s.agent.Site.SpacesSeen(f.who)

@@ -14,7 +14,7 @@ type moment time.Time
 
 const momentLayout = eventlog.TimeLayout
 
-// MarshalJSON writes the moment. What is finer than a millisecond is left out.
+// MarshalJSON writes the moment. It leaves out fractions of a millisecond.
 func (m moment) MarshalJSON() ([]byte, error) {
 	if time.Time(m).IsZero() {
 		return []byte("null"), nil

@@ -25,8 +25,8 @@ const (
 	paceBurst = 1000
 	// paceStep is how often one comes after those.
 	paceStep = 50 * time.Millisecond
-	// paceOfOrg is how many times as much all credentials of an organization have together: it has no more for
-	// having many.
+	// paceOfOrg is how many times as much all credentials of an organization have together: many credentials
+	// do not get more.
 	paceOfOrg = 4
 	// longestPace is how long one waits at most; who asks for more at one time is refused.
 	longestPace = 5 * time.Second

@@ -81,8 +81,8 @@ func (p *pattern) find(c *call) (*endpoint, error) {
 	return nil, refuseMethod(c, allowed)
 }
 
-// missing answers a person's browser with a page that leads to the console. What asks for a
-// path of the interface, or in another way, is told as always.
+// missing answers a person's browser with a page that leads to the console. Any other
+// request gets the usual answer.
 func (d *door) missing(c *call) error {
 	reads := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
 	if !reads || !strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") || d.router.ofInterface(c.r.URL.Path) {

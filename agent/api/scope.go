@@ -24,7 +24,7 @@ var scopes = map[string]scope{
 // visibility says what of the building somebody sees.
 type visibility struct{ agent *agent.Agent }
 
-// nobody is an id that nothing has. What somebody must not see is refused as
+// nobody is an id that nothing has. A thing that somebody must not see is refused as
 // this is, so that nothing tells the two apart.
 const nobody = ""
 
@@ -95,7 +95,7 @@ func (s visibility) sees(who *principal, spaceID string) bool {
 }
 
 // ownFields refuses bookings of spaces that who asks does not see, also where
-// the body names them, and bookings for another organization. What he books is
+// the body names them, and bookings for another organization. His bookings are
 // his organization's.
 func (s visibility) ownFields(who *principal, operation string, f *bookingFields) error {
 	own := &who.OrganizationID

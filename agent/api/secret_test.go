@@ -122,7 +122,7 @@ func (b *building) everySecret(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.agent.Cloud.Receive(t.Context(), cloud.Message{Topic: b.agent.Cloud.Topics().Down("config"), Payload: payload, Retained: true}); err != nil {
+	if err := b.agent.Cloud.Receive(t.Context(), cloud.Message{Topic: cloud.Topics{Gateway: "test"}.Down("config"), Payload: payload, Retained: true}); err != nil {
 		t.Fatal(err)
 	}
 	if b.agent.Bookings.Room("7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a0c") == nil {

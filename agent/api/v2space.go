@@ -10,7 +10,7 @@ import (
 	"roomgate/agent/site"
 )
 
-// spaceRecord is a meeting space of V2.0. What it has not is null.
+// spaceRecord is a meeting space of V2.0. A value that it does not have is null.
 type spaceRecord struct {
 	ID                      string         `json:"id"`
 	Name                    string         `json:"name"`

@@ -79,7 +79,7 @@ func put(all []block, text string, keys ...string) {
 }
 
 // overlaid is a mapping with another one laid over it, entry by entry; what is null
-// there goes. What is no mapping in lines of its own is replaced whole.
+// there goes. A value that is no mapping in lines of its own is replaced whole.
 func overlaid(base, over string) string {
 	out, all := blocks(base), blocks(over)
 	switch {

@@ -13,7 +13,7 @@
 // kept as an HMAC under a secret that is not in the database, lives ten
 // minutes, counts its tries, and an address gets few of them.
 //
-// What a wall clock says decides nothing unless it is trusted. Everything that
+// A wall clock decides nothing unless it is trusted. Everything that
 // expires carries a Moment, by which the same run of the process judges by its
 // monotonic clock, another run by the wall clock if that was trusted both
 // times, and otherwise not at all: a person signs in again.

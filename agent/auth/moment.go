@@ -31,8 +31,8 @@ func (m Moment) Since(then Moment) (elapsed time.Duration, known bool) {
 	return max(elapsed, 0), true
 }
 
-// Within says whether then was less than so long ago. What cannot be known is
-// not.
+// Within says whether then was less than so long ago. It is not if that
+// cannot be known.
 func (m Moment) Within(then Moment, limit time.Duration) bool {
 	elapsed, known := m.Since(then)
 	return known && elapsed < limit

@@ -65,7 +65,7 @@ type Signer struct {
 func NewSigner(issuer, audience string, keys *Keys, ring []string) *Signer {
 	s := &Signer{Issuer: issuer, Audience: audience, Keys: keys, Ring: ring, byID: map[string][]byte{},
 		audience: jwt.ClaimStrings{audience},
-		// Whether the claims hold is judged below, by a time that is known.
+		// The claims are judged below, by a time that is known.
 		parser: jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation())}
 	for _, id := range ring {
 		s.byID[id] = derive(keys.secret, "token "+id)

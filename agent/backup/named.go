@@ -139,7 +139,7 @@ func (p Places) Path(name string) string {
 	return filepath.Join(p.Folder, strings.TrimPrefix(name, filesFolder))
 }
 
-// Put puts the named files to their places, with mode and owner. What is there
+// Put puts the named files to their places, with mode and owner. A file that is there
 // already stays as it is: a machine's newer certificate is better than that of a
 // backup. kept are the paths of those that differ.
 func (p Places) Put(o *Opened) (put, kept []string, err error) {

@@ -60,7 +60,7 @@ type Plan struct {
 }
 
 // Prepare begins a restore: it returns a plan and the folder for the new
-// files. What an earlier one left half made is cleared first; Recover has
+// files. It first clears what an earlier one left half made; Recover has
 // been called.
 func Prepare(data string) (p *Plan, dir string, err error) {
 	root := filepath.Join(data, restoreDir)

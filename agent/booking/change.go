@@ -46,7 +46,7 @@ type Edit struct {
 	OrganizationID *string
 }
 
-// Change applies an edit. What has begun keeps its start; what is over keeps
+// Change applies an edit. A booking that has begun keeps its start, and one that is over keeps
 // everything.
 func (b Booking) Change(e Edit, r Rules, now time.Time) (Booking, error) {
 	if !b.Live() {
@@ -129,8 +129,8 @@ func (b Booking) CheckIn(r Rules, now time.Time) (Booking, error) {
 	return b.touched(now), nil
 }
 
-// Extend moves the end of a meeting that is under way. Whether the space is
-// free then is for Schedule.Free to say.
+// Extend moves the end of a meeting that is under way. Schedule.Free says
+// whether the space is free then.
 func (b Booking) Extend(until time.Time, r Rules, now time.Time) (Booking, error) {
 	switch {
 	case !b.Live():

@@ -191,7 +191,7 @@ func Merge(have func(id string) (Booking, bool), live iter.Seq[*Booking], said [
 func byID(a, b Booking) int { return cmp.Compare(a.ID, b.ID) }
 
 // onward is what two versions became, as the next revision of mine: a revision never
-// goes back. What outranks mine with an earlier one gets a later one, which reaches
+// goes back. A booking that outranks mine with an earlier one gets a later one, which reaches
 // the other side and stands there.
 func onward(mine, joined Booking) Booking {
 	if joined.Revision < mine.Revision {

@@ -26,7 +26,7 @@ type Rules struct {
 	CheckIn              bool
 	Opens, Warn, Release time.Duration
 	// Awake is since when people can check in, as the gateway runs and its clock
-	// was not set. Who has to show up has all the time from then. Zero: always.
+	// was not set. People have all the time from then to show up. Zero: always.
 	Awake time.Time
 	// Empty after a check-in for so long, the rest is given back; 0: never.
 	Empty time.Duration
@@ -162,7 +162,7 @@ func (r Rules) open(b Booking) error {
 }
 
 // openUntil judges the time from was until end, by which a meeting is
-// prolonged. What was granted is not judged again.
+// prolonged. Time that was granted is not judged again.
 func (r Rules) openUntil(was, end time.Time) error {
 	if closed, ok := r.Hours.closed(was, end, r.Zone); ok {
 		return invalid("end_time", "is outside the opening hours: the space closes at %s", r.clock(closed))

@@ -5,14 +5,17 @@ import (
 	"slices"
 )
 
-// Vouched is the schedule by the word of the building alone. What nobody has signed is left out: of a booking that
+// Doubted says whether an unsigned word made b or moved it, or checked somebody in.
+func (b *Booking) Doubted() bool { return b.Unsigned || b.CheckedInBy == Cloud }
+
+// Vouched is the schedule by the word of the building alone. It leaves out what nobody has signed: of a booking that
 // was moved or taken back unsigned stays the time that it had before, unless that is somebody else's by now, and
-// of one that was made unsigned nothing. Who was checked in by the cloud has only booked.
+// of one that was made unsigned nothing. A check-in by the cloud does not count.
 func (s *Schedule) Vouched() *Schedule {
 	s.mu.RLock()
 	all := slices.Collect(maps.Values(s.byID))
 	s.mu.RUnlock()
-	if !slices.ContainsFunc(all, func(b *Booking) bool { return b.Unsigned || b.CheckedInBy == Cloud }) {
+	if !slices.ContainsFunc(all, (*Booking).Doubted) {
 		return s
 	}
 	var own, moved []Booking

@@ -161,7 +161,7 @@ func (r *reader) property(d *draft, p property) error {
 		}
 		d.rules = append(d.rules, p.value)
 	case "EXRULE":
-		err = errors.New("it is not supported (RFC 5545 has no such property); what it takes out stays")
+		err = errors.New("it is not supported (RFC 5545 has no such property); the dates that it takes out stay")
 	case "RDATE":
 		err = r.dates(p, len(d.extra), func(v period) { d.extra = append(d.extra, v) })
 	case "EXDATE":

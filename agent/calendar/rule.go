@@ -228,7 +228,7 @@ func (r *rule) ending(start moment) (func(wall time.Time) bool, error) {
 
 // forward moves the start of a rule without COUNT by whole intervals to
 // shortly before lower, so that a daily meeting of ten years ago costs no more
-// than a new one. What the rule would take from its start is written out first.
+// than a new one. It first writes out what the rule would take from its start.
 func (r *rule) forward(lower time.Time) bool {
 	o := &r.option
 	d := o.Dtstart

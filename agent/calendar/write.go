@@ -93,7 +93,7 @@ func (e *Entry) write(line func(string)) {
 	line("END:VEVENT")
 }
 
-// organizer is the ORGANIZER line. Who has no address gets the customary one
+// organizer is the ORGANIZER line. A person without an address gets the customary one
 // that reaches nobody, because the property must have one.
 func (e *Entry) organizer() string {
 	address := "invalid:nomail"

@@ -15,7 +15,7 @@ const doubtFor = time.Hour
 
 // Doubt is held against a calendar that suddenly names far fewer events than
 // before, as one does that was exported halfway or was not allowed to see all.
-// What it misses stays booked until it has missed it for an hour. The zero value
+// A meeting that it misses stays booked until it has missed it for an hour. The zero value
 // is ready for use.
 type Doubt struct {
 	// Relinked says that another calendar was linked: its first page is

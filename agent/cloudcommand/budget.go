@@ -79,7 +79,7 @@ func (b *Budget) take(e cloud.Envelope, units int) *problem.Error {
 	return nil
 }
 
-// Spend takes what a message has cost by as many bookings that it changed. What is not there the next ones wait for.
+// Spend takes what a message has cost by as many bookings that it changed. The next messages wait for what it lacks.
 func (b *Budget) Spend(e cloud.Envelope, bookings int) {
 	if of := b.of(e); of != nil {
 		of.ReserveN(time.Now(), min(bookings/unitBookings, of.Burst()))

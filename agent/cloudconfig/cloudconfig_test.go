@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"roomgate/agent/access"
@@ -100,6 +101,16 @@ func TestDoubtedRules(t *testing.T) {
 	} {
 		if got := c.row.doubted(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestAddressOfARelease: only https without a password.
+func TestAddressOfARelease(t *testing.T) {
+	for url, good := range map[string]bool{"https://example.org:8443/x.bundle?a=b": true, "http://example.org/x": false, "https://": false,
+		"": false, "https://a:b@example.org/": false, "file:///etc/passwd": false, "https://x/" + strings.Repeat("y", maxURL): false} {
+		if err := checkRelease(url); (err == nil) != good {
+			t.Errorf("%.60s: %v", url, err)
 		}
 	}
 }

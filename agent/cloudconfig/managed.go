@@ -19,7 +19,6 @@ import (
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
 	"roomgate/agent/unlock"
-	"roomgate/agent/update"
 	"roomgate/store"
 )
 
@@ -101,23 +100,6 @@ func (m *Configuration) UpdateURL() string { return *m.update.Load() }
 
 // Revision is that of the configuration of the cloud that is in force; 0: there is none.
 func (m *Configuration) Revision() uint64 { return m.revision.Load() }
-
-// update checks where the release is that the cloud wants.
-func (c *configuring) update() error {
-	if c.down.Update == nil {
-		return nil
-	}
-	url := c.down.Update.URL
-	if url != "" {
-		if err := update.CheckURL(url); err != nil {
-			return problem.New(problem.Invalid, "update.url", "%s", err)
-		}
-	}
-	c.opens("update.url", url != "" && url != c.kept.Update) // it is asked for from inside the building
-	c.kept.Update, c.kept.Sealed.Update = url, nil
-	c.add(eventlog.Stage{Show: func() { c.configuration.update.Store(&url) }})
-	return nil
-}
 
 // mostSpread bounds what the cloud may want for cloud.reconnect_spread, in seconds.
 const mostSpread = 60

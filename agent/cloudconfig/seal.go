@@ -11,7 +11,7 @@ import (
 	"roomgate/store"
 )
 
-// What the sealed parts of a configuration of the cloud are bound to.
+// The sealed parts of a configuration of the cloud are bound to these names.
 const (
 	sealedUpdate = "cloud-config/update"
 	sealedTopics = "cloud-config/topics"
@@ -53,7 +53,7 @@ func (c storedConfig) plain() bool {
 	return c.Update != "" || slices.ContainsFunc(c.Users, func(u downUser) bool { return u.PushTopic != "" })
 }
 
-// readRow reads the configuration of the cloud; none is none. What was sealed under
+// readRow reads the configuration of the cloud; none is none. A part that was sealed under
 // another secret is left out and kept in case that secret comes back; the cloud's
 // configuration is then applied once more when its broker sends it.
 func readRow(tx *store.Tx, keys *auth.Keys) (c storedConfig, err error) {

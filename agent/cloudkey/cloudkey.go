@@ -80,9 +80,6 @@ func Open(_ context.Context, o Options) (*Signers, error) {
 	})
 }
 
-// Keys are those that the gateway holds, also while they are not valid.
-func (si *Signers) Keys() []Key { return slices.Clone(*si.keys.Load()) }
-
 // IDs names the keys that the gateway holds.
 func (si *Signers) IDs() []string {
 	ids := []string{}

@@ -170,9 +170,6 @@ func (l *Link) up(context.Context) {
 	l.o.Up()
 }
 
-// Topics are the gateway's own.
-func (l *Link) Topics() cloud.Topics { return l.topics }
-
 // earlier are the filters of earlier versions, one for each level: a broker that keeps them
 // would send everything twice, or keep six queues for one gateway.
 func (l *Link) earlier() (filters []string) {

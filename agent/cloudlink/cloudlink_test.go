@@ -62,7 +62,7 @@ func (r *rig) receive(level, kind, data string, retained bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := r.Receive(r.t.Context(), cloud.Message{Topic: r.Topics().Down(level), Payload: payload, Retained: retained}); err != nil {
+	if err := r.Receive(r.t.Context(), cloud.Message{Topic: r.topics.Down(level), Payload: payload, Retained: retained}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -108,7 +108,7 @@ func TestWhatIsBrokenIsAnswered(t *testing.T) {
 		{`{"payload":"bm8=","signatures":[]}`, ""},
 	} {
 		r := openRig(t)
-		if err := r.Receive(t.Context(), cloud.Message{Topic: r.Topics().Down("command"), Payload: []byte(c.payload)}); err != nil {
+		if err := r.Receive(t.Context(), cloud.Message{Topic: r.topics.Down("command"), Payload: []byte(c.payload)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := append(r.refused, "")[0]; !strings.HasPrefix(got, c.refused) || (got == "") != (c.refused == "") || len(r.taken) > 0 {

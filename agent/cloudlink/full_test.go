@@ -31,7 +31,7 @@ func TestWhatHasNoRoomIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = r.Receive(t.Context(), cloud.Message{Topic: r.Topics().Down("config"), Payload: payload})
+		err = r.Receive(t.Context(), cloud.Message{Topic: r.topics.Down("config"), Payload: payload})
 		if fmt.Sprint(err) != fmt.Sprint(c.want) {
 			t.Errorf("%v: %v, want %v", c.taken, err, c.want)
 		}

@@ -85,7 +85,7 @@ func (l *Link) message(item store.Item[eventlog.Row]) (cloud.Message, error) {
 	return cloud.Message{Topic: l.topics.Up(r.Level()), Payload: payload, QoS: 1}, nil
 }
 
-// Acked is how far the cloud has acknowledged the log. What is stored of that may
+// Acked is how far the cloud has acknowledged the log. The stored position may
 // be forgetWithin behind.
 func (l *Link) Acked() (seq uint64, err error) {
 	seq, err = outbox{l}.Acked()

@@ -10,11 +10,11 @@ import (
 	"roomgate/store"
 )
 
-// Receive sorts what came down. What cannot be understood is acknowledged, as it
+// Receive sorts what came down. A message that cannot be understood is acknowledged, as it
 // would not be better the second time: it gets a receipt if it has an id, else
 // it is dropped.
 //
-// What there is no room for is refused, and so acknowledged: it would hold back
+// A message without room is refused, and so acknowledged: it would hold back
 // the next message, which may open a door. The sender hears of it. While the disk takes
 // nothing, a message that cannot be stored is not acknowledged. The connection stays
 // in both cases: another one would not help.

@@ -36,7 +36,7 @@ func (l *Link) Clear(ctx context.Context, level, space string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
 	if err := l.link.Load().Publish(ctx, cloud.Message{Topic: l.topics.Up(level, space), QoS: 1, Retained: true}); err != nil {
-		l.o.Log.Debug("what the broker keeps of a removed space stays there", "level", level, "meeting_space_id", space, "error", err)
+		l.o.Log.Debug("cannot clear the retained messages of a removed space at the broker", "level", level, "meeting_space_id", space, "error", err)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestOneSubscription(t *testing.T) {
 			if level == "ack" {
 				payload = []byte(`{"specversion":"1.0","id":"last","source":"backend","type":"roomgate.ack"}`)
 			}
-			if err := sender.Publish(ctx, cloud.Message{Topic: r.Topics().Down(level), Payload: payload, QoS: 1}); err != nil {
+			if err := sender.Publish(ctx, cloud.Message{Topic: r.topics.Down(level), Payload: payload, QoS: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -35,7 +35,7 @@ type Parts struct {
 	wear wear
 }
 
-// New prepares the parts. What is stored is read when the next part comes.
+// New prepares the parts. They read what is stored when the next part comes.
 func New(o Options) *Parts { return &Parts{o, newWear()} }
 
 // maxPart is how many bytes of data one part may have. The store keeps rows of 4 MiB, and a

@@ -15,8 +15,8 @@ const (
 	wearRate  = 200
 )
 
-// wear bounds what is written for messages that nobody accepts. What is signed has a share of
-// its own, which nobody takes who has no key.
+// wear bounds what is written for messages that nobody accepts. Signed messages have a share of
+// their own, which nobody without a key can take.
 type wear struct{ signed, unsigned *rate.Limiter }
 
 func newWear() wear {

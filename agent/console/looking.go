@@ -8,7 +8,7 @@ import (
 	"roomgate/cloud/guest"
 )
 
-// What each who follows a page sees is kept in memory for him alone, megabytes of it where
+// Each reader's view of a page is kept in memory for him alone, megabytes of it where
 // an organization has many users or keys.
 const (
 	maxLooking  = 12 // of those who may do everything in the building

@@ -9,7 +9,7 @@ import (
 // cloudAwayAfter is for how long the cloud is away before a page says so.
 const cloudAwayAfter = time.Minute
 
-// What is wrong, and what to do, while nobody knows what time it is.
+// The problem, and the remedy, while nobody knows what time it is.
 const (
 	clockTrouble = "The gateway does not know what time it is, so nothing here can be booked."
 	clockFix     = "Let it reach a time server; if its clock is right, confirm it: roomgate clock confirm."

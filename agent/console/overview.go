@@ -20,8 +20,8 @@ func overview() Section {
 	return Section{Name: "overview", Title: "Overview", Parts: []string{"wrong", "spaces", "gateway"}, View: viewOverview}
 }
 
-// Overview is what it shows. Who does not manage the building sees neither what is wrong
-// with the gateway nor how it is.
+// Overview is what it shows. People who do not manage the building see neither the
+// problems of the gateway nor its state.
 type Overview struct {
 	System   bool
 	Examined string // when the gateway was; empty: it goes on, or nobody does

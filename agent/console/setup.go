@@ -152,7 +152,7 @@ func viewNewDevice(l *Look) (any, error) {
 // lookTime bounds a look at the board and for hubs.
 const lookTime = 25 * time.Second
 
-// inputOf is a question as a field. What the board has is chosen from.
+// inputOf is a question as a field. It offers what the board has.
 func inputOf(q setup.Ask, free []string) Input {
 	f := Input{ID: "ask-" + strings.ReplaceAll(q.Key, ".", "-"), Name: "options." + q.Key, Label: capital(q.Text), Required: q.Needed, Max: 200}
 	if q.Help != "" {

@@ -54,7 +54,7 @@ func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) err
 // Refuse stores that a message of the cloud was refused, so that the same id
 // gets the same answer, and tells the sender. An id that is known has its answer
 // already, and only that is sent; one that is reserved is not used. A command without an action stands for a
-// message that is no command. What else is to be stored with it is also. Of very
+// message that is no command. It also runs the writes of its caller. Of very
 // many in a row only some are stored and answered, see refusalBurst. Without room on
 // the disk the answer is sent as it is: nothing was done that had to be remembered.
 func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
@@ -171,7 +171,7 @@ func (cs *Commands) PushReceipt(tx *store.Tx, c Command, r Receipt) error {
 }
 
 // CloseInterrupted ends the commands that were under way when the process
-// ended. Whether they took effect is unknown, so they are not carried out
+// ended. Nobody knows whether they took effect, so they are not carried out
 // again; the next poll tells the state of the device. Those that are
 // over go where an earlier version looks for their ids, as one may follow after
 // the power was cut again.

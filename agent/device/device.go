@@ -76,7 +76,7 @@ type running struct {
 	busy  chan struct{} // holds one token while a call is inside the driver
 	kick  loop.Signal   // the hardware asks for a poll
 
-	// What follows belongs to the loop.
+	// The loop owns the fields below.
 	view    *view
 	pause   time.Duration
 	failing bool // the last try failed, and the log says so already

@@ -42,7 +42,7 @@ func (cs *Commands) forgot(c Command) error {
 	case c.Via != ViaMQTT || c.SentAt.IsZero():
 		return nil
 	case c.SentAt.Before(cs.forgotten):
-		return problem.New(problem.Conflict, "id", "was sent before the database was repaired, which may have lost that it was carried out: send it again with a new id")
+		return problem.New(problem.Conflict, "id", "was sent before the database was repaired and may have been carried out: send it again with a new id")
 	case c.SentAt.Before(cs.doubt.Before) && c.SentAt.Before(cs.start(time.Now()).Add(skew)): // that of then may have been ahead
 		return problem.New(problem.Conflict, "id", "was sent before the gateway started on a disk that took nothing, so it may have been carried out: send it again with a new id")
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 // HandOver gives what a disk did not take to the reserve, at the end of the process: by now it may take that, and then the
-// next start knows what was carried out, and what it cannot know, see doubt. What the disk does not take is lost, and the log
-// says so. Nothing is to be under way.
+// next start knows what was carried out, and what it cannot know, see doubt. Rows that the disk does not take are lost, and the log
+// says so. No command may be under way.
 func (cs *Commands) HandOver() {
 	commands, err := cs.handOver()
 	switch {
@@ -19,7 +19,7 @@ func (cs *Commands) HandOver() {
 }
 
 // KeepOver does the same whenever there is more to give, until ctx ends: a process that is killed has no end of its own, and
-// a disk whose sync failed once may take a file. What a disk does not take waits for the next time.
+// a disk whose sync failed once may take a file. Rows that a disk does not take wait for the next time.
 func (cs *Commands) KeepOver(ctx context.Context) error {
 	for {
 		_, _ = cs.handOver()

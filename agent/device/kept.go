@@ -16,7 +16,7 @@ import (
 )
 
 // A command is stored before it is obeyed. Where the disk does not take it, it may be obeyed all the same: somebody may
-// stand at a door. What becomes of it is kept in memory, so that it is carried out once, and written when it can be.
+// stand at a door. Its outcome is kept in memory, so that it is carried out once, and written when it can be.
 //
 //   - A full disk: what moves a lock, by any way. Its record goes into the reserve of the store, which has room, with the
 //     counter of a signed one. Everything else is refused, and the cloud hears of it without the log.
@@ -24,7 +24,7 @@ import (
 //     been carried out before the start, by a clock that is trusted, and what unlocks only if it is signed: its counter
 //     is used in memory. It is not acknowledged, and its receipts say that they are not durable.
 //
-// What is kept goes into the reserve, too, as soon as the disk takes it, see KeepOver, HandOver and doubt.
+// Kept commands go into the reserve, too, as soon as the disk takes them, see KeepOver, HandOver and doubt.
 
 const (
 	// Reserve is how much of the disk is taken beforehand for the records of doors, in bytes.

@@ -94,8 +94,8 @@ const chainPage = 500
 // it then leaves out.
 const unseen = 250
 
-// Verify follows the chain from the oldest row on until ctx ends. What the log
-// drops meanwhile is not missed.
+// Verify follows the chain from the oldest row on until ctx ends. It does not miss rows that the log
+// drops meanwhile.
 func (l *Log) Verify(ctx context.Context) (c Chain, err error) {
 	var newest trail
 	for ctx.Err() == nil {
@@ -105,7 +105,7 @@ func (l *Log) Verify(ctx context.Context) (c Chain, err error) {
 			return c, err
 		}
 		for _, item := range page {
-			// What the log has dropped since it was looked at nobody knows any more.
+			// Nobody knows any more which rows the log has dropped since.
 			known := c.Last != 0 && (oldest <= c.Last || item.Seq == c.Last+1)
 			if c.Bad, err = c.follow(item, &newest, known); err != nil || c.Bad != 0 {
 				c.Whole = err == nil

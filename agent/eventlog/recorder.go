@@ -96,7 +96,7 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// Finish is Flush at the end of the building. What a disk does not take is lost, and the log says so.
+// Finish is Flush at the end of the building. Rows that a disk does not take are lost, and the log says so.
 func (l *Log) Finish(ctx context.Context) error {
 	err := l.Flush(ctx)
 	if store.Unstored(err) {

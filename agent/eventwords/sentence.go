@@ -9,7 +9,7 @@ import (
 // booked is what is said of a booking.
 const booked = "[{start_time}][ to {end_time}][, “{title}”][, {organizer}][, {source}][, by {by}][: {reason}]"
 
-// sentences are what is said of an event by its type. What is in brackets is left out if the
+// sentences are what is said of an event by its type. The part in brackets is left out if the
 // event has no such detail.
 var sentences = map[string]string{
 	"commandCompleted":   "[{action}: ][{state}][, it is {value}][, {reason}][, ordered by {via}]",

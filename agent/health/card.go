@@ -12,8 +12,8 @@ import (
 )
 
 // cycles is how often each block of a card is assumed to bear being written, of
-// one that does not tell: the usual figure for TLC flash. What the card writes
-// for itself beside what it is given is not known and not counted.
+// one that does not tell: the usual figure for TLC flash. The card's own writes
+// are not known and not counted.
 const cycles = 1000
 
 // Card is the disk below the data folder, and how it wears.

@@ -121,7 +121,7 @@ func (e *entity) name() string {
 	return e.device.Type
 }
 
-// states are the entity's by the last level of their topic. What is offline has
+// states are the entity's by the last level of their topic. A device that is offline has
 // none: its last value is not repeated as if it were known.
 func (e *entity) states(r Reading) map[string]string {
 	if r.Offline {

@@ -192,8 +192,8 @@ func (d *discovery) follow(ctx context.Context, replaced <-chan struct{}) {
 	}
 }
 
-// publishNew publishes what differs from what was published. What fails is tried
-// again with the next look.
+// publishNew publishes what differs from what was published. It tries again what failed
+// with the next look.
 func (d *discovery) publishNew(ctx context.Context, published map[string]string) {
 	for len(d.gone) > 0 { // an empty payload takes back what the broker kept
 		if !d.publish(ctx, map[string]string{d.gone[0]: "-"}, d.gone[0], "") {

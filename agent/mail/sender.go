@@ -32,7 +32,7 @@ type waiting struct {
 	done  bool      // the relay has it
 }
 
-// sender is the loop that sends what waits. What belongs to it needs no lock.
+// sender is the loop that sends what waits. Its own fields need no lock.
 type sender struct {
 	*Queue
 	known map[string]*waiting // by place
@@ -40,7 +40,7 @@ type sender struct {
 	due   time.Time           // not before is the relay tried again
 }
 
-// Run sends what waits until ctx ends. What was not taken by then waits
+// Run sends what waits until ctx ends. Letters that were not taken by then wait
 // for the next start.
 func (q *Queue) Run(ctx context.Context) error {
 	s := &sender{Queue: q, known: map[string]*waiting{}}

@@ -30,7 +30,7 @@ type Policy struct {
 }
 
 // CheckURL refuses an address that a request can never go to, in words that
-// follow the name of its field. What a name leads to is judged when it is
+// follow the name of its field. The address behind a name is judged when it is
 // dialled.
 func (p Policy) CheckURL(u *url.URL) error {
 	host := hostOf(u)

@@ -1,7 +1,7 @@
 // Package printable says which text people may be shown. A control character (C0, C1: ECMA-48
 // section 8.3) steers the terminal that shows it, and a mark of direction (Unicode Standard
-// Annex 9) lets a text show as another, also the text beside it. What clients give is refused
-// with one; what is read of others loses them.
+// Annex 9) lets a text show as another, also the text beside it. Text of clients is refused
+// with one, and text read of others loses them.
 package printable
 
 import (

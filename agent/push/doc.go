@@ -7,7 +7,7 @@
 //
 // The gateway is named by the configuration, as the mail relay is, so its
 // address may be a private one and nobody else can change where messages go.
-// What could take them elsewhere is refused all the same: redirects are not
+// Anything that could take them elsewhere is refused all the same: redirects are not
 // followed, because the token would go along, and no proxy is used.
 //
 // A message may come twice, if the power goes between the answer and the note

@@ -16,7 +16,7 @@ type Advice struct {
 // speaks for, and which doors several speak for.
 func (a *Access) Advice() (all []Advice) {
 	for _, user := range a.guessed {
-		seen, fix := "has no list of topics, so what it may say and hear is guessed from its name and the devices", "write into it "
+		seen, fix := "has no list of topics: the gateway guesses its permissions from its name and the devices", "write into it "
 		if a.unsure[user] {
 			seen += ", and other users get the same devices"
 			fix = "take what is not this user's out of it, and write into it "

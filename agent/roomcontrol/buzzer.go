@@ -13,8 +13,8 @@ var softBeep = device.Value(map[string]any{"pattern": "single", "seconds": 0.2})
 
 // buzzer reminds a room that its booking will be released, softly and once: when
 // the schedule has stored that it was warned of, so neither a restart nor a clock
-// that is set sounds it again. Who is seen in the room keeps it anyway and is
-// not disturbed. A hub that is offline may come back until the release; an
+// that is set sounds it again. People who are seen in the room keep it anyway and are
+// not disturbed. A hub that is offline may come back until the release; a
 // command that failed may have sounded, and is not repeated.
 type buzzer struct {
 	room  *schedule.Room

@@ -15,7 +15,7 @@ import (
 const longestText = 1000
 
 // Env is what a condition may speak of. A device that is offline, or that the
-// space has not, has an empty value and a number that compares with nothing:
+// space does not have, has an empty value and a number that compares with nothing:
 // stale values are never taken for fresh ones.
 type Env struct {
 	Event     Event   `expr:"event"`

@@ -151,7 +151,7 @@ const (
 )
 
 // Check tidies a rule and refuses what it cannot mean, given the events that
-// there are. Whether its spaces and devices exist is for the caller to know.
+// there are. The caller knows whether its spaces and devices exist.
 func (r *Rule) Check(events []string) error {
 	r.Name = strings.TrimSpace(r.Name)
 	if n := utf8.RuneCountInString(r.Name); n == 0 || n > longestName || !printable.Line(r.Name) {
@@ -217,7 +217,7 @@ func (t *Trigger) check(events []string) error {
 	return t.checkBooking(events)
 }
 
-// knownEvent refuses an event that nobody raises. What rules raise may be
+// knownEvent refuses an event that nobody raises. An event of a rule may be
 // raised by a rule that is made later.
 func knownEvent(field, name string, events []string) error {
 	if own, ok := strings.CutPrefix(name, OwnEvent); ok && ownEvent.MatchString(own) || slices.Contains(events, name) {

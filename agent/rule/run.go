@@ -2,6 +2,10 @@ package rule
 
 import "time"
 
+// LateLimit is how old a trigger may be when a rule is asked: what happened
+// while the gateway was off longer than that is noted and not acted upon.
+const LateLimit = 5 * time.Minute
+
 // KeepRuns is how many runs the log of a rule keeps.
 const KeepRuns = 20
 

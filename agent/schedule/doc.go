@@ -4,5 +4,5 @@
 // follows, and when the time for a step has come. Whatever changes is stored
 // with its event in one transaction, and only then shown.
 //
-// Readers take no lock. Who changes a room has its turn.
+// Readers take no lock. A change of a room needs its turn.
 package schedule

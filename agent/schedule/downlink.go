@@ -36,7 +36,7 @@ const (
 	kindDelta    = "delta"    // what has changed since the revision before
 )
 
-// Take lays what a schedule message of the cloud says over a room. What cannot
+// Take lays what a schedule message of the cloud says over a room. A message that cannot
 // be applied changes nothing, and the cloud hears of the refusal. An error is one of the
 // store: then the message has to come again.
 func (bk *Book) Take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal *problem.Error, err error) {

@@ -29,7 +29,7 @@ func (bk *Book) followCalendar(ctx context.Context, r configured) error {
 	return nil
 }
 
-// follow reads the calendar again and again. What it cannot read changes
+// follow reads the calendar again and again. A calendar that it cannot read changes
 // nothing.
 func (f *follower) follow(ctx context.Context) {
 	failing := false

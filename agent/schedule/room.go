@@ -38,7 +38,7 @@ type Room struct {
 	link     calendarLink
 	steps    stepper
 
-	// What follows belongs to who has the turn.
+	// The holder of the turn owns the fields below.
 	marks   map[string]booking.Marks // the steps that were taken; no entry: none
 	answers map[string]answer        // what the cloud was last told in answer to a message, by booking
 }

@@ -20,8 +20,8 @@ const (
 	spareTime = time.Minute
 )
 
-// stepper takes the steps of a room's bookings when they are due. What it remembers
-// belongs to who has the turn of the room.
+// stepper takes the steps of a room's bookings when they are due. The holder of
+// the turn of the room owns its fields.
 type stepper struct {
 	*Room
 	spared   map[string]time.Time // the room is occupied: look again then

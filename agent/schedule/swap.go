@@ -23,8 +23,8 @@ type Swap struct {
 	changed []*Room          // the rooms that change or come
 }
 
-// Stage prepares that next are all meeting spaces from now on. What is booked
-// in one that goes is cancelled.
+// Stage prepares that next are all meeting spaces from now on. It cancels the bookings
+// of a space that goes.
 func (bk *Book) Stage(ctx context.Context, next []config.Space) (*Swap, error) {
 	w := &Swap{book: bk, configs: map[*Room]config.Space{}, ended: map[*Room][]edit{}}
 	if err := bk.o.DB.View(func(tx *store.Tx) error { return w.build(tx, next) }); err != nil {

@@ -116,8 +116,8 @@ func firstStart(folder string) (File, error) {
 	return File{}, fmt.Errorf("%s is no boot partition of Raspberry Pi OS, it has neither user-data nor cmdline.txt: mount the card's first partition, or leave --package out", folder)
 }
 
-// addToUserData makes the script the first of the commands. What stands there stays as
-// it is, with its comments.
+// addToUserData makes the script the first of the commands. The others stay as
+// they are, with their comments.
 func addToUserData(text string) (string, error) {
 	var doc yaml.Node
 	if !strings.HasPrefix(text, "#cloud-config") {

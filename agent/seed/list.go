@@ -37,7 +37,7 @@ const (
 )
 
 // List makes a seed for each gateway of a list, a room to a row: a row without
-// gateway_id is another room of the gateway above. What base says holds for all
+// gateway_id is another room of the gateway above. The base holds for all
 // of them. All mistakes are named with line and column, as *config.Errors, and
 // with one there is no seed.
 func List(name string, list io.Reader, base []byte, o setup.Options) ([]Seed, error) {

@@ -91,7 +91,7 @@ func Find(root string) string {
 }
 
 // Take makes the seed in a folder the configuration. Without a seed the plan
-// is nil. What is wrong with it is *config.Errors, and then nothing changes.
+// is nil. Its mistakes are *config.Errors, and then nothing changes.
 // Called again after a power cut it goes on where it was.
 func Take(folder string, o setup.Options, group int) (*setup.Plan, error) {
 	path := filepath.Join(folder, Name)
@@ -143,7 +143,7 @@ func scrub(folder string, data []byte) error {
 }
 
 // finish scrubs a seed that a power cut left renamed and not yet scrubbed.
-// What is left of it may be half of a text, so nothing of it is kept.
+// Its rest may be half of a text, so nothing of it is kept.
 func finish(done string) error {
 	data, err := atomicfile.Read(done, unix.O_NOFOLLOW, int64(len(header)))
 	if errors.Is(err, fs.ErrNotExist) || bytes.HasPrefix(data, []byte(header)) {

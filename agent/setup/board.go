@@ -49,7 +49,7 @@ type Board struct {
 	Model    string   `json:"model,omitempty"` // empty: this is not a board
 	Lines    []string `json:"lines"`           // free ones
 	Taken    []string `json:"taken"`           // lines in use, and the program that uses each
-	Ours     []string `json:"-"`               // lines that a gateway holds which is set up anew
+	Ours     []string `json:"-"`               // lines that a gateway holds which is set up again
 	Channels []string `json:"channels"`
 	Buses    []string `json:"buses"`
 	Chips    []Answer `json:"chips"`

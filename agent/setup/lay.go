@@ -70,8 +70,8 @@ func identity(path string) []string {
 	return nil
 }
 
-// match finds the item that another one is laid over, or -1. What has no name
-// at all is only matched by its like.
+// match finds the item that another one is laid over, or -1. An item without
+// a name is only matched by its like.
 func match(in *yaml.Node, item *yaml.Node, path string) int {
 	named := false
 	for _, key := range identity(path) {

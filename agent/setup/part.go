@@ -71,7 +71,7 @@ func (b *Board) Take(p Part, name string) {
 // answered is behind a line that an answer before has asked for.
 const answered = " (asked for by an answer before)"
 
-// Release lets the lines that a program holds be asked for: a gateway that is set up anew
+// Release lets the lines that a program holds be asked for: a gateway that is set up again
 // gives its own up.
 func (b *Board) Release(program string) {
 	held := " (" + InUseBy(program) + ")"

@@ -128,7 +128,7 @@ func wholeData(name string, over, before *yaml.Node, folder string) error {
 	return nil
 }
 
-// blame gives problems the places of the answers that made them. What stood in
+// blame gives problems the places of the answers that made them. A problem that stood in
 // the file before keeps its place there.
 func blame(name string, over *yaml.Node, p *Plan, base []byte, problems *config.Errors) error {
 	after, err := tree(p.After)

@@ -98,7 +98,7 @@ func HasSecrets(answers []byte) bool {
 }
 
 // Scrub returns answers without their secrets and comments, in which there may
-// be secrets too. What cannot be read is scrubbed whole.
+// be secrets too. Answers that cannot be read are scrubbed whole.
 func Scrub(answers []byte) []byte {
 	n, err := tree(answers)
 	if err != nil {

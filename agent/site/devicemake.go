@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -204,21 +203,4 @@ func sensorError(d *device.Device, sub string, err error) error {
 		e.Field = "options." + rest
 	}
 	return &e
-}
-
-// Added says of every device that was added at run time, or to which something
-// was added, whether that was the cloud: by its id.
-func (s *Site) Added(ctx context.Context) (map[string]bool, error) {
-	turn, err := s.Turn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer turn.End()
-	added := map[string]bool{}
-	for key, one := range maps.All(s.overrides) {
-		if isDevice(key) {
-			added[one.ID] = one.Cloud
-		}
-	}
-	return added, nil
 }

@@ -42,7 +42,7 @@ type Site struct {
 	replaced loop.Broadcast // now is another
 	turn     loop.Turn      // holds a token while somebody changes the site
 
-	// What follows belongs to who has the turn.
+	// The holder of the turn owns the fields below.
 	overrides map[string]*override
 	file      *config.Config // its spaces and users may be newer than those of Options
 }

@@ -1,6 +1,6 @@
 // Package strict reads a JSON object that a client has sent, strictly: an unknown or repeated
 // member, a value of the wrong type, or anything behind the object is refused, by the name
-// of the field where there is one. Who reads says which members there may be, and where
+// of the field where there is one. The reader says which members there may be, and where
 // each value goes.
 //
 // The reader is our own because encoding/json takes a key twice, a key in capitals or small letters,
@@ -55,7 +55,7 @@ func Given[T any](name string, p **T) Member {
 	})
 }
 
-// Object reads one JSON object into members. What it takes may refer to data.
+// Object reads one JSON object into members. Members may refer to data.
 func Object(data []byte, members []Member) error {
 	if err := check(data); err != nil {
 		return err

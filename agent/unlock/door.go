@@ -53,8 +53,8 @@ func (cs *Codes) WhyNot(c Code) string {
 }
 
 // verdict says why a code does not hold at a moment; empty: it does. A code
-// without a time and without a booking always does. What depends on the time
-// does not hold while the clock is not trusted: a clock that says anything
+// without a time and without a booking always does. A code with a time
+// or a booking does not hold while the clock is not trusted: a clock that says anything
 // could make a code of last year valid.
 // One that was set for an organization holds as long as the space is its own.
 func (cs *Codes) verdict(door Door, c *storedCode, now time.Time) string {

@@ -110,8 +110,8 @@ func (cs *Codes) answer(ctx context.Context, door Door) error {
 	}
 }
 
-// begin answers for a lock. What was typed at another one of its id is not made
-// up for.
+// begin answers for a lock. Keys typed at another one of its id do not
+// count.
 func (k *keypad) begin(lock *device.Device) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -185,8 +185,8 @@ func (cs *Codes) keypad(door Door) *keypad {
 	return k
 }
 
-// readTries reads how many wrong codes a door had. What time has given back
-// until now is known once: from here on this run counts.
+// readTries reads how many wrong codes a door had. The tries that time has given back
+// until now are known once: from here on this run counts.
 func (cs *Codes) readTries(door Door) (tries auth.Budget) {
 	now := cs.o.Moment()
 	err := cs.o.DB.View(func(tx *store.Tx) (err error) {

@@ -8,7 +8,7 @@ import (
 
 const (
 	// refusalWindow is how long the keypad of a door logs a kind of refusal
-	// once. What comes more often is counted, and logged when it is over: anybody who
+	// once. Further refusals are counted, and logged when that is over: anybody who
 	// stands at the door and types shall not fill the log.
 	refusalWindow = time.Hour
 	// maxRefusals is how many kinds are told apart in that time: reasons and, of

@@ -97,7 +97,7 @@ func signed(manifest, signature []byte, keys []ed25519.PublicKey) bool {
 	return false
 }
 
-// damaged says that a bundle cannot be read to its end. What is not the bundle's
+// damaged says that a bundle cannot be read to its end. An error that is not the bundle's
 // fault goes up as it is.
 func damaged(err error) error {
 	var corrupt flate.CorruptInputError

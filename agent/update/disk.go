@@ -71,7 +71,7 @@ func writeWhole(d disk, path string, data []byte) error {
 	return d.SyncDir(filepath.Dir(path))
 }
 
-// openRegular opens a file to read. What else may be at the path is not touched:
+// openRegular opens a file to read. Anything else at the path is not touched:
 // the other end of a pipe could hold a start for ever.
 func openRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)

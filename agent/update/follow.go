@@ -3,14 +3,12 @@ package update
 import (
 	"context"
 	"errors"
-	"net/url"
 	"time"
 
 	"roomgate/agent/outgoing"
 )
 
 const (
-	maxURL     = 2048 // bytes
 	fetchTime  = 30 * time.Minute
 	firstRetry = time.Minute
 	lastRetry  = time.Hour
@@ -21,20 +19,6 @@ const (
 	// hours.
 	maxMissing = 8
 )
-
-// CheckURL refuses what no bundle is fetched from.
-func CheckURL(text string) error {
-	u, err := url.Parse(text)
-	switch {
-	case len(text) > maxURL || err != nil || u.Hostname() == "":
-		return errors.New("is not an address: want https://HOST[:PORT]/PATH")
-	case u.Scheme != "https":
-		return errors.New("is not https: want https://HOST[:PORT]/PATH")
-	case u.User != nil:
-		return errors.New("holds a user or a password: leave them out, the bundle is signed")
-	}
-	return nil
-}
 
 // retry is when a URL that could not be fetched is tried again.
 type retry struct {

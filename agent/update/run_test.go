@@ -282,12 +282,3 @@ func TestUpdateFromTheCloud(t *testing.T) {
 		}
 	})
 }
-
-func TestCheckURL(t *testing.T) {
-	for url, good := range map[string]bool{"https://example.org:8443/x.bundle?a=b": true, "http://example.org/x": false, "https://": false,
-		"": false, "https://a:b@example.org/": false, "file:///etc/passwd": false, "https://x/" + strings.Repeat("y", maxURL): false} {
-		if err := CheckURL(url); (err == nil) != good {
-			t.Errorf("%.60s: %v", url, err)
-		}
-	}
-}

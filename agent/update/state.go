@@ -174,7 +174,7 @@ func (r *Releases) read() (s State, err error) {
 		if goodErr != nil && !errors.Is(goodErr, fs.ErrNotExist) {
 			err = errors.Join(err, goodErr)
 		}
-		s, err = good, fmt.Errorf("which release runs cannot be read, that of the last confirmation is taken: %w", err)
+		s, err = good, fmt.Errorf("cannot read which release runs, taking that of the last confirmation: %w", err)
 	}
 	s.floor = good.oldest()
 	if Compare(s.Newest, good.Newest) < 0 {

@@ -131,7 +131,7 @@ func TestStatusOfADamagedState(t *testing.T) {
 	var b bytes.Buffer
 	s := r.Status()
 	s.WriteMetrics(&b)
-	if !strings.Contains(b.String(), "roomgate_update_damaged 1\n") || !strings.Contains(strings.Join(s.Lines(), "\n"), "that of the last confirmation is taken") {
+	if !strings.Contains(b.String(), "roomgate_update_damaged 1\n") || !strings.Contains(strings.Join(s.Lines(), "\n"), "cannot read which release runs, taking that of the last confirmation") {
 		t.Errorf("%s%s", &b, s.Lines())
 	}
 }

@@ -25,7 +25,7 @@ func Canonical(version string) string {
 }
 
 // Compare orders versions as semver.org does: -1 if a is older than b, 0, or 1.
-// Builds between two tags count as the tag that they follow. What is no version,
+// Builds between two tags count as the tag that they follow. A text that is no version,
 // as "dev", is older than every one.
 func Compare(a, b string) int {
 	if a == b {

@@ -46,7 +46,6 @@ type Feed[V any] struct {
 	parts    []keptPart
 	head     []byte
 	revision uint64 // 0: nothing was rendered yet
-	rendered int
 }
 
 // keptPart is a part as it goes over the wire.
@@ -79,13 +78,6 @@ func (f *Feed[V]) Look(seen string) (Frame, error) {
 		frame.Events = f.since(seen, frame.ID)
 	}
 	return frame, nil
-}
-
-// Rendered is how often something was rendered.
-func (f *Feed[V]) Rendered() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.rendered
 }
 
 // renew renders again if what was rendered may not hold any more.
@@ -125,7 +117,6 @@ func (f *Feed[V]) render(view V) error {
 	if err != nil {
 		return err
 	}
-	f.rendered++
 	next := make([]keptPart, len(parts))
 	for i, p := range parts {
 		next[i] = keptPart{event(p.Name, "", p.HTML), f.revision + 1}

@@ -53,12 +53,12 @@ func TestFeedRendersOncePerState(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := f.Rendered(); n != state+1 {
+		if n := f.revision; n != uint64(state+1) {
 			t.Errorf("%d renderings of %d states", n, state+1)
 		}
 		b.set(b.text) // woken, and nothing is another
-		if _, err := f.Look(""); err != nil || f.Rendered() != state+1 {
-			t.Errorf("what is the same was rendered again: %d", f.Rendered())
+		if _, err := f.Look(""); err != nil || f.revision != uint64(state+1) {
+			t.Errorf("what is the same was rendered again: %d", f.revision)
 		}
 		b.set(fmt.Sprint("state ", state))
 	}

@@ -8,8 +8,8 @@ import (
 
 const maxURL = 2048 // bytes
 
-// CheckURL refuses an address that notifications can never go to. What a name
-// leads to is judged when it is dialled.
+// CheckURL refuses an address that notifications can never go to. The address
+// behind a name is judged when it is dialled.
 func CheckURL(p outgoing.Policy, text string) error {
 	u, err := parseURL(text)
 	if err != nil {

@@ -175,8 +175,8 @@ func (ds *Dispatcher) read(event string, r eventlog.Row) *loggedEvent {
 	return &e
 }
 
-// nameFor is what an event is called for a webhook. Who knows the platform's four
-// events only, hears of a booking that was released or displaced as of one that was
+// nameFor is what an event is called for a webhook. A webhook that knows the platform's four
+// events only hears of a booking that was released or displaced as of one that was
 // cancelled or, if it had begun, that has ended.
 func (e loggedEvent) nameFor(w Webhook, event string, at time.Time) string {
 	if slices.Contains(w.Events, event) || event != BookingReleased && event != BookingDisplaced {

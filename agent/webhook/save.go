@@ -16,8 +16,8 @@ import (
 const maxRows = 1000
 
 // saveLoop stores the results of deliveries: at once when it was quiet, else once
-// per interval, so that a thousand of them do not wear the card out. What a power
-// cut takes is sent again, with the same webhook-id.
+// per interval, so that a thousand of them do not wear the card out. After a power
+// cut a delivery may be sent again, with the same webhook-id.
 func (ds *Dispatcher) saveLoop(ctx context.Context) error {
 	pause := ds.flush
 	for {

@@ -24,8 +24,8 @@ const logCursor eventlog.Cursor = "webhooks"
 // Buckets names what webhooks have in the store, besides a cursor of the log.
 func Buckets() []string { return []string{webhooks.Bucket(), deliveries.Bucket()} }
 
-// storedWebhook is a webhook with what is never shown of it. What it signs with
-// and where it goes, is encrypted under the device secret: a copy of the database
+// storedWebhook is a webhook with what is never shown of it. Its secret
+// and its address are encrypted under the device secret: a copy of the database
 // alone forges no notification, nor a message to the receiver. So a backup without
 // device.secret cannot send either; its webhooks are disabled until they have
 // another address and their secrets are rotated.

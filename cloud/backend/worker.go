@@ -62,46 +62,19 @@ func (w *worker) take(ctx context.Context, batch []job) {
 
 // store hands a batch to the handler in one transaction.
 func (w *worker) store(ctx context.Context, batch []job) error {
-	var known map[string]*progress
+	var ledger map[string]*progress
 	var fresh []job
-	now := time.Now()
-	err := w.ledger.Update(ctx, func(tx Tx) error {
-		known, fresh = map[string]*progress{}, nil
-		for _, j := range batch {
-			if !j.row {
-				fresh = append(fresh, j)
-			}
-			if !j.row && j.first == 0 {
-				continue
-			}
-			if known[j.Gateway] == nil {
-				text, err := tx.Progress(j.Gateway)
-				if err == nil {
-					known[j.Gateway], err = readProgress(text)
-				}
-				if err != nil {
-					return fmt.Errorf("read the ledger of %s: %w", j.Gateway, err)
-				}
-			}
-			l := known[j.Gateway]
-			if j.lost.to > 0 {
-				l.close(j.lost)
-			} else if j.first > 0 && l.first == 0 {
-				l.first = j.first
-			}
-			if j.lost.to > 0 || !j.row {
-				continue
-			}
-			if w.enter(l, &j, now) {
-				fresh = append(fresh, j)
-			}
+	err := w.ledger.Update(ctx, func(tx Tx) (err error) {
+		if ledger, err = readLedger(tx, batch); err != nil {
+			return err
 		}
+		fresh = w.sift(ledger, batch)
 		for _, j := range fresh {
 			if err := w.handler(ctx, tx, j.Received); err != nil {
 				return err
 			}
 		}
-		for gateway, l := range known {
+		for gateway, l := range ledger {
 			if err := tx.SetProgress(gateway, l.encode()); err != nil {
 				return err
 			}
@@ -109,9 +82,49 @@ func (w *worker) store(ctx context.Context, batch []job) error {
 		return nil
 	})
 	if err == nil {
-		w.stored(batch, fresh, known)
+		w.stored(batch, fresh, ledger)
 	}
 	return err
+}
+
+// readLedger reads the progress of every gateway of which a batch tells something.
+func readLedger(tx Tx, batch []job) (map[string]*progress, error) {
+	ledger := map[string]*progress{}
+	for _, j := range batch {
+		if !j.counts() || ledger[j.Gateway] != nil {
+			continue
+		}
+		text, err := tx.Progress(j.Gateway)
+		if err == nil {
+			ledger[j.Gateway], err = readProgress(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the ledger of %s: %w", j.Gateway, err)
+		}
+	}
+	return ledger, nil
+}
+
+// counts says whether a job changes the progress of its gateway.
+func (j *job) counts() bool { return j.row || j.first > 0 }
+
+// sift notes a batch in the progress of its gateways, and returns what is to be handed on.
+func (w *worker) sift(ledger map[string]*progress, batch []job) (fresh []job) {
+	now := time.Now()
+	for _, j := range batch {
+		l := ledger[j.Gateway]
+		switch {
+		case !j.counts():
+		case j.lost.to > 0:
+			l.close(j.lost)
+		case j.first > 0 && l.first == 0:
+			l.first = j.first
+		}
+		if !j.row || j.lost.to == 0 && w.enter(l, &j, now) {
+			fresh = append(fresh, j)
+		}
+	}
+	return fresh
 }
 
 // enter notes a row in the progress of its gateway, and says whether it is to be handed on.

@@ -19,6 +19,7 @@ import (
 	"roomgate/cloud/broker"
 	"roomgate/configs"
 	"roomgate/drivers/all"
+	"roomgate/drivers/sim"
 	"roomgate/drivers/sim/plan"
 )
 
@@ -74,56 +75,17 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	if err := takenAddresses(cmd); err != nil {
 		return err
 	}
-	o := journal.Options{Stderr: cmd.ErrOrStderr(), People: true}
-	g := &gateway{out: cmd.OutOrStdout()}
-	g.demo.outside = journal.New(o)
-	whole, _ := cmd.Flags().GetBool(verbose)
-	o.Quiet = !whole
-	g.log = journal.New(o)
-	slog.SetDefault(g.log) // what libraries say goes there too
+	g := demoGateway(cmd)
 	defer journal.Flush(g.log)
 	defer journal.Flush(g.demo.outside)
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.say("roomgate demo: a simulated building")
-	world, err := plan.Parse(configs.DemoWorld)
+	world, err := openWorld(g)
 	if err != nil {
 		return err
 	}
-	g.closers = append(g.closers, func() error { world.Close(); return nil })
-	g.demo.simulated = true
-	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world), "GET /letters": lettersDoor(g), "GET /received": g.receivedDoor(),
-		"GET /update": noUpdates, "POST /update": noUpdates, "POST /update/now": noUpdates}
-	cloudURL := "" // there is another cloud
-	if _, _, ok := given(cmd.Flags(), "cloud"); !ok {
-		if cloudURL, err = g.openCloudBroker(text(cmd, "cloud-listen")); err != nil {
-			return err
-		}
-	}
-	if g.config, err = demoConfig(cmd, cloudURL); err != nil {
+	if err := openOutside(cmd, g); err != nil {
 		return err
-	}
-	if err := openMailbox(g); err != nil {
-		return err
-	}
-	g.configuration = func() (backup.Config, error) {
-		if path := text(cmd, "config"); path != "" {
-			return backupConfig(path)
-		}
-		return backup.Config{Text: configs.Demo}, nil
-	}
-	if cloudURL != "" {
-		if err := g.openStandIn(cloudURL, g.config.Gateway.ID); err != nil {
-			return err
-		}
-		g.extra["POST /cloud/schedule"] = g.cloudDoor()
-		g.extra["GET /cloud"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			answerDoor(w, map[string]string{"url": cloudURL}, nil)
-		})
-	}
-	g.demo.loopback, _ = cmd.Flags().GetBool(allowLoopback)
-	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)
-	if g.config.Push.URL == "https://"+demoPush {
-		g.demo.push = telephoneClient(g.demo.outside)
 	}
 	lock, err := demoData(g.config)
 	if err != nil {
@@ -142,6 +104,68 @@ func runDemo(cmd *cobra.Command, _ []string) (err error) {
 	g.showClaim(dataFlag(cmd))
 	g.showPages()
 	return g.run(cmd.Context())
+}
+
+// demoGateway is a gateway with the logs of a demo.
+func demoGateway(cmd *cobra.Command) *gateway {
+	o := journal.Options{Stderr: cmd.ErrOrStderr(), People: true}
+	g := &gateway{out: cmd.OutOrStdout()}
+	g.demo.outside = journal.New(o)
+	whole, _ := cmd.Flags().GetBool(verbose)
+	o.Quiet = !whole
+	g.log = journal.New(o)
+	slog.SetDefault(g.log) // what libraries say goes there too
+	return g
+}
+
+// openWorld gives a gateway simulated hardware, and the doors of the control socket that only a demo has.
+func openWorld(g *gateway) (*sim.World, error) {
+	world, err := plan.Parse(configs.DemoWorld)
+	if err != nil {
+		return nil, err
+	}
+	g.closers = append(g.closers, func() error { world.Close(); return nil })
+	g.demo.simulated = true
+	g.buses, g.extra = world, map[string]http.Handler{"POST /sim": g.simDoor(world), "GET /letters": lettersDoor(g), "GET /received": g.receivedDoor(),
+		"GET /update": noUpdates, "POST /update": noUpdates, "POST /update/now": noUpdates}
+	return world, nil
+}
+
+// openOutside reads the configuration and opens what stands for the outside world: cloud, mail relay, receivers.
+func openOutside(cmd *cobra.Command, g *gateway) (err error) {
+	cloudURL := "" // there is another cloud
+	if _, _, ok := given(cmd.Flags(), "cloud"); !ok {
+		if cloudURL, err = g.openCloudBroker(text(cmd, "cloud-listen")); err != nil {
+			return err
+		}
+	}
+	if g.config, err = demoConfig(cmd, cloudURL); err != nil {
+		return err
+	}
+	g.configuration = func() (backup.Config, error) {
+		if path := text(cmd, "config"); path != "" {
+			return backupConfig(path)
+		}
+		return backup.Config{Text: configs.Demo}, nil
+	}
+	if err := openMailbox(g); err != nil {
+		return err
+	}
+	if cloudURL != "" {
+		if err := g.openStandIn(cloudURL, g.config.Gateway.ID); err != nil {
+			return err
+		}
+		g.extra["POST /cloud/schedule"] = g.cloudDoor()
+		g.extra["GET /cloud"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answerDoor(w, map[string]string{"url": cloudURL}, nil)
+		})
+	}
+	g.demo.loopback, _ = cmd.Flags().GetBool(allowLoopback)
+	g.demo.webhooks = receiverClient(g.config.Webhooks.Policy(g.demo.loopback), g.demo.outside, &g.demo.received)
+	if g.config.Push.URL == "https://"+demoPush {
+		g.demo.push = telephoneClient(g.demo.outside)
+	}
+	return nil
 }
 
 // nameCompany gives the organization of the demo's spaces a name, unless somebody has.

@@ -135,7 +135,7 @@ var faults = []faultClass{
 	{"an unsigned word that a rule goes by", []string{"agent.TestNoRuleOpensADoorByAForgedCondition", "agent.TestNoRuleOpensADoorByAnUnsignedRule", "agent.TestNoRuleOpensADoorByADeviceThatTheCloudMoved"},
 		control{"agent/rule/engine/unsigned.go", "held && !e.o.Doubted(h.ID) &&", "(held || !held) &&", "agent.TestNoRuleOpensADoorByAForgedCondition"}},
 	{"a restart after an unsigned word", []string{"agent.TestARestartForgetsNoMark", "agent.TestAMarkIsStoredBeforeItsDeviceMoves", "agent.TestMarksThatNobodyKnows", "agent.TestARestartPutsNothingInDoubt"},
-		control{"agent/rule/engine/keepmark.go", "\t\t\te.marks.put(c, row == wholeMarked, now)\n", "\t\t\t_, _, _ = c, row, now\n", "agent.TestARestartForgetsNoMark"}},
+		control{"agent/rule/doubt/keep.go", "\t\t\tm.put(p, row == wholeMarked, now)\n", "\t\t\t_, _, _ = p, row, now\n", "agent.TestARestartForgetsNoMark"}},
 	{"a tenant with many keys", []string{"agent/api.TestOneTenantCannotTakeAllStreams", "agent/api.TestChangesOfOneTenantArePaced", "agent/api.TestNobodySendsForAll"},
 		control{"agent/api/bodies.go", "case c.who.OrganizationID != \"\":", "case false:", "agent/api.TestOneTenantCannotTakeAllStreams"}},
 	{"a release that nobody signed", []string{"agent/update.TestForgedReleaseIsNotStarted", "agent/update.TestProgramIsWhatWasVerified"},

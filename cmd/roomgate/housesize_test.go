@@ -33,7 +33,7 @@ const joins = "it joins the nouns and has none of its own: what is new is a noun
 // allowances are the exceptions by "folder.Type: methods", "folder.Type: fields"
 // and "folder: lines". A number may fall and never rise.
 var allowances = map[string]allowance{
-	"agent.Agent: methods":            {11, joins},
+	"agent.Agent: methods":            {10, joins},
 	"agent/api: lines":                {0, "one door, a file for each noun"},
 	"cmd/roomgate: lines":             {0, "one program, a file for each command"},
 	"agent/site.MeetingSpace: fields": {33, "the platform's table of a meeting space"},

@@ -1,7 +1,7 @@
 // Package book keeps the messages to people's mobile devices: it finds the
 // recipient of a message, stores it with its row in the log, by which the cloud gets
-// it, and hands it to a push gateway. What a message may be is in package
-// message.
+// it, and hands it to a push gateway. Package message says what a message
+// may be.
 package book
 
 import (

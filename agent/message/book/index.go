@@ -19,7 +19,7 @@ const (
 	keepOver = 50
 	// MaxQueued bounds those that wait for the push gateway, and
 	// MaxQueuedOfOrganization those of one organization; then no more are taken.
-	// What was taken is never dropped before it expires.
+	// A message that was taken is never dropped before it expires.
 	MaxQueued               = 500
 	MaxQueuedOfOrganization = 200
 )

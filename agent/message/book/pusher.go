@@ -27,7 +27,7 @@ const (
 	messageDevice = "message"
 )
 
-// pusher hands what waits to the push gateway. What belongs to it needs no lock.
+// pusher hands what waits to the push gateway. Its own fields need no lock.
 type pusher struct {
 	*Messages
 	fails  int // of the gateway, in a row
@@ -36,7 +36,7 @@ type pusher struct {
 	saved  time.Time
 }
 
-// Run sends what waits until ctx ends. What was not taken by then waits for the
+// Run sends what waits until ctx ends. Messages that were not taken by then wait for the
 // next start.
 func (m *Messages) Run(ctx context.Context) error {
 	p := &pusher{Messages: m}
@@ -174,7 +174,7 @@ func (p *pusher) end(e entry, state message.State, reason string) time.Time {
 }
 
 // save writes the results in one transaction, and says whether they are
-// written. What a power cut takes is sent again, with the same id.
+// written. After a power cut a message may be sent again, with the same id.
 func (p *pusher) save(ctx context.Context) bool {
 	unsaved := p.index.unsavedNow()
 	p.saved = time.Now()

@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/agent/rule"
+	"roomgate/agent/rule/doubt"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -102,14 +103,14 @@ func (o *Options) foreignRefusal(r rule.Rule, spaceID string) error {
 	return nil
 }
 
-// chainRefusal says why a rule opens no door in a space: a rule of another organization has led to it; nil: none has. Who that
-// rule is of is not known once it is deleted.
-func chainRefusal(e *Engine, act rule.Action, spaceID string, chain []string) error {
+// chainRefusal says why a rule opens no door in a space: a rule of another organization has led to it; nil: none has. A deleted
+// rule counts as one of another.
+func (e *Engine) chainRefusal(act rule.Action, spaceID string, chain []string) error {
 	if !unlocks(act) {
 		return nil
 	}
 	for _, id := range chain {
-		if id == byCloud {
+		if doubt.IsWord(id) {
 			continue
 		}
 		h, err := e.find(id)
@@ -129,8 +130,8 @@ func (e *Engine) giveCommands(ctx context.Context, j job) {
 		}
 		where := cmp.Or(act.SpaceID, j.run.SpaceID)
 		c := commandFor(act, where)
-		c.ID, c.By, c.Doubted = j.run.Actions[i].CommandID, j.rule.ID, slices.Contains(j.run.Chain, byCloud)
-		err := cmp.Or(e.o.doorRefusal(j.rule.Rule, act, j.late), unsignedRefusal(e, act, j.run.Chain), chainRefusal(e, act, where, j.run.Chain), e.o.foreignRefusal(j.rule.Rule, where))
+		c.ID, c.By, c.Doubted = j.run.Actions[i].CommandID, j.rule.ID, doubt.Began(j.run.Chain)
+		err := cmp.Or(e.o.doorRefusal(j.rule.Rule, act, j.late), e.o.unsignedRefusal(act, j.run.Chain), e.chainRefusal(act, where, j.run.Chain), e.o.foreignRefusal(j.rule.Rule, where))
 		if where == "" {
 			err = problem.New(problem.Invalid, "meeting_space_id", "is missing: the trigger is in no meeting space")
 		}
@@ -193,7 +194,7 @@ func (e *Engine) causeOf(r eventlog.Row, d details) []string {
 	if len(d.Rules) > 0 {
 		return d.Rules
 	}
-	return e.traces.of(traceKey{r.Space, r.Device, r.Sub}, r.Time())
+	return e.traces.of(partIn(r), r.Time())
 }
 
 // resumeRuns ends what was under way when the process ended: a command that was

@@ -15,15 +15,13 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
 	"roomgate/agent/rule"
+	"roomgate/agent/rule/doubt"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
 )
 
 const (
-	// lateLimit is how old a trigger may be when a rule is asked: what happened
-	// while the gateway was off longer than that is noted and not acted upon.
-	lateLimit = 5 * time.Minute
 	// doorLate is the same for a rule that opens a door.
 	doorLate = 30 * time.Second
 	// startLimit is how long rules wait at most, after a start, until every
@@ -57,7 +55,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for end := time.Now().Add(startLimit); e.o.Ready() != nil && time.Now().Before(end) && ctx.Err() == nil; {
 		loop.Sleep(ctx, 100*time.Millisecond)
 	}
-	markAll(e)
+	e.Marks.MarkUnknown()
 	e.resumeRuns(ctx)
 	flushed := time.Now()
 	for ctx.Err() == nil {
@@ -94,7 +92,7 @@ func (e *Engine) turnOnce(ctx context.Context, flushed *time.Time) error {
 	if err := e.askLog(ctx); err != nil {
 		return err
 	}
-	if err := storeMarks(ctx, e); err != nil {
+	if err := e.Marks.Save(ctx); err != nil {
 		return err
 	}
 	if err := e.askTime(ctx); err != nil {
@@ -152,7 +150,7 @@ func (e *Engine) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	case "": // it is no event
 		return nil
 	case device.EventStatusChanged:
-		e.marks.changed(r.Space, r.Device, r.Sub, r.Time())
+		e.Marks.Changed(partIn(r), r.Time())
 	}
 	all := e.set.Load().byEvent[kind]
 	var t *trigger
@@ -211,9 +209,17 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
 	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
-	t.chain = doubted(e, e.causeOf(r, d), t, about || e.marks.caused(r.Space, r.Device, r.Sub, r.Time()))
-	t.late, t.missed = e.lateness(r)
+	t.chain = e.causeOf(r, d)
+	if about || e.Marks.Caused(partIn(r), r.Time()) || e.o.doubtful(t.booking) {
+		t.chain = doubt.Chain(t.chain...)
+	}
+	t.late, t.missed = e.o.lateness(r)
 	return t
+}
+
+// partIn is the part of a device that an event is about.
+func partIn(r eventlog.Row) doubt.Part {
+	return doubt.Part{Space: r.Space, Device: r.Device, Sub: r.Sub}
 }
 
 func eventFor(kind string, d details, all map[string]any, r eventlog.Row) rule.Event {
@@ -238,21 +244,21 @@ func asText(v any) string {
 }
 
 // lateness is how long ago an event was, and why it is too long.
-func (e *Engine) lateness(r eventlog.Row) (late time.Duration, missed string) {
-	if r.Boot == e.o.Events.Boot() {
+func (o *Options) lateness(r eventlog.Row) (late time.Duration, missed string) {
+	if r.Boot == o.Events.Boot() {
 		// of two clocks, as a simulated building is ahead with its bookings only
-		late = max(0, min(time.Since(r.Time()), e.o.Clock.Now().Sub(r.Time())))
+		late = max(0, min(time.Since(r.Time()), o.Clock.Now().Sub(r.Time())))
 		if r.Untrusted {
 			late = 0
 		}
 	} else {
-		if r.Untrusted || e.o.Clock.Trust() != clock.Trusted {
+		if r.Untrusted || o.Clock.Trust() != clock.Trusted {
 			return 0, "it was before the restart, and how long ago cannot be told without a clock"
 		}
-		late = min(time.Since(r.Time()).Abs(), e.o.Clock.Now().Sub(r.Time()).Abs())
+		late = min(time.Since(r.Time()).Abs(), o.Clock.Now().Sub(r.Time()).Abs())
 	}
-	if late > lateLimit {
-		return late, fmt.Sprintf("it was seen more than %v late", lateLimit)
+	if late > rule.LateLimit {
+		return late, fmt.Sprintf("it was seen more than %v late", rule.LateLimit)
 	}
 	return late, ""
 }
@@ -268,7 +274,7 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 	run := rule.Run{ID: h.ID + "-" + t.id, At: t.at, Trigger: t.words, SpaceID: idOf(t.space)}
 	held, reason := false, t.missed
 	if reason == "" {
-		held, reason = e.holds(h, v.view(e, t))
+		held, reason = e.o.holds(h, v.view(e, t))
 	}
 	switch {
 	case t.missed != "":
@@ -276,7 +282,7 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 	case !held:
 		run.Outcome, run.Reason = rule.NotHeld, reason
 	default:
-		return e.conclude(v, h, doubt(e, h, t), run)
+		return e.conclude(v, h, e.doubt(h, t), run)
 	}
 	v.quiet = append(v.quiet, quietRun{h, run})
 	return nil
@@ -284,8 +290,8 @@ func (e *Engine) ask(v *verdicts, h *compiled, t *trigger) error {
 
 // holds judges the condition, and says why it does not hold where that is not
 // plain.
-func (e *Engine) holds(h *compiled, env *rule.Env) (bool, string) {
-	if h.condition.NeedsClock && e.o.Clock.Trust() != clock.Trusted {
+func (o *Options) holds(h *compiled, env *rule.Env) (bool, string) {
+	if h.condition.NeedsClock && o.Clock.Trust() != clock.Trusted {
 		return false, "it depends on the time and the clock is not trusted"
 	}
 	held, err := h.condition.Holds(env)
@@ -326,14 +332,14 @@ func (e *Engine) conclude(v *verdicts, h *compiled, t *trigger, run rule.Run) er
 }
 
 // look is the space of a trigger as conditions see it, with the bookings as the building itself has them, or all.
-func (e *Engine) look(t *trigger, vouched bool) *rule.Env {
+func (o *Options) look(t *trigger, vouched bool) *rule.Env {
 	env := rule.NewEnv()
 	env.Event = t.event
 	s := t.space
 	if s == nil {
 		return env
 	}
-	now := e.o.Clock.Now()
+	now := o.Clock.Now()
 	bookings := s.Bookings()
 	if vouched {
 		bookings = bookings.Vouched()

@@ -17,12 +17,12 @@ import (
 	"roomgate/store"
 )
 
-// Create checks and stores a rule. What has happened before does not trigger it.
+// Create checks and stores a rule. Earlier events do not trigger it.
 // The error is a *problem.Error of what is refused: NotFound for a space, Full
 // for one rule too many, Invalid for the rest.
 func (e *Engine) Create(ctx context.Context, r rule.Rule) (rule.Rule, error) {
 	r.ID, r.Suspended = strings.ToLower(ulid.Make().String()), nil
-	r.CreatedAt = e.moment()
+	r.CreatedAt = e.o.moment()
 	own := e.o.neighbours(r.SpaceID)
 	if err := e.turn.Lock(ctx); err != nil {
 		return rule.Rule{}, err
@@ -89,7 +89,7 @@ func (e *Engine) Change(ctx context.Context, id string, edit func(*rule.Rule) (r
 // they were are asked first for what has happened until now. The caller has the
 // turn.
 func (e *Engine) store(ctx context.Context, r rule.Rule, past *history) (rule.Rule, error) {
-	r.UpdatedAt = e.moment()
+	r.UpdatedAt = e.o.moment()
 	if err := check(e.o.Site(), &r); err != nil {
 		return rule.Rule{}, err
 	}
@@ -118,14 +118,14 @@ func (e *Engine) store(ctx context.Context, r rule.Rule, past *history) (rule.Ru
 }
 
 // moment is now as rules have it.
-func (e *Engine) moment() time.Time { return e.o.Clock.Now().UTC().Truncate(time.Millisecond) }
+func (o *Options) moment() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) }
 
 // reached is how far the rules were asked, for a set of rules that is to come:
 // while none goes by the time, that has passed without being asked about. The
 // caller has the turn.
 func (e *Engine) reached() position {
 	p := e.asked
-	if now := e.moment(); e.o.Clock.Trust() == clock.Trusted && (p.at.IsZero() || !e.set.Load().timed() && now.After(p.at)) {
+	if now := e.o.moment(); e.o.Clock.Trust() == clock.Trusted && (p.at.IsZero() || !e.set.Load().timed() && now.After(p.at)) {
 		p.at = now
 	}
 	return p

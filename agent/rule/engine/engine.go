@@ -1,6 +1,6 @@
 // Package engine asks the rules of the building what is to be done about each
-// event of the log and about the time, and does it. What a rule may say is in
-// package rule. It is the widest noun, as a rule is about the whole building:
+// event of the log and about the time, and does it. Package rule says what a rule
+// may say. It is the widest noun, as a rule is about the whole building:
 // its devices, its bookings, and the messages to people.
 package engine
 
@@ -23,6 +23,7 @@ import (
 	"roomgate/agent/message/book"
 	"roomgate/agent/problem"
 	"roomgate/agent/rule"
+	"roomgate/agent/rule/doubt"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -53,6 +54,7 @@ type Options struct {
 	Log      *slog.Logger
 	Commands *device.Commands
 	Messages *book.Messages
+	Marks    *doubt.Marks
 
 	// Site is the building as it is now.
 	Site func() *Site
@@ -72,6 +74,8 @@ type Options struct {
 // Engine has the rules of the building, and knows how far they were asked. It
 // may be used by many.
 type Engine struct {
+	Marks *doubt.Marks // which devices an unsigned word of the cloud has moved
+
 	o       Options
 	set     atomic.Pointer[ruleSet]
 	changed loop.Signal // holds a token when the rules have changed
@@ -88,7 +92,6 @@ type Engine struct {
 	closed  map[string]bool     // keys of runs that are over, and open in the store
 
 	traces   traces
-	marks    *marks
 	commands sync.WaitGroup // that are waited for
 }
 
@@ -120,20 +123,17 @@ type history struct {
 // Open reads the rules, and how far they were asked. It asks none; that is
 // Run's.
 func Open(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
-		closed: map[string]bool{}, traces: traces{left: map[traceKey]trace{}}, marks: newMarks()}
+	e := &Engine{Marks: o.Marks, o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
+		closed: map[string]bool{}, traces: traces{left: map[doubt.Part]trace{}}}
 	var plain []rule.Rule
 	err := o.DB.View(func(tx *store.Tx) (err error) {
 		plain, err = e.load(tx)
 		return err
 	})
-	if err == nil {
-		err = o.DB.View(func(tx *store.Tx) error { loadMarks(e, tx); return nil })
-	}
 	if err != nil {
 		return e, err
 	}
-	return e, sealPlain(ctx, e, plain)
+	return e, o.sealPlain(ctx, plain)
 }
 
 // compile makes a rule ready to be asked.

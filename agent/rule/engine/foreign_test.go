@@ -69,7 +69,7 @@ func TestAChainOfOthersIsToldWhatToDo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{dir: t.TempDir(), bench: devicetest.NewBench()})
 		unlock := rule.Action{DeviceType: "lock", Action: "open"}
-		if err := chainRefusal(r.Engine, unlock, room, []string{"deleted"}); err == nil || !strings.HasSuffix(err.Error(), ": send the command from a rule of this organization") {
+		if err := r.Engine.chainRefusal(unlock, room, []string{"deleted"}); err == nil || !strings.HasSuffix(err.Error(), ": send the command from a rule of this organization") {
 			t.Error(err)
 		}
 	})

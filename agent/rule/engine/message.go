@@ -26,11 +26,11 @@ func messageOf(r rule.Rule, act rule.Action, bookingID string) message.Request {
 }
 
 // draft makes the message of an action, not stored yet.
-func (e *Engine) draft(r rule.Rule, act rule.Action, t *trigger) (*book.Draft, error) {
+func (o *Options) draft(r rule.Rule, act rule.Action, t *trigger) (*book.Draft, error) {
 	m := messageOf(r, act, t.booking)
 	m.SpaceID = cmp.Or(m.SpaceID, idOf(t.space))
 	if act.To.Organizer {
-		b, err := e.o.Booking(t.booking)
+		b, err := o.Booking(t.booking)
 		switch {
 		case err != nil:
 			return nil, problem.New(problem.Invalid, "to.organizer", "is of no use: the trigger is about no booking")
@@ -38,14 +38,14 @@ func (e *Engine) draft(r rule.Rule, act rule.Action, t *trigger) (*book.Draft, e
 			return nil, problem.New(problem.Invalid, "to.organizer", "is of no use: the booking %s has nobody with an address", b.ID)
 		}
 	}
-	return e.o.Messages.Draft(m)
+	return o.Messages.Draft(m)
 }
 
 // notify plans a message to somebody. It is stored with the run, so that neither
 // a restart nor a power cut sends it twice or not at all.
 func (v *verdicts) notify(e *Engine, h *compiled, act rule.Action, t *trigger) rule.Result {
 	result := rule.Result{Action: InWords(act), FinishedAt: time.Now().UTC()}
-	d, err := e.draft(h.Rule, act, t)
+	d, err := e.o.draft(h.Rule, act, t)
 	state, _, reason := device.Outcome(err)
 	result.State, result.Reason = string(state), reason
 	if err == nil {

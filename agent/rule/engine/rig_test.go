@@ -31,6 +31,7 @@ import (
 	"roomgate/agent/problem"
 	"roomgate/agent/push"
 	"roomgate/agent/push/pushtest"
+	"roomgate/agent/rule/doubt"
 	"roomgate/agent/schedule"
 	"roomgate/drivers"
 	"roomgate/store"
@@ -95,7 +96,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	r := &rig{t: t, o: o, bench: o.bench, push: &pushtest.Server{Token: pushToken}}
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	db, _, err := store.Open(t.Context(), filepath.Join(o.dir, "test.db"), store.Options{Schema: 1, MaxSize: int64(c.Store.MaxSize), Log: log,
-		Names: slices.Concat(eventlog.Buckets(), device.Buckets(), schedule.Buckets(), book.Buckets(), Buckets())})
+		Names: slices.Concat(eventlog.Buckets(), device.Buckets(), schedule.Buckets(), book.Buckets(), doubt.Buckets(), Buckets())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,12 @@ func openRig(t testing.TB, o rigOptions) *rig {
 		t.Fatal(err)
 	}
 	keys, _ := auth.NewKeys(bytes.Repeat([]byte("k"), auth.SecretSize))
-	r.Engine, err = Open(t.Context(), Options{DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages, Keys: keys,
+	marks, err := doubt.Open(t.Context(), doubt.Options{DB: db, Unsure: commands.Unsure, Schedule: func(string) bool { return false },
+		Devices: func() []*device.Device { return r.devices }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Engine, err = Open(t.Context(), Options{Marks: marks, DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages, Keys: keys,
 		Site: func() *Site { return r.site }, Booking: r.bookings.Get, Ready: r.ready, Unsigned: func() bool { return true }, Doubted: func(string) bool { return false },
 		Owner: func(id string) (string, error) { return r.owners[id], nil }})
 	if err != nil {

@@ -78,14 +78,14 @@ func keep(tx *store.Tx, r rule.Rule, keys *auth.Keys) error {
 }
 
 // sealPlain seals the topics that an earlier version has stored in clear, and takes them out
-// of the logs of their rules. What cannot be stored now is sealed by the next start.
-func sealPlain(ctx context.Context, e *Engine, plain []rule.Rule) error {
+// of the logs of their rules. If it cannot store that, the next start does.
+func (o *Options) sealPlain(ctx context.Context, plain []rule.Rule) error {
 	if len(plain) == 0 {
 		return nil
 	}
-	err := e.o.DB.Update(ctx, func(tx *store.Tx) error {
+	err := o.DB.Update(ctx, func(tx *store.Tx) error {
 		for _, r := range plain {
-			if err := keep(tx, r, e.o.Keys); err != nil {
+			if err := keep(tx, r, o.Keys); err != nil {
 				return err
 			}
 			if err := hideTopics(tx, r); err != nil {
@@ -95,7 +95,7 @@ func sealPlain(ctx context.Context, e *Engine, plain []rule.Rule) error {
 		return nil
 	})
 	if store.Unstored(err) {
-		e.o.Log.Error("cannot seal the topics of rules, the next start tries again: see roomgate doctor", "error", err)
+		o.Log.Error("cannot seal the topics of rules, the next start tries again: see roomgate doctor", "error", err)
 		return nil
 	}
 	return err

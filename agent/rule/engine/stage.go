@@ -85,7 +85,7 @@ func (c *change) take(want []rule.Rule) error {
 // one is a rule that is wanted, ready to be asked. One that is as it was keeps
 // its past, and stays suspended if it is.
 func (c *change) one(r rule.Rule) (*compiled, error) {
-	old, now := c.byID[r.ID], c.engine.moment()
+	old, now := c.byID[r.ID], c.engine.o.moment()
 	past := &history{log: rule.NewLog(nil)}
 	r.CreatedAt, r.UpdatedAt, r.Suspended = now, now, nil
 	switch {

@@ -18,8 +18,6 @@ var (
 	ruleRuns = store.NewTable[rule.Run]("rule-runs")
 	// openRuns holds the keys of runs whose commands may be under way.
 	openRuns = store.NewTable[bool]("open-rule-runs")
-	// markRows holds which parts of devices are marked, by their space, type and name; and marksKept.
-	markRows = store.NewTable[string]("doubted-devices")
 )
 
 // The named positions of the rules.
@@ -30,7 +28,7 @@ const (
 
 // Buckets names what the engine has in the store.
 func Buckets() []string {
-	return []string{RuleBucket(), ruleRuns.Bucket(), openRuns.Bucket(), markRows.Bucket()}
+	return []string{RuleBucket(), ruleRuns.Bucket(), openRuns.Bucket()}
 }
 
 // RuleBucket names where the rules are.
@@ -51,13 +49,8 @@ func Words(tx *store.Tx, keys *auth.Keys) (words []string) {
 func Forget(tx *store.Tx) error { return logCursor.ToEnd(tx) }
 
 // Mend does the same after a repair that may have lost how far the rules were
-// asked: what they did about earlier events is done. Which devices are marked is not known then either.
+// asked: what they did about earlier events is done.
 func Mend(tx *store.Tx, r store.Repair) error {
-	if r.Doubtful(markRows.Bucket()) {
-		if err := DoubtAll(tx); err != nil {
-			return err
-		}
-	}
 	if !r.Doubtful(eventlog.Cursors()) {
 		return nil
 	}

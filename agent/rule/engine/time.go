@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/booking"
 	"roomgate/agent/clock"
 	"roomgate/agent/rule"
+	"roomgate/agent/rule/doubt"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *ruleSet) pause(now time.Time) time.Duration {
 // is not too late, and else only noted. Each minute on the wall of a space
 // comes once, see [rule.Walls]. The caller has the turn.
 func (e *Engine) askTime(ctx context.Context) error {
-	now := e.moment()
+	now := e.o.moment()
 	if e.o.Clock.Trust() != clock.Trusted {
 		return nil
 	}
@@ -120,7 +121,7 @@ func firstMatch(t rule.Times, walls []time.Time) (time.Time, bool) {
 // momentOf is a trigger that no event is.
 func momentOf(id, words string, s *Space, at, now time.Time) *trigger {
 	t := &trigger{id: id, words: words, at: at, space: s, late: now.Sub(at), event: rule.NewEnv().Event}
-	if t.late > lateLimit {
+	if t.late > rule.LateLimit {
 		t.missed = missedByTime
 	}
 	return t
@@ -141,7 +142,9 @@ func (e *Engine) askPlans(v *verdicts, set *ruleSet, from, now time.Time) error 
 				at := momentIn(b, h.Trigger).Add(offset)
 				t := momentOf("b"+short(b.ID)+"-"+strconv.FormatInt(at.UnixMilli(), 36), words+h.Trigger.Booking, s, at, now)
 				t.booking, t.event.Type = b.ID, h.Trigger.Booking
-				t.chain = doubted(e, nil, t, false)
+				if e.o.doubtful(b.ID) {
+					t.chain = doubt.Chain()
+				}
 				if err := e.ask(v, h, t); err != nil {
 					return err
 				}

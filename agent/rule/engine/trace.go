@@ -7,19 +7,15 @@ import (
 	"time"
 
 	"roomgate/agent/device"
+	"roomgate/agent/rule/doubt"
 )
 
 // traces remember which rules have told which devices to do something: a device
 // that changes soon after does so because of them.
 type traces struct {
 	mu   sync.Mutex
-	left map[traceKey]trace
+	left map[doubt.Part]trace
 }
-
-// traceKey is a device or sub-device that rules have given a command to.
-type traceKey struct{ space, device, sub string }
-
-func keyOf(c device.Command) traceKey { return traceKey{c.Space, c.DeviceType, c.SubDevice} }
 
 // trace is what an event of such a device was caused by.
 type trace struct {
@@ -36,40 +32,40 @@ func (l *traces) leave(c device.Command, chain []string) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, known := l.left[keyOf(c)]
+	was, known := l.left[doubt.PartOf(c)]
 	if !known && len(l.left) >= maxTraces {
-		maps.DeleteFunc(l.left, func(_ traceKey, t trace) bool { return !t.holds(now) })
+		maps.DeleteFunc(l.left, func(_ doubt.Part, t trace) bool { return !t.holds(now) })
 	}
 	if !known && len(l.left) >= maxTraces {
 		return // of says so
 	}
-	if was.holds(now) && slices.Contains(was.chain, byCloud) && !slices.Contains(chain, byCloud) {
-		chain = append([]string{byCloud}, chain...)
+	if was.holds(now) && doubt.Began(was.chain) {
+		chain = doubt.Chain(chain...)
 	}
-	l.left[keyOf(c)] = trace{chain: chain, open: was.open + 1, until: was.until}
+	l.left[doubt.PartOf(c)] = trace{chain: chain, open: was.open + 1, until: was.until}
 }
 
 // ended notes that a command of rules is over.
 func (l *traces) ended(c device.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t, ok := l.left[keyOf(c)]; ok {
+	if t, ok := l.left[doubt.PartOf(c)]; ok {
 		t.open, t.until = max(t.open-1, 0), time.Now().Add(causeTime)
-		l.left[keyOf(c)] = t
+		l.left[doubt.PartOf(c)] = t
 	}
 }
 
 // of is the chain of rules that had just given the device a command when something
 // happened; nil: none had. While there is no room for a chain, it may be any.
-func (l *traces) of(device traceKey, at time.Time) []string {
+func (l *traces) of(part doubt.Part, at time.Time) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t, ok := l.left[device]
+	t, ok := l.left[part]
 	switch {
 	case ok && t.holds(at):
 		return t.chain
 	case !ok && len(l.left) >= maxTraces:
-		return []string{byCloud}
+		return doubt.Chain()
 	}
 	return nil
 }
@@ -82,8 +78,8 @@ func (l *traces) forgive(ruleID string) {
 		switch {
 		case !slices.Contains(t.chain, ruleID):
 			continue
-		case slices.Contains(t.chain, byCloud):
-			t.chain = []string{byCloud}
+		case doubt.Began(t.chain):
+			t.chain = doubt.Chain()
 		default:
 			t.chain = nil
 		}

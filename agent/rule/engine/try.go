@@ -54,12 +54,12 @@ func (e *Engine) Try(id string, p Probe) (Trial, error) {
 		return Trial{}, err
 	}
 	out := Trial{RuleID: id, SpaceID: idOf(t.space), At: t.at.UTC(), Trigger: t.words, Actions: []TriedAction{}}
-	env := e.look(t, false)
+	env := e.o.look(t, false)
 	out.Condition = h.condition.Explain(env)
-	held, reason := e.holds(h, env)
+	held, reason := e.o.holds(h, env)
 	out.Outcome, out.Reason = e.wouldBe(h, t, held, reason)
 	if held {
-		t = doubt(e, h, t)
+		t = e.doubt(h, t)
 	}
 	for _, act := range h.Actions {
 		out.Actions = append(out.Actions, e.tryAction(h.Rule, act, t))
@@ -150,7 +150,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 		return out
 	}
 	if !act.To.Nobody() {
-		if _, err := e.draft(r, act, t); err != nil {
+		if _, err := e.o.draft(r, act, t); err != nil {
 			out.Reason = device.AsError(err).Error()
 			return out
 		}
@@ -164,7 +164,7 @@ func (e *Engine) tryAction(r rule.Rule, act rule.Action, t *trigger) TriedAction
 	}
 	d, err := parseAction(act, s)
 	if err == nil {
-		err = cmp.Or(e.o.doorRefusal(r, act, 0), unsignedRefusal(e, act, t.chain), e.o.foreignRefusal(r, s.ID))
+		err = cmp.Or(e.o.doorRefusal(r, act, 0), e.o.unsignedRefusal(act, t.chain), e.o.foreignRefusal(r, s.ID))
 	}
 	if err != nil {
 		out.Reason = device.AsError(err).Error()

@@ -50,7 +50,7 @@ func newVerdicts() *verdicts {
 // view looks at the space of a trigger once for all the rules.
 func (v *verdicts) view(e *Engine, t *trigger) *rule.Env {
 	if v.seen != t {
-		v.seen, v.env = t, e.look(t, false)
+		v.seen, v.env = t, e.o.look(t, false)
 	}
 	return v.env
 }
@@ -98,7 +98,7 @@ func (v *verdicts) take(e *Engine, h *compiled, t *trigger, run rule.Run) error 
 			run.Actions = append(run.Actions, result)
 			continue
 		}
-		line, err := e.event(rule.OwnEvent+act.Event, t.space, map[string]any{"rule_id": h.ID, "rule": h.Name, "run_id": run.ID, "rules": chain})
+		line, err := e.o.event(rule.OwnEvent+act.Event, t.space, map[string]any{"rule_id": h.ID, "rule": h.Name, "run_id": run.ID, "rules": chain})
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (v *verdicts) take(e *Engine, h *compiled, t *trigger, run rule.Run) error 
 func (v *verdicts) suspend(e *Engine, h *compiled, t *trigger, run rule.Run) error {
 	stopped := h.Rule
 	stopped.Suspended = &rule.Suspension{At: e.o.Clock.Now().UTC().Truncate(time.Millisecond), Reason: run.Reason}
-	line, err := e.event(eventSuspended, t.space, map[string]any{"rule_id": h.ID, "rule": h.Name, "reason": run.Reason,
+	line, err := e.o.event(eventSuspended, t.space, map[string]any{"rule_id": h.ID, "rule": h.Name, "reason": run.Reason,
 		"rules": append(slices.Clone(t.chain), h.ID)})
 	if err != nil {
 		return err
@@ -128,8 +128,8 @@ func (v *verdicts) suspend(e *Engine, h *compiled, t *trigger, run rule.Run) err
 }
 
 // event makes the log row of something that a rule did.
-func (e *Engine) event(kind string, s *Space, details map[string]any) (eventlog.Row, error) {
-	return e.o.Events.Event(eventlog.Record{Type: kind, Time: e.o.Clock.Now(), Space: idOf(s), Device: "rule", Details: details})
+func (o *Options) event(kind string, s *Space, details map[string]any) (eventlog.Row, error) {
+	return o.Events.Event(eventlog.Record{Type: kind, Time: o.Clock.Now(), Space: idOf(s), Device: "rule", Details: details})
 }
 
 // act says whether anything is to be done.

@@ -42,7 +42,7 @@ type Answer func(host string, r *http.Request) (*http.Response, error)
 // Client reaches the receivers, whatever the address.
 func (r *Receivers) Client() *http.Client { return &http.Client{Transport: r} }
 
-// RoundTrip takes a notification. What is none is an error.
+// RoundTrip takes a notification. Another request is an error.
 func (r *Receivers) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
