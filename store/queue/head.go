@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Bucket  []byte          // its name, as layout.Queue makes it
 	Tailed  bool            // its youngest rows may lie beside the others
-	Encoder *sealed.Encoder // of the counters; nil for who only reads
+	Encoder *sealed.Encoder // of the counters; nil where nothing is written
 }
 
 // Head is what a transaction knows of a queue: where it begins, and its counters. It is shared by the functions of a
@@ -29,7 +29,7 @@ type Head struct {
 	first  uint64 // 0: empty
 	state  layout.State
 	dirty  bool         // state is to be written at the end of the function
-	saved  *undo.Writer // the function whose undo list holds the sequence already
+	saved  *undo.Writer // has noted the sequence before
 	tail   *tail        // nil: the queue has none
 }
 

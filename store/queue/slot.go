@@ -22,7 +22,7 @@ type slot struct {
 	bucket      *bbolt.Bucket // nil: not made yet
 	first, last uint64        // 0: empty
 	counted     int           // what size returns; 0: not counted yet
-	saved       *undo.Writer  // the function whose undo list holds the sequence already
+	saved       *undo.Writer  // has noted the sequence before
 	written     bool          // this transaction has put a row here
 	page        bool          // it is to have a page of its own
 }
