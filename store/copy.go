@@ -14,6 +14,7 @@ import (
 
 	"roomgate/store/disk"
 	"roomgate/store/layout"
+	"roomgate/store/queue"
 )
 
 // Copy returns a verified copy of one consistent state for reading, whatever is written meanwhile. It is the newest
@@ -48,11 +49,11 @@ func (db *DB) SkipSequences(ctx context.Context, floor uint64) error {
 			if !layout.IsQueue(string(name)) || layout.IsTail(string(name)) {
 				return nil
 			}
-			h, err := newHead(tx.bolt, name, b, true)
+			h, err := queue.Open(tx.bolt, b, queue.Options{Bucket: name, Tailed: true, Encoder: tx.enc})
 			if err != nil {
 				return err
 			}
-			return h.skip(tx, max(h.last()+layout.Skipped, floor))
+			return tx.noted(h.Skip(&tx.writes, max(h.Last()+layout.Skipped, floor)))
 		})
 	})
 }

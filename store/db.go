@@ -16,6 +16,7 @@ import (
 
 	"roomgate/store/disk"
 	"roomgate/store/sealed"
+	"roomgate/store/undo"
 )
 
 // DB is an open database. Its methods are safe for concurrent use.
@@ -31,7 +32,7 @@ type DB struct {
 	base     uint64 // the number before the first one of new queues
 
 	enc       *sealed.Encoder // these four belong to the caller that leads
-	undo      []change        // empty, only its room is of use
+	undo      undo.Writes     // empty, only its room is of use
 	lastGroup int             // calls in the last group
 	pushed    map[string]int  // rows of Tailed queues since the last transaction that wrote there began
 

@@ -13,6 +13,8 @@ import (
 
 	"roomgate/store/disk"
 	"roomgate/store/layout"
+	"roomgate/store/queue"
+	"roomgate/store/undo"
 )
 
 // maxGroup bounds the calls that share one commit, and so the time the first of them waits for the others.
@@ -21,7 +23,6 @@ const maxGroup = 256
 const (
 	maxYields   = 20
 	maxPatience = 500 * time.Microsecond // a yield may take long in a busy process
-	maxUndo     = 4096                   // entries kept
 )
 
 // writers is the line of Update calls. There is no goroutine behind it: the first caller of an idle database leads,
@@ -153,7 +154,7 @@ type group struct {
 	db    *DB
 	tx    *bbolt.Tx
 	calls []*call
-	heads map[string]*head
+	heads map[string]*queue.Head
 	grown int // bytes added less bytes freed
 	wrote bool
 	began time.Time
@@ -173,7 +174,7 @@ func (g *group) run() error {
 		g.calls = g.db.writes.take(maxGroup)
 		return closedError(err)
 	}
-	g.tx, g.heads = tx, map[string]*head{}
+	g.tx, g.heads = tx, map[string]*queue.Head{}
 	g.db.enc.Reset()
 	for yields := 0; len(g.calls) < maxGroup; {
 		calls := g.db.writes.take(maxGroup - len(g.calls))
@@ -210,34 +211,30 @@ func (g *group) do(c *call) error {
 	if c.err = c.ctx.Err(); c.err != nil {
 		return nil
 	}
-	tx := &Tx{db: g.db, bolt: g.tx, enc: g.db.enc, heads: g.heads, undo: g.db.undo}
+	tx := &Tx{db: g.db, bolt: g.tx, enc: g.db.enc, heads: g.heads, writes: undo.New(g.tx, g.db.undo)}
 	defer g.db.keepUndo(tx)
 	c.err = tx.call(c.fn)
 	if c.err == nil {
 		c.err = tx.call((*Tx).finish)
 	}
-	if c.err != nil && !tx.inside {
+	if c.err != nil && !tx.writes.Broken() {
 		if err := tx.call((*Tx).rewind); err != nil {
 			c.err = errors.Join(c.err, err)
 		}
 	}
-	if tx.inside {
+	if tx.writes.Broken() {
 		c.err = fmt.Errorf("%w: %w", ErrFailed, c.err)
 		g.db.fail(c.err)
 		return c.err
 	}
-	g.wrote = g.wrote || len(tx.undo) > 0
-	g.grown += tx.added - tx.freed
+	g.wrote = g.wrote || tx.writes.Count() > 0
+	g.grown += tx.writes.Grown()
 	return nil
 }
 
 // keepUndo ends a Tx and keeps the room of its undo list for the next one.
 func (db *DB) keepUndo(tx *Tx) {
-	if cap(tx.undo) <= maxUndo {
-		clear(tx.undo)
-		db.undo = tx.undo[:0]
-	}
-	tx.bolt, tx.undo = nil, nil
+	db.undo, tx.bolt = tx.writes.End(), nil
 }
 
 func (g *group) commit() (err error) {

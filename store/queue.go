@@ -10,6 +10,7 @@ import (
 
 	"roomgate/store/layout"
 	"roomgate/store/pages"
+	"roomgate/store/queue"
 	"roomgate/store/sealed"
 )
 
@@ -59,32 +60,36 @@ func (q Queue[T]) Tailed() Queue[T] {
 	return q
 }
 
+func (q Queue[T]) options(tx *Tx) queue.Options {
+	return queue.Options{Bucket: q.bucket, Tailed: q.tailed, Encoder: tx.enc}
+}
+
 func (q Queue[T]) wrap(seq uint64, err error) error {
 	return fmt.Errorf("queue %q, row %d: %w", q.name, seq, err)
 }
 
 // head returns what is known of the queue in this transaction, and makes its bucket on first use.
-func (q Queue[T]) head(tx *Tx) (*head, error) {
+func (q Queue[T]) head(tx *Tx) (*queue.Head, error) {
 	if q.max < 1 {
 		return nil, fmt.Errorf("queue %q: its maximum must be at least 1, not %d", q.name, q.max)
 	}
 	if h := tx.heads[q.name]; h != nil && tx.bolt != nil {
 		return h, nil
 	}
-	made := len(tx.undo)
+	made := tx.writes.Count()
 	b, err := tx.writable(q.bucket)
 	if err != nil {
 		return nil, fmt.Errorf("queue %q: %w", q.name, err)
 	}
-	h, err := newHead(tx.bolt, q.bucket, b, q.tailed)
+	h, err := queue.Open(tx.bolt, b, q.options(tx))
 	if err != nil {
 		return nil, tx.noted(q.wrap(0, err))
 	}
-	if len(tx.undo) > made && tx.db.base > 0 {
-		err = h.setSequence(tx, tx.db.base)
+	if tx.writes.Count() > made && tx.db.base > 0 {
+		err = h.SetSequence(&tx.writes, tx.db.base)
 	}
-	if h.tail != nil {
-		h.tail.direct = tx.db.pace(q.name)
+	if h.Tailed() {
+		h.Direct(tx.db.pace(q.name))
 	}
 	tx.heads[q.name] = h
 	return h, err
@@ -96,7 +101,7 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq := h.last() + 1
+	seq := h.Last() + 1
 	key := layout.Key(seq)
 	raw, err := tx.enc.Encode(q.seed, key, v)
 	if err != nil {
@@ -105,7 +110,7 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	if err := q.evict(tx, h); err != nil {
 		return 0, err
 	}
-	if err := h.push(tx, seq, key, raw); err != nil {
+	if err := h.Push(&tx.writes, seq, key, raw); err != nil {
 		return 0, tx.noted(q.wrap(seq, err))
 	}
 	if q.tailed {
@@ -114,8 +119,8 @@ func (q Queue[T]) Push(tx *Tx, v T) (uint64, error) {
 	return seq, nil
 }
 
-func (q Queue[T]) evict(tx *Tx, h *head) error {
-	over := h.length() - q.max + 1
+func (q Queue[T]) evict(tx *Tx, h *queue.Head) error {
+	over := h.Len() - q.max + 1
 	if over <= 0 {
 		return nil
 	}
@@ -123,8 +128,8 @@ func (q Queue[T]) evict(tx *Tx, h *head) error {
 		return fmt.Errorf("queue %q with %d rows: %w", q.name, q.max, ErrQueueFull)
 	}
 	for range min(over+q.lot()-1, maxDropped) {
-		if err := h.dropOldest(tx); err != nil {
-			return tx.noted(q.wrap(h.first, err))
+		if err := h.DropOldest(&tx.writes); err != nil {
+			return tx.noted(q.wrap(h.First(), err))
 		}
 	}
 	return nil
@@ -159,7 +164,7 @@ func (q Queue[T]) Set(tx *Tx, seq uint64, v T) error {
 	if b != nil && q.tailed {
 		h, err := q.head(tx)
 		if err == nil {
-			err = h.emptyTail(tx, h.inTail(seq))
+			err = h.Settle(&tx.writes, seq)
 		}
 		if err != nil {
 			return tx.noted(q.wrap(seq, err))
@@ -180,7 +185,7 @@ func (q Queue[T]) Set(tx *Tx, seq uint64, v T) error {
 	if err != nil {
 		return q.wrap(seq, err)
 	}
-	if err := tx.change(b, key, old, raw); err != nil {
+	if err := tx.writes.Change(b, key, old, raw); err != nil {
 		return q.wrap(seq, err)
 	}
 	return nil
@@ -195,12 +200,12 @@ func (q Queue[T]) After(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	}
 	items := make([]Item[T], 0, max(0, min(limit, 128)))
 	for _, part := range q.parts(tx, b) {
-		c := part.bucket.Cursor()
-		k, raw, err := layout.From(c, part.seed, layout.Key(seq+1))
+		c := part.Bucket.Cursor()
+		k, raw, err := layout.From(c, part.Seed, layout.Key(seq+1))
 		if err != nil {
 			tx.damaged(q.wrap(seq+1, err))
 		}
-		items = q.collect(tx, part.seed, k, raw, c.Next, items, limit)
+		items = q.collect(tx, part.Seed, k, raw, c.Next, items, limit)
 	}
 	return items, nil
 }
@@ -214,8 +219,8 @@ func (q Queue[T]) Before(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 	}
 	items := make([]Item[T], 0, max(0, min(limit, 128)))
 	for _, part := range slices.Backward(q.parts(tx, b)) {
-		c := part.bucket.Cursor()
-		from, _, err := layout.From(c, part.seed, layout.Key(seq))
+		c := part.Bucket.Cursor()
+		from, _, err := layout.From(c, part.Seed, layout.Key(seq))
 		if err != nil {
 			tx.damaged(q.wrap(seq, err))
 		}
@@ -225,29 +230,20 @@ func (q Queue[T]) Before(tx *Tx, seq uint64, limit int) ([]Item[T], error) {
 		} else {
 			k, raw = layout.Last(c)
 		}
-		items = q.collect(tx, part.seed, k, raw, c.Prev, items, limit)
+		items = q.collect(tx, part.Seed, k, raw, c.Prev, items, limit)
 	}
 	return items, nil
 }
 
-// part is a bucket with rows of a queue.
-type part struct {
-	bucket *bbolt.Bucket
-	seed   uint32
-}
-
 // parts are the buckets of a queue, oldest rows first.
-func (q Queue[T]) parts(tx *Tx, main *bbolt.Bucket) []part {
-	all := []part{{main, q.seed}}
+func (q Queue[T]) parts(tx *Tx, main *bbolt.Bucket) []queue.Part {
+	all := []queue.Part{{Bucket: main, Seed: q.seed}}
 	if q.tailed {
-		last, _ := layout.Last(main.Cursor())
-		t, err := newTail(tx.bolt, q.bucket, last)
+		tail, err := queue.Tail(tx.bolt, main, q.options(tx))
 		if err != nil {
 			tx.damaged(q.wrap(0, err))
 		}
-		if t.rows() > 0 {
-			all = append(all, t.parts()...)
-		}
+		all = append(all, tail...)
 	}
 	return all
 }
@@ -271,7 +267,7 @@ func (q Queue[T]) collect(tx *Tx, seed uint32, k, raw []byte, next func() ([]byt
 // Last is the number given last, 0 if there never was a row.
 func (q Queue[T]) Last(tx *Tx) uint64 {
 	if h := q.peek(tx); h != nil {
-		return h.last()
+		return h.Last()
 	}
 	return 0
 }
@@ -279,7 +275,7 @@ func (q Queue[T]) Last(tx *Tx) uint64 {
 // First is the number of the oldest row, 0 if the queue is empty.
 func (q Queue[T]) First(tx *Tx) uint64 {
 	if h := q.peek(tx); h != nil {
-		return h.first
+		return h.First()
 	}
 	return 0
 }
@@ -287,7 +283,7 @@ func (q Queue[T]) First(tx *Tx) uint64 {
 // Len is the number of rows. It reads two keys only.
 func (q Queue[T]) Len(tx *Tx) int {
 	if h := q.peek(tx); h != nil {
-		return h.length()
+		return h.Len()
 	}
 	return 0
 }
@@ -295,13 +291,13 @@ func (q Queue[T]) Len(tx *Tx) int {
 // Dropped is how many rows DropOldest has removed since the queue was made.
 func (q Queue[T]) Dropped(tx *Tx) uint64 {
 	if h := q.peek(tx); h != nil {
-		return h.state.Dropped
+		return h.Dropped()
 	}
 	return 0
 }
 
 // peek is head for reading: nil if there is no queue.
-func (q Queue[T]) peek(tx *Tx) *head {
+func (q Queue[T]) peek(tx *Tx) *queue.Head {
 	if h := tx.heads[q.name]; h != nil {
 		return h
 	}
@@ -309,7 +305,7 @@ func (q Queue[T]) peek(tx *Tx) *head {
 	if err != nil || b == nil {
 		return nil
 	}
-	h, err := newHead(tx.bolt, q.bucket, b, q.tailed)
+	h, err := queue.Open(tx.bolt, b, q.options(tx))
 	if err != nil {
 		tx.damaged(q.wrap(0, err))
 	}
@@ -326,7 +322,7 @@ func (q Queue[T]) Trim(tx *Tx, upTo uint64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := h.trim(tx, upTo)
+	n, err := h.Trim(&tx.writes, upTo)
 	if err != nil {
 		return n, fmt.Errorf("queue %q: %w", q.name, err)
 	}

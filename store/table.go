@@ -62,7 +62,7 @@ func (t Table[T]) Put(tx *Tx, key string, v T) error {
 	if err != nil {
 		return tx.noted(t.wrap(key, err))
 	}
-	if err := tx.change(b, k, old, raw); err != nil {
+	if err := tx.writes.Change(b, k, old, raw); err != nil {
 		return t.wrap(key, err)
 	}
 	return nil
@@ -85,7 +85,7 @@ func (t Table[T]) Delete(tx *Tx, key string) error {
 	if old == nil {
 		return nil
 	}
-	if err := tx.remove(b, k, old); err != nil {
+	if err := tx.writes.Delete(b, k, old); err != nil {
 		return t.wrap(key, err)
 	}
 	return nil
@@ -114,13 +114,13 @@ func (t Table[T]) walk(tx *Tx, b *bbolt.Bucket, start []byte, yield func(string,
 	}
 	for k != nil {
 		var v T
-		key, writes := string(k), len(tx.undo)
+		key, writes := string(k), tx.writes.Count()
 		if err := sealed.Decode(t.seed, k, raw, &v); err != nil {
 			tx.damaged(t.wrap(key, err))
 		} else if !yield(key, v) || tx.bolt == nil {
 			return
 		}
-		if len(tx.undo) == writes {
+		if tx.writes.Count() == writes {
 			k, raw = c.Next()
 		} else {
 			k, raw = after(b, key)

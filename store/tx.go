@@ -1,35 +1,24 @@
 package store
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 
 	"go.etcd.io/bbolt"
 
 	"roomgate/store/layout"
+	"roomgate/store/queue"
 	"roomgate/store/sealed"
+	"roomgate/store/undo"
 )
 
 // Tx is what a function given to View or Update reads and writes through. It ends when that function returns.
 type Tx struct {
 	db     *DB
 	bolt   *bbolt.Tx
-	enc    *sealed.Encoder  // nil in View
-	heads  map[string]*head // of the queues used in this transaction, by name; nil in View
-	undo   []change
-	err    error // the first damaged row an iteration met
-	inside bool  // a bbolt write is under way; still set after a panic means that its memory cannot be trusted
-	added  int   // bytes put
-	freed  int   // bytes deleted
-}
-
-// change is how to take one write back.
-type change struct {
-	bucket *bbolt.Bucket // nil: the top-level bucket named key was created
-	key    []byte        // nil: the bucket's sequence was seq
-	old    []byte        // nil: there was no such key
-	seq    uint64
+	enc    *sealed.Encoder        // nil in View
+	heads  map[string]*queue.Head // of the queues used in this transaction, by name; nil in View
+	writes undo.Writer            // not in View
+	err    error                  // the first damaged row an iteration met
 }
 
 // Err is the first damaged row that an iteration of this transaction met and skipped, nil if there was none.
@@ -99,72 +88,14 @@ func (tx *Tx) writable(name []byte) (*bbolt.Bucket, error) {
 	if b != nil || err != nil {
 		return b, err
 	}
-	tx.inside = true
-	b, err = tx.bolt.CreateBucket(name)
-	tx.inside = false
-	if err != nil {
-		return nil, fmt.Errorf("create bucket: %w", err)
-	}
-	tx.undo = append(tx.undo, change{key: name})
-	return b, nil
-}
-
-// change stores value unless it is there already, so that an unchanged row costs no write; old is what was there before, nil for a new
-// key.
-func (tx *Tx) change(b *bbolt.Bucket, key, old, value []byte) error {
-	if bytes.Equal(old, value) {
-		return nil
-	}
-	return tx.replace(b, key, old, value)
-}
-
-// replace stores value where the caller knows what was there before; old is nil for a new key.
-func (tx *Tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
-	tx.inside = true
-	err := b.Put(key, value)
-	tx.inside = false
-	if err != nil {
-		return err
-	}
-	tx.undo = append(tx.undo, change{bucket: b, key: key, old: old})
-	tx.added += len(value)
-	if old == nil {
-		tx.added += len(key)
-	}
-	tx.freed += len(old)
-	return nil
-}
-
-// setSequence sets the last number that a bucket has given. saved is the function whose undo list has the one before.
-func (tx *Tx) setSequence(b *bbolt.Bucket, saved **Tx, seq uint64) error {
-	if *saved != tx {
-		tx.undo = append(tx.undo, change{bucket: b, seq: b.Sequence()})
-		*saved = tx
-	}
-	tx.inside = true
-	err := b.SetSequence(seq)
-	tx.inside = false
-	return err
-}
-
-// remove deletes a key whose value the caller has just read.
-func (tx *Tx) remove(b *bbolt.Bucket, key, old []byte) error {
-	tx.inside = true
-	err := b.Delete(key)
-	tx.inside = false
-	if err != nil {
-		return err
-	}
-	tx.undo = append(tx.undo, change{bucket: b, key: key, old: old})
-	tx.freed += len(key) + len(old)
-	return nil
+	return tx.writes.Bucket(name)
 }
 
 // finish ends a function that succeeded: the counters of the queues it used are written with its rows.
 func (tx *Tx) finish() error {
 	for _, h := range tx.heads {
-		if err := h.flush(tx); err != nil {
-			return err
+		if err := h.Flush(&tx.writes); err != nil {
+			return tx.noted(err)
 		}
 	}
 	return nil
@@ -172,26 +103,9 @@ func (tx *Tx) finish() error {
 
 // rewind takes every write of this Tx back, last one first, and leaves those of its neighbours alone.
 func (tx *Tx) rewind() error {
-	tx.inside = true
-	for i := len(tx.undo) - 1; i >= 0; i-- {
-		if err := tx.takeBack(tx.undo[i]); err != nil {
-			return fmt.Errorf("undo: %w", err)
-		}
+	if err := tx.writes.TakeBack(); err != nil {
+		return err
 	}
-	tx.inside = false
-	tx.undo, tx.added, tx.freed = tx.undo[:0], 0, 0
 	clear(tx.heads) // they are read again when needed
 	return nil
-}
-
-func (tx *Tx) takeBack(c change) error {
-	switch {
-	case c.bucket == nil:
-		return tx.bolt.DeleteBucket(c.key)
-	case c.key == nil:
-		return c.bucket.SetSequence(c.seq)
-	case c.old == nil:
-		return c.bucket.Delete(c.key)
-	}
-	return c.bucket.Put(c.key, c.old)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"roomgate/store/pages"
+	"roomgate/store/undo"
 )
 
 // A power cut may ruin the header that is being written, at any commit, also the first. The other one holds all that
@@ -64,8 +65,8 @@ func TestVerifyFindsRowsAboveTheLastNumber(t *testing.T) {
 	}
 	push(t, db, log, 3)
 	update(t, db, func(tx *Tx) error {
-		tx.undo = append(tx.undo, change{}) // something was written
-		return tx.bolt.Bucket(log.bucket).SetSequence(2)
+		var saved *undo.Writer
+		return tx.writes.SetSequence(tx.bolt.Bucket(log.bucket), &saved, 2)
 	})
 	stop(t, db)
 	wantError(t, Verify(path), ErrDamaged)

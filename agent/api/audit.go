@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"roomgate/agent/eventlog"
@@ -88,20 +90,17 @@ var unaudited = map[string]string{
 	"POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": delivered,
 }
 
-// literal is the operation of V1.0 that a route is, or is the twin of.
-func (r route) literal() string {
-	rest, below := strings.CutPrefix(r.path, v2Prefix)
-	if !below {
-		return r.name()
-	}
+// literals are the operations of V1.0 by those of V2.0. The table of twins is large, and made with each use.
+var literals = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
 	for _, t := range twins() {
-		if t.method == r.method && t.path == rest {
-			first, _, _ := strings.Cut(t.of, ", ")
-			return first
-		}
+		all[t.method+" "+v2Prefix+t.path], _, _ = strings.Cut(t.of, ", ")
 	}
-	return r.name()
-}
+	return all
+})
+
+// literal is the operation of V1.0 that a route is, or is the twin of.
+func (r route) literal() string { return cmp.Or(literals()[r.name()], r.name()) }
 
 // changes says whether an operation changes something, as some do by GET in V1.0.
 func (r route) changes() bool { return r.method != http.MethodGet || r.permission == permitSpacesWrite }

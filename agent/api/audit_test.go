@@ -245,3 +245,14 @@ func TestNoChangeWithoutItsAuditEvent(t *testing.T) {
 		}
 	}, tenants)
 }
+
+// TestTwinIsFoundQuickly: the table of twins is not made for each route.
+func TestTwinIsFoundQuickly(t *testing.T) {
+	r := route{method: "GET", path: v2Prefix + "/devices/types"}
+	if got := r.literal(); got != "GET /devices/types" {
+		t.Fatalf("it is the twin of %s", got)
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = r.literal() }); n > 2 {
+		t.Errorf("%v allocations to find a twin", n)
+	}
+}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -21,11 +20,14 @@ type twin struct {
 
 // uniform makes routes of the twins of the literal ones.
 func uniform(literal []route) []route {
+	byName := map[string]route{}
+	for _, r := range literal {
+		byName[r.name()] = r
+	}
 	var out []route
 	for _, t := range twins() {
 		first, _, _ := strings.Cut(t.of, ", ")
-		at := slices.IndexFunc(literal, func(r route) bool { return r.name() == first })
-		r := literal[at] // a name that is not in the table is our own mistake
+		r := byName[first] // a name that is not in the table is our own mistake
 		r.method, r.path = t.method, v2Prefix+t.path
 		if t.handle != nil {
 			r.handle = t.handle

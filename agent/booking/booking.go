@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // State is where a booking stands.
@@ -124,21 +125,28 @@ const (
 )
 
 // idPattern is what an id may look like: it goes into paths and feeds.
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$`)
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]*$`)
 
-// emailPattern refuses what can be no address; who owns it is not asked.
-var emailPattern = regexp.MustCompile(`^[^\s@<>"]{1,64}@[^\s@<>"]{1,189}$`)
+func isID(s string) bool { return len(s) <= 128 && idPattern.MatchString(s) }
+
+var emailPattern = regexp.MustCompile(`^[^\s@<>"]+@[^\s@<>"]+$`)
+
+// isEmail refuses what can be no address; who owns it is not asked.
+func isEmail(s string) bool {
+	person, host, _ := strings.Cut(s, "@")
+	return utf8.RuneCountInString(person) <= 64 && utf8.RuneCountInString(host) <= 189 && emailPattern.MatchString(s)
+}
 
 // check refuses texts that cannot be kept.
 func (b Booking) check() error {
 	switch {
-	case !idPattern.MatchString(b.ID):
+	case !isID(b.ID):
 		return invalid("id", "is not one: want 1 to 128 of a-z A-Z 0-9 . _ : @ -")
 	case len(b.Title) > maxTitle:
 		return invalid("title", "is longer than %d bytes", maxTitle)
 	case len(b.Organizer.Name) > maxName:
 		return invalid("organizer.name", "is longer than %d bytes", maxName)
-	case b.Organizer.Email != "" && !emailPattern.MatchString(b.Organizer.Email):
+	case b.Organizer.Email != "" && !isEmail(b.Organizer.Email):
 		return invalid("organizer.email", "is no e-mail address")
 	case len(b.ExternalID) > 2*maxTitle:
 		return invalid("external_id", "is longer than %d bytes", 2*maxTitle)

@@ -53,7 +53,7 @@ func (r *reader) refuse(key, format string, args ...any) {
 
 // check refuses values that no gateway can run with.
 func (r *reader) check(c *Config) {
-	if !idPattern.MatchString(c.Gateway.ID) {
+	if !isID(c.Gateway.ID) {
 		r.refuse("gateway.id", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(c.Gateway.ID))
 	}
 	if c.Data == "" {
@@ -67,7 +67,7 @@ func (r *reader) check(c *Config) {
 		}
 	}
 	for i, name := range c.HTTP.Names {
-		if !namePattern.MatchString(name) {
+		if !isHostName(name) {
 			r.refuse(fmt.Sprintf("http.names[%d]", i), "is %q: want the name alone, as rooms.example.com", short(name))
 		}
 	}
@@ -142,7 +142,7 @@ func (r *reader) broker(b Broker) {
 	seen := map[string]bool{}
 	for i, u := range b.Users {
 		key := fmt.Sprintf("broker.users[%d]", i)
-		if !idPattern.MatchString(u.Name) || seen[u.Name] {
+		if !isID(u.Name) || seen[u.Name] {
 			r.refuse(key+".name", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -, each name once", short(u.Name))
 		}
 		seen[u.Name] = true
@@ -161,7 +161,7 @@ func (r *reader) broker(b Broker) {
 		r.refuse("broker.home_assistant.commands", "is true and nothing is published: set publish")
 	case h.Doors && !h.Commands:
 		r.refuse("broker.home_assistant.doors", "is true and commands are not taken: set commands")
-	case !idPattern.MatchString(h.Prefix):
+	case !isID(h.Prefix):
 		r.refuse("broker.home_assistant.prefix", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(h.Prefix))
 	}
 }
@@ -252,7 +252,7 @@ func (r *reader) devices(key string, devices []Device, ids map[string]bool) {
 }
 
 func (r *reader) device(key string, d Device) {
-	if !idPattern.MatchString(d.ID) {
+	if !isID(d.ID) {
 		r.refuse(key+".id", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(d.ID))
 	}
 	r.choice(key+".type", d.Type, drivers.Types()...)
@@ -342,7 +342,12 @@ func span[T interface {
 	}
 }
 
+// A number in a pattern costs as much memory as so many patterns, so lengths are counted beside it.
 var (
-	idPattern   = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
-	namePattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?$`)
+	idPattern   = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
+	namePattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$`)
 )
+
+func isID(s string) bool { return len(s) <= 64 && idPattern.MatchString(s) }
+
+func isHostName(s string) bool { return len(s) <= 253 && namePattern.MatchString(s) }

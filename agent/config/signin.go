@@ -139,7 +139,7 @@ func (r *reader) users(users []Person) {
 	ids, emails := map[string]bool{}, map[string]bool{}
 	for i, u := range users {
 		key := fmt.Sprintf("users[%d]", i)
-		if !idPattern.MatchString(u.ID) || ids[u.ID] {
+		if !isID(u.ID) || ids[u.ID] {
 			r.refuse(key+".id", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -, each id once", short(u.ID))
 		}
 		email, err := auth.ParseEmail(u.Email)

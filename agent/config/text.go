@@ -54,7 +54,7 @@ func namesFile(path []string) bool {
 // WithGateway returns a configuration's text with another gateway.id and
 // nothing else changed.
 func WithGateway(text []byte, id string) ([]byte, error) {
-	if !idPattern.MatchString(id) {
+	if !isID(id) {
 		return nil, fmt.Errorf("gateway.id %q cannot be: want 1 to 64 of a-z A-Z 0-9 . _ -", short(id))
 	}
 	at := gatewayNode(text)

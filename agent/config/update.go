@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"roomgate/agent/atomicfile"
@@ -37,8 +38,10 @@ type Basics struct {
 	ID   string   // gateway.id, empty: nobody knows
 }
 
-// idIn finds gateway.id in a text that is no YAML.
-var idIn = regexp.MustCompile(`(?m)^gateway:[ \t]*(?:\{[ \t]*|(?:#.*)?\r?\n(?:[ \t]+[^i\s].*\n)*[ \t]+)id:[ \t]*["']?([A-Za-z0-9_.-]{1,64})`)
+// idIn finds gateway.id in a text that is no YAML. It is large, and mostly not needed.
+var idIn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^gateway:[ \t]*(?:\{[ \t]*|(?:#.*)?\r?\n(?:[ \t]+[^i\s].*\n)*[ \t]+)id:[ \t]*["']?([A-Za-z0-9_.-]{1,64})`)
+})
 
 // BasicsIn reads the basics of a configuration file, or the defaults. It takes any
 // file, for a program that may be older than the file.
@@ -54,7 +57,7 @@ func BasicsIn(path string) Basics {
 	}
 	if text, err := atomicfile.Read(path, 0, maxFile); err == nil && len(text) <= maxFile {
 		if yaml.Unmarshal(text, &c) != nil { // what cannot be read names nothing, but people who stand before it want to know which one it is
-			if id := idIn.FindSubmatch(text); id != nil && c.Gateway.ID == "" {
+			if id := idIn().FindSubmatch(text); id != nil && c.Gateway.ID == "" {
 				c.Gateway.ID = string(id[1])
 			}
 		}

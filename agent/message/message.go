@@ -88,11 +88,11 @@ type Request struct {
 var (
 	emailPattern = regexp.MustCompile(`^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$`)
 	// topicPattern is what an ntfy server takes as a topic.
-	topicPattern = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+	topicPattern = regexp.MustCompile(`^[-_A-Za-z0-9]+$`)
 )
 
 // ValidTopic says whether a push gateway can have a topic of that name.
-func ValidTopic(topic string) bool { return topicPattern.MatchString(topic) }
+func ValidTopic(topic string) bool { return len(topic) <= 64 && topicPattern.MatchString(topic) }
 
 // Check tidies a request and refuses what no message can be.
 func (r *Request) Check() error {

@@ -142,7 +142,10 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // OwnEvent is what the events that rules raise begin with.
 const OwnEvent = "rule."
 
-var ownEvent = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,39}$`)
+var ownEvent = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
+
+// isOwnEvent says whether rules may raise an event of that name.
+func isOwnEvent(name string) bool { return len(name) <= 40 && ownEvent.MatchString(name) }
 
 // The moments of a booking that a trigger may be before or after.
 const (
@@ -220,7 +223,7 @@ func (t *Trigger) check(events []string) error {
 // knownEvent refuses an event that nobody raises. An event of a rule may be
 // raised by a rule that is made later.
 func knownEvent(field, name string, events []string) error {
-	if own, ok := strings.CutPrefix(name, OwnEvent); ok && ownEvent.MatchString(own) || slices.Contains(events, name) {
+	if own, ok := strings.CutPrefix(name, OwnEvent); ok && isOwnEvent(own) || slices.Contains(events, name) {
 		return nil
 	}
 	return wrong(field, "%q is not known%s", clip(name), hint(clip(name), events))
@@ -273,7 +276,7 @@ func (a *Action) check(field string) error {
 		return wrong(field+".title", "has no meaning without to")
 	case a.To.Nobody() && a.Priority != "":
 		return wrong(field+".priority", "has no meaning without to")
-	case a.Event != "" && !ownEvent.MatchString(a.Event):
+	case a.Event != "" && !isOwnEvent(a.Event):
 		return wrong(field+".event", "is not a name for an event: want letters and digits, as tooWarm; it is raised as rule.tooWarm")
 	}
 	return nil

@@ -60,7 +60,9 @@ func LimitsOf(h Hosts) (l Limits) {
 // maxLimits bounds the names and the networks of an authority.
 const maxLimits = 32
 
-var nameShape = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var nameShape = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?$`)
+
+func longLabel(label string) bool { return len(label) > 63 }
 
 // checkName refuses what is no name of one machine. A name without a dot may be a
 // whole top-level domain, and limits always have what is below a name in them.
@@ -68,7 +70,7 @@ func checkName(name string) error {
 	if name == "localhost" {
 		return nil
 	}
-	if len(name) > 253 || !nameShape.MatchString(name) {
+	if len(name) > 253 || slices.ContainsFunc(strings.Split(name, "."), longLabel) || !nameShape.MatchString(name) {
 		return fmt.Errorf("name %q is no name of a gateway: want one with a dot, in lower case, as roomgate.local or gate.example.com", name)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,29 @@ func TestFiles(t *testing.T) {
 		}
 		if at := initFunction(t, path, source); at != "" {
 			t.Errorf("%s: init function: what starts here is started by main, where it can be seen", at)
+		}
+	}
+}
+
+var (
+	packagePattern = regexp.MustCompile(`(?m)^(?:var |\t)\w+ += regexp\.MustCompile\((.*)$`)
+	countInPattern = regexp.MustCompile(`\{(?:\d+,)?(\d+)\}`)
+)
+
+// TestPatternsAreSmall: a number in a pattern takes as much memory as so many patterns, from the start to the end.
+func TestPatternsAreSmall(t *testing.T) {
+	t.Parallel()
+	const most = 40
+	for path, source := range sources(t) {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") || !bytes.Contains(source, []byte("regexp.MustCompile(")) {
+			continue
+		}
+		for _, pattern := range packagePattern.FindAllSubmatch(source, -1) {
+			for _, count := range countInPattern.FindAllSubmatch(pattern[1], -1) {
+				if n, err := strconv.Atoi(string(count[1])); err != nil || n > most {
+					t.Errorf("%s: %s: count the length beside the pattern", path, pattern[0])
+				}
+			}
 		}
 	}
 }

@@ -169,6 +169,7 @@ func TestO3FollowsOrders(t *testing.T) {
 			{"soundfile", `{"data": "(1) Power On.wav"}`, `(1) Power On.wav`},
 			{"soundfile", `{"data": "Power On"}`, ``},
 			{"soundfile", `{"data": "(99) Nothing.wav"}`, ``},
+			{"soundfile", `{"data": "(2) ` + strings.Repeat("o", longestO3Sound+1) + `.wav"}`, ``},
 		} {
 			e.order("commands/object/"+c.sub, c.payload)
 			heard := strings.Join(e.since(c.sub), " ")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -36,7 +37,9 @@ var o3Orders = map[string]struct{ low, high, start float64 }{
 
 // o3Sound is a sound's file with its number: 26 default sounds and up to 25
 // of one's own.
-var o3Sound = regexp.MustCompile(`^\((\d{1,2})\) .{1,100}\.wav$`)
+var o3Sound = regexp.MustCompile(`^\((\d{1,2})\) (.+)\.wav$`)
+
+const longestO3Sound = 100 // characters of its name
 
 func sortedKeys(m map[string]float64) []string { return slices.Sorted(maps.Keys(m)) }
 
@@ -72,7 +75,7 @@ func (o *O3) obey(name string, payload []byte) {
 func (o *O3) play(data any) {
 	name, _ := data.(string)
 	match := o3Sound.FindStringSubmatch(name)
-	if match == nil {
+	if match == nil || utf8.RuneCountInString(match[2]) > longestO3Sound {
 		return
 	}
 	n, err := strconv.Atoi(match[1])

@@ -1,4 +1,4 @@
-package store
+package queue
 
 import (
 	"cmp"
@@ -10,22 +10,25 @@ import (
 
 	"roomgate/store/layout"
 	"roomgate/store/pages"
+	"roomgate/store/sealed"
+	"roomgate/store/undo"
 )
 
 // slot is one bucket of a tail. Its rows are contiguous.
 type slot struct {
 	name        []byte
+	enc         *sealed.Encoder
 	seed        uint32
 	bucket      *bbolt.Bucket // nil: not made yet
 	first, last uint64        // 0: empty
 	counted     int           // what size returns; 0: not counted yet
-	saved       *Tx           // the function whose undo list holds the sequence already
+	saved       *undo.Writer  // has noted the sequence before
 	written     bool          // this transaction has put a row here
 	page        bool          // it is to have a page of its own
 }
 
-func newSlot(tx *bbolt.Tx, name []byte) (slot, error) {
-	s := slot{name: name, seed: pages.Seed(name), bucket: tx.Bucket(name)}
+func newSlot(tx *bbolt.Tx, name []byte, enc *sealed.Encoder) (slot, error) {
+	s := slot{name: name, enc: enc, seed: pages.Seed(name), bucket: tx.Bucket(name)}
 	if s.bucket == nil {
 		return s, nil
 	}
@@ -53,14 +56,14 @@ func (s *slot) size() int {
 }
 
 // put appends a row, which gets its seal here.
-func (s *slot) put(tx *Tx, key, raw []byte) (err error) {
+func (s *slot) put(w *undo.Writer, key, raw []byte) (err error) {
 	if s.bucket == nil {
-		if s.bucket, err = tx.writable(s.name); err != nil {
+		if s.bucket, err = w.Bucket(s.name); err != nil {
 			return err
 		}
 	}
 	seq := binary.BigEndian.Uint64(key)
-	if err := tx.setSequence(s.bucket, &s.saved, seq); err != nil {
+	if err := w.SetSequence(s.bucket, &s.saved, seq); err != nil {
 		return err
 	}
 	s.counted = s.size() + rowSize(raw)
@@ -68,24 +71,24 @@ func (s *slot) put(tx *Tx, key, raw []byte) (err error) {
 		s.first = seq
 	}
 	pages.Seal(s.seed, key, raw)
-	return errors.Join(tx.replace(s.bucket, key, nil, raw), s.fill(tx, s.page && s.counted < tailLeast))
+	return errors.Join(w.Put(s.bucket, key, nil, raw), s.fill(w, s.page && s.counted < tailLeast))
 }
 
 // fill keeps a page from the page of all buckets, where bbolt puts what is small, as long as its rows are few.
-func (s *slot) fill(tx *Tx, few bool) error {
+func (s *slot) fill(w *undo.Writer, few bool) error {
 	is := s.bucket.Get(layout.StateKey)
 	if few == (is != nil) {
 		return nil
 	}
 	if !few {
-		return tx.remove(s.bucket, layout.StateKey, is)
+		return w.Delete(s.bucket, layout.StateKey, is)
 	}
-	raw, err := tx.enc.Encode(s.seed, layout.StateKey, layout.Filler{Filler: strings.Repeat(" ", tailLeast)})
-	return errors.Join(err, tx.replace(s.bucket, layout.StateKey, nil, raw))
+	raw, err := s.enc.Encode(s.seed, layout.StateKey, layout.Filler{Filler: strings.Repeat(" ", tailLeast)})
+	return errors.Join(err, w.Put(s.bucket, layout.StateKey, nil, raw))
 }
 
 // empty gives all rows to another bucket, oldest first, sealed for it.
-func (s *slot) empty(tx *Tx, seed uint32, put func(key, raw []byte) error) error {
+func (s *slot) empty(w *undo.Writer, seed uint32, put func(key, raw []byte) error) error {
 	for ; s.first != 0 && s.first <= s.last; s.first++ {
 		key := layout.Key(s.first)
 		raw, err := layout.Find(s.bucket, s.seed, key)
@@ -98,7 +101,7 @@ func (s *slot) empty(tx *Tx, seed uint32, put func(key, raw []byte) error) error
 		if err := put(key, layout.Resealed(s.seed, seed, key, raw)); err != nil {
 			return err
 		}
-		if err := tx.remove(s.bucket, key, raw); err != nil {
+		if err := w.Delete(s.bucket, key, raw); err != nil {
 			return err
 		}
 	}
@@ -106,5 +109,5 @@ func (s *slot) empty(tx *Tx, seed uint32, put func(key, raw []byte) error) error
 		return nil
 	}
 	s.first, s.last, s.counted = 0, 0, 0
-	return s.fill(tx, false)
+	return s.fill(w, false)
 }
