@@ -57,7 +57,7 @@ func TestBytesToTheCard(t *testing.T) {
 				id := fmt.Sprintf("%08x", uint32(i)*2654435761) // in no order
 				return r.Commands.Take(t.Context(), device.Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Action: action(i), Via: device.ViaMQTT})
 			}},
-			{"a command of the cloud that is refused", 1, 22_400, func(i int) error {
+			{"a command of the cloud that is refused", 1, 17_000, func(i int) error {
 				id := fmt.Sprintf("no%08x", uint32(i)*2654435761)
 				return r.Commands.Take(t.Context(), device.Command{ID: id, Space: room, DeviceType: drivers.TypeLight, Action: "never", Via: device.ViaMQTT})
 			}},

@@ -30,7 +30,7 @@ type down struct {
 func (d down) handlers() map[string]cloudlink.Handler {
 	return map[string]cloudlink.Handler{
 		cloud.LevelCommand: func(ctx context.Context, e cloud.Envelope) error {
-			return cloudcommand.Take(ctx, d.commands, d.signers, e)
+			return cloudcommand.Take(ctx, d.commands, d.signers, d.budget, e)
 		},
 		cloud.LevelSchedule: d.parts.Join(cloud.LevelSchedule, d.takeSchedule),
 		cloud.LevelConfig:   d.takeConfig,

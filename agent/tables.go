@@ -13,6 +13,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
+	"roomgate/agent/refusal"
 	"roomgate/agent/rule/doubt"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
@@ -38,6 +39,7 @@ const Schema = 1
 //	"device-settings" device  what was set of a device at run time, by its id
 //	"commands"       device   each command and its receipt by id
 //	"commands-under-way", "recent-commands" device the commands under way; the last that are over
+//	"refused-ids"    refusal  what of the cloud this process has refused, oldest first
 //	"open-commands"  device   the ids of those under way, of an earlier version or for one
 //	"own-command-ages", "caller-command-ages", "command-ages" device the ids of commands by who chose them, oldest first, to forget them
 //	"bookings"       schedule every booking by id
@@ -69,6 +71,7 @@ func buckets() []string {
 		edge.Buckets(),
 		cloudkey.Buckets(),
 		device.Buckets(),
+		refusal.Buckets(),
 		timekeeper.Buckets(),
 		schedule.Buckets(),
 		cloudconfig.Buckets(),

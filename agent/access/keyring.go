@@ -120,12 +120,6 @@ func (r *keyring) by(secret string) *heldKey {
 	return held
 }
 
-// holds says whether there is a good key with that id.
-func (r *keyring) holds(id string) bool {
-	held := r.held().byID[id]
-	return held != nil && r.good(held)
-}
-
 // good judges a key that exists. An expiry holds only by a trusted clock.
 func (r *keyring) good(k *heldKey) bool {
 	expired := !k.Expires.IsZero() && time.Now().After(k.Expires) && r.moment().Trusted

@@ -89,8 +89,14 @@ func (k *heldKey) principal() Principal {
 // request that takes long, as a stream, asks from time to time.
 func (d *Directory) Valid(p Principal) bool {
 	if p.token == nil {
-		return d.keyring.holds(p.ID)
+		held := d.keyring.held().byID[p.ID]
+		return held != nil && d.keyring.good(held) && held.principal().covers(p)
 	}
 	now, err := d.AuthenticateToken(*p.token)
-	return err == nil && now.May(p.Permissions) && (now.Admin || !p.Admin && now.Role == p.Role) && now.OrganizationID == p.OrganizationID
+	return err == nil && now.covers(p)
+}
+
+// covers says whether he is now what p was before, or may more.
+func (now Principal) covers(p Principal) bool {
+	return now.May(p.Permissions) && (now.Admin || !p.Admin && now.Role == p.Role) && now.OrganizationID == p.OrganizationID
 }

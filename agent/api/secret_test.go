@@ -21,7 +21,7 @@ import (
 // guarded says of each table of the database why no secret lies in it in clear.
 var guarded = map[string]string{
 	"log": "", "log-cursors": "", "cursors": "", "clock": "", "organizations": "", "readings": "", "device-settings": "",
-	"commands": "", "commands-under-way": "", "recent-commands": "", "open-commands": "", "own-command-ages": "", "caller-command-ages": "", "command-ages": "", "bookings": "", "messages": "topics sealed",
+	"commands": "", "commands-under-way": "", "recent-commands": "", "refused-ids": "", "open-commands": "", "own-command-ages": "", "caller-command-ages": "", "command-ages": "", "bookings": "", "messages": "topics sealed",
 	"keypads": "", "rules": "topics sealed", "rule-runs": "", "open-rule-runs": "", "doubted-devices": "", "deliveries": "", "users": "", "store": "", "cloud-config": "sealed",
 	"api-keys": "hashed", "accounts": "a keyed hash", "signing-keys": "only their ids", "ended-sessions": "only their ids", "edge-devices": "hashed", "unlock-codes": "hashed",
 	"plans": "calendars sealed, feeds hashed", "additions": "sealed", "gateway-claim": "sealed", "mails": "sealed", "webhooks": "sealed",

@@ -12,8 +12,8 @@ import (
 	"roomgate/cloud"
 )
 
-// The bounds of schedules and configurations that nobody has signed, in units. A unit is a schedule, 4 KiB of a
-// message, or unitBookings bookings that it changes; a configuration is two. Each writes 24 kB at most, and 70 kB in parts. A cloud of
+// The bounds of what nobody has signed, in units. A unit is a command, a schedule, 4 KiB of a message, or unitBookings
+// bookings that it changes; a configuration is two. Each writes 24 kB at most, a command 35 kB, and 70 kB what comes in parts. A cloud of
 // 50 rooms sends a snapshot of 300 bookings for each after an outage, which is 4,500, and then several
 // bookings a second for a minute.
 const (
@@ -23,6 +23,8 @@ const (
 	scheduleEvery = 10 * time.Second // one unit more
 	configBurst   = 6000
 	configEvery   = time.Minute
+	commandBurst  = 1500 // all that moves in 100 rooms, five times
+	commandEvery  = 10 * time.Second
 )
 
 // Budget bounds what those write who hold no key of the cloud, where signatures are wanted: whoever has the broker
@@ -39,6 +41,7 @@ func NewBudget(signers *cloudkey.Signers) *Budget {
 	return &Budget{signers: signers, levels: map[string]*rate.Limiter{
 		cloud.TypeOf(cloud.LevelSchedule): rate.NewLimiter(rate.Every(scheduleEvery), scheduleBurst),
 		cloud.TypeOf(cloud.LevelConfig):   rate.NewLimiter(rate.Every(configEvery), configBurst),
+		cloud.TypeOf(cloud.LevelCommand):  rate.NewLimiter(rate.Every(commandEvery), commandBurst),
 	}}
 }
 
@@ -74,7 +77,7 @@ func (b *Budget) take(e cloud.Envelope, units int) *problem.Error {
 	place := of.ReserveN(now, cost)
 	if wait := place.DelayFrom(now); wait > 0 {
 		place.CancelAt(now)
-		return problem.New(problem.Busy, "", "too many messages came that are not signed: send it again in %d s", int(math.Ceil(wait.Seconds())))
+		return problem.New(problem.Busy, "", "too many messages came that are not signed: send it again in %d s, a command with a new id", int(math.Ceil(wait.Seconds())))
 	}
 	return nil
 }

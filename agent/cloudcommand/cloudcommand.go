@@ -76,7 +76,7 @@ func readTTL(raw json.RawMessage) (time.Duration, error) {
 
 // Take carries out a command of the cloud, once, and answers it. An error means
 // that nothing was stored: it has to come again.
-func Take(ctx context.Context, commands *device.Commands, signers *cloudkey.Signers, e cloud.Envelope) error {
+func Take(ctx context.Context, commands *device.Commands, signers *cloudkey.Signers, budget *Budget, e cloud.Envelope) error {
 	c, err := read(e)
 	if err != nil {
 		return RefuseUnread(ctx, commands, e, AsError(err))
@@ -86,6 +86,9 @@ func Take(ctx context.Context, commands *device.Commands, signers *cloudkey.Sign
 	}
 	if c.Count, err = signers.Judge(e, c); err != nil {
 		return commands.Refuse(ctx, c, AsError(err))
+	}
+	if refusal := budget.Take(e); refusal != nil {
+		return commands.Refuse(ctx, c, refusal)
 	}
 	return commands.Take(ctx, c)
 }

@@ -5,6 +5,7 @@ package cloudconfig
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -129,15 +130,18 @@ func (m *Configuration) Barred(e cloud.Envelope) (refusal *problem.Error, err er
 // keeps comes with each connection: it is tried again, as the building may have
 // changed, and the same refusal is told once.
 func (m *Configuration) Refuse(ctx context.Context, e cloud.Envelope, why *problem.Error) error {
-	sum := sha256.Sum256([]byte(e.ID + "\x00" + why.Error() + "\x00" + string(e.Data)))
-	print := hex.EncodeToString(sum[:])
-	have, err := stored(m.o.DB, m.o.Keys)
-	if err != nil || e.Retained && have.Refused == print {
+	reason := why.Error()
+	if why.Code == problem.Busy {
+		reason = string(why.Code) // it says how long to wait, which is never the same
+	}
+	sum := sha256.Sum256([]byte(e.ID + "\x00" + reason + "\x00" + string(e.Data)))
+	print, told := binary.BigEndian.Uint64(sum[:]), uint64(0)
+	err := m.o.DB.View(func(tx *store.Tx) (err error) { told, _, err = refusedLast.Get(tx); return err })
+	if err != nil || e.Retained && told == print {
 		return err
 	}
 	return cloudcommand.RefuseMessage(ctx, m.o.Commands, e, why, func(tx *store.Tx) error {
-		have.Refused = print
-		return have.put(tx, m.o.Keys)
+		return refusedLast.Put(tx, print)
 	})
 }
 

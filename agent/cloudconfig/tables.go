@@ -6,6 +6,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/auth"
 	"roomgate/agent/device"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/site"
 	"roomgate/agent/unlock"
@@ -32,8 +33,6 @@ type storedConfig struct {
 	Spread  int          `json:"reconnect_spread_s,omitempty"` // 0: what is configured
 	// Again says that the same revision is applied once more: a repair may have lost what it brought.
 	Again bool `json:"again,omitempty"`
-	// Refused is the SHA-256 of the configuration that was refused last and why.
-	Refused string `json:"refused,omitempty"`
 }
 
 // doubted are the rules that came without a signature. In a row of an earlier version, before the first that was
@@ -53,6 +52,10 @@ var table = store.NewTable[storedConfig]("cloud-config")
 
 // current is the key of the row.
 const current = "current"
+
+// refusedLast is among the cursors the SHA-256 of the configuration that was refused last and why, its first bytes: the row of
+// the table may be large.
+const refusedLast = eventlog.Cursor("refused-config")
 
 // Buckets names the table in the store.
 func Buckets() []string { return []string{table.Bucket()} }

@@ -6,6 +6,7 @@ import (
 
 	"roomgate/agent/clock"
 	"roomgate/agent/problem"
+	"roomgate/agent/refusal"
 	"roomgate/store"
 )
 
@@ -65,9 +66,9 @@ func (cs *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) er
 	if err := cs.evict(tx, from); err != nil {
 		return err
 	}
-	row := recent{Stored{c, r, cs.now()}, from}
+	row := recent{Stored: Stored{c, r, cs.now()}, From: from}
 	if r.State.Final() {
-		return putOver(tx, row)
+		return putOver(tx, &cs.refused, row)
 	}
 	return underWay.Put(tx, c.ID, row)
 }
@@ -132,13 +133,14 @@ func (cs *Commands) Repaired(r store.Repair) {
 
 // doubtful says that a repair may have lost commands.
 func doubtful(r store.Repair) bool {
-	return r.Doubtful(commands.Bucket()) || r.Doubtful(recents.Bucket()) || r.Doubtful(underWay.Bucket())
+	return r.Doubtful(commands.Bucket()) || r.Doubtful(recents.Bucket()) || r.Doubtful(underWay.Bucket()) ||
+		r.Doubtful(refusal.Buckets()[0])
 }
 
 // Mend does what a repair of the database leaves to do before anything is
 // loaded: each command is forgotten some day.
 func Mend(tx *store.Tx, r store.Repair) error {
-	if err := age(tx, recentOf(tx, recentOver), 0); err != nil {
+	if err := settleOver(tx); err != nil {
 		return err
 	}
 	unsure, aged := doubtful(r), map[string]bool{}

@@ -281,7 +281,7 @@ func TestCommandsUnderWayAreBounded(t *testing.T) {
 		defer r.stop()
 		err := r.db.Update(t.Context(), func(tx *store.Tx) (err error) {
 			for i := 0; i < maxCommands && err == nil; i++ {
-				err = underWay.Put(tx, fmt.Sprint("c", i), recent{Stored{Receipt: Receipt{State: Accepted}}, fromCloud})
+				err = underWay.Put(tx, fmt.Sprint("c", i), recent{Stored: Stored{Receipt: Receipt{State: Accepted}}, From: fromCloud})
 			}
 			return err
 		})

@@ -81,7 +81,7 @@ func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, a
 		if !errors.Is(err, store.ErrNotFound) {
 			return errors.Join(err, cs.PushReceipt(tx, c, r))
 		}
-		if err := cs.remember(tx, fromCloud, c, r); err != nil && AsError(err).Code != problem.Busy {
+		if err := putOver(tx, &cs.refused, refusalRow(c, r, cs.now())); err != nil {
 			return err
 		}
 		return cs.PushReceipt(tx, c, r)
@@ -99,7 +99,7 @@ func (cs *Commands) known(tx *store.Tx, id string) (Stored, error) {
 	if s, ok := cs.kept.find(id); ok {
 		return s, nil
 	}
-	return find(tx, id)
+	return cs.find(tx, id)
 }
 
 // RefusedReceipt is the receipt of what was never accepted.
@@ -138,9 +138,9 @@ func (cs *Commands) storeFinal(tx *store.Tx, c Command, r Receipt) error {
 	was, err := underWay.Get(tx, c.ID)
 	switch {
 	case err == nil:
-		err = putOver(tx, recent{is, was.From})
+		err = putOver(tx, &cs.refused, recent{Stored: is, From: was.From})
 	case errors.Is(err, store.ErrDamaged):
-		err = putOver(tx, recent{is, fromCloud}) // whose ids are kept longest
+		err = putOver(tx, &cs.refused, recent{Stored: is, From: fromCloud}) // whose ids are kept longest
 	case errors.Is(err, store.ErrNotFound): // an earlier version accepted it, and it has its age
 		err = commands.Put(tx, c.ID, is)
 	}
@@ -194,7 +194,7 @@ func (cs *Commands) CloseInterrupted(ctx context.Context) error {
 				return err
 			}
 		}
-		return age(tx, recentOf(tx, recentOver), 0)
+		return errors.Join(settleOver(tx), cs.refused.Recall(tx))
 	})
 }
 

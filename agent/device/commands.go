@@ -14,6 +14,7 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
+	"roomgate/agent/refusal"
 	"roomgate/drivers"
 	"roomgate/store"
 	"roomgate/store/disk"
@@ -54,6 +55,7 @@ type Commands struct {
 
 	refusals *rate.Limiter // of the cloud's messages
 	repeats  *rate.Limiter // of answers that were given before
+	refused  refusal.IDs
 
 	mu      sync.Mutex
 	pending map[string]*Pending // under way, by command id
@@ -120,7 +122,7 @@ func (cs *Commands) Find(id string) (Receipt, error) {
 }
 
 func (cs *Commands) stored(id string) (s Stored, err error) {
-	err = cs.o.DB.View(func(tx *store.Tx) (err error) { s, err = find(tx, id); return err })
+	err = cs.o.DB.View(func(tx *store.Tx) (err error) { s, err = cs.find(tx, id); return err })
 	return s, err
 }
 

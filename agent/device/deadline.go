@@ -14,9 +14,9 @@ const (
 	// farAhead is how far ahead of a trusted clock a message's time may be. Until
 	// then each copy of it is as fresh as the first.
 	farAhead = time.Hour
-	// longestDoorLife is how long a command of the cloud may wait that unlocks:
+	// LongestDoorLife is how long a command of the cloud may wait that unlocks:
 	// who asked for it stands at the door. So far ahead its times may be.
-	longestDoorLife = time.Minute
+	LongestDoorLife = time.Minute
 	// usualDoorLife is the most that such a command has if it does not say. Its
 	// sender's clock may be half a minute ahead then.
 	usualDoorLife = 30 * time.Second
@@ -68,13 +68,13 @@ func (j judge) mayUnlock(c Command) error {
 	if c.SentAt.IsZero() && c.ExpiresAt.IsZero() {
 		return problem.New(problem.Invalid, "expires_at", "is missing, and so is the time of the message: a command that unlocks needs one of the two")
 	}
-	if !c.SentAt.IsZero() && c.ExpiresAt.Sub(c.SentAt) > longestDoorLife {
-		return problem.New(problem.Invalid, "expires_at", "is more than %s after the time of the message", inUnits(longestDoorLife))
+	if !c.SentAt.IsZero() && c.ExpiresAt.Sub(c.SentAt) > LongestDoorLife {
+		return problem.New(problem.Invalid, "expires_at", "is more than %s after the time of the message", inUnits(LongestDoorLife))
 	}
-	if c.TTL > longestDoorLife {
-		return problem.New(problem.Invalid, "ttl_s", "is out of range: want at most %s for a command that unlocks", inUnits(longestDoorLife))
+	if c.TTL > LongestDoorLife {
+		return problem.New(problem.Invalid, "ttl_s", "is out of range: want at most %s for a command that unlocks", inUnits(LongestDoorLife))
 	}
-	if err := j.within(c, longestDoorLife, longestDoorLife, longestDoorLife); err != nil {
+	if err := j.within(c, LongestDoorLife, LongestDoorLife, LongestDoorLife); err != nil {
 		return err
 	}
 	if !j.trusted {
@@ -87,7 +87,7 @@ func (j judge) mayUnlock(c Command) error {
 // sender wants now.
 func (j judge) timely(c Command, end time.Time) bool {
 	j.usual = min(j.usual, usualDoorLife)
-	return j.mayUnlock(c) == nil && (c.SentAt.IsZero() || end.Sub(c.SentAt) <= longestDoorLife)
+	return j.mayUnlock(c) == nil && (c.SentAt.IsZero() || end.Sub(c.SentAt) <= LongestDoorLife)
 }
 
 // within refuses times that contradict each other, and those that are further

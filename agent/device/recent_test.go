@@ -18,7 +18,7 @@ func TestRecentCommandsAreRemembered(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := startRig(t, rigOptions{})
 		r.wait(time.Second)
-		const n = 3*maxOver + 1
+		const n = 3*maxOver/commandWeight + 1
 		on := func(i int) Command {
 			return Command{ID: fmt.Sprint("c", i), Space: room, DeviceType: drivers.TypeLight, Action: drivers.ActOn}
 		}
@@ -28,7 +28,7 @@ func TestRecentCommandsAreRemembered(t *testing.T) {
 		}
 		err := r.db.View(func(tx *store.Tx) error {
 			over, aged := len(recentOf(tx, recentOver)), commandAges[fromCloud].Len(tx)
-			if over < keepOver || over >= maxOver || over+aged != n || commands.Len(tx) != aged {
+			if over < keepOver/commandWeight || over > maxOver/commandWeight || over+aged != n || commands.Len(tx) != aged {
 				t.Errorf("%d recent, %d aged and %d rows of %d commands", over, aged, commands.Len(tx), n)
 			}
 			return nil
@@ -92,7 +92,7 @@ func TestCommandsUnderWayOfAnEarlierVersion(t *testing.T) {
 		r := openRig(t, rigOptions{})
 		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
 			open := Stored{Command: lightOn("open"), Receipt: Receipt{CommandID: "open", State: Accepted}}
-			return recents.Put(tx, recentOpen+"open", recent{open, fromCloud})
+			return recents.Put(tx, recentOpen+"open", recent{Stored: open, From: fromCloud})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestMarksOfAnEarlierState(t *testing.T) {
 func TestCommandsAfterAPowerCut(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, rigOptions{})
-		const n = maxOver - 1
+		const n = maxOver / commandWeight
 		err := r.db.Update(t.Context(), func(tx *store.Tx) (err error) {
 			for i := range n {
 				id := fmt.Sprint("c", i)

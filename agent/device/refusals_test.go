@@ -29,7 +29,7 @@ func TestRefusalsCostLittle(t *testing.T) {
 		now := r.db.Stats()
 		stored, all := now.Commits-before.Commits, now.BytesWritten-before.BytesWritten
 		t.Logf("%d refusals: %d stored, %d bytes each of those", n, stored, all/refusalBurst)
-		if stored > refusalBurst+1 || all/refusalBurst > 26<<10 {
+		if stored > refusalBurst+1 || all/refusalBurst > 22<<10 {
 			t.Errorf("%d refusals took %d transactions and %d bytes", n, stored, all)
 		}
 		if got := r.receipts("flood0"); len(got) != 1 || got[0].State != Rejected || len(got[0].Reason) > 5*refusedText {

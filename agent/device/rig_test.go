@@ -20,6 +20,7 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
+	"roomgate/agent/refusal"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -78,7 +79,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	log := slog.New(slog.DiscardHandler)
 	r := &rig{t: t, o: o, bench: o.bench, clock: clock.New(clock.Options{Mode: clock.Always, Memory: o.memory})}
 	if r.db, _, err = store.Open(t.Context(), filepath.Join(o.dir, "test.db"), store.Options{
-		Names: append(eventlog.Buckets(), Buckets()...), Schema: 1, MaxSize: int64(c.Store.MaxSize), Reserve: Reserve, Log: log}); err != nil {
+		Names: slices.Concat(eventlog.Buckets(), Buckets(), refusal.Buckets()), Schema: 1, MaxSize: int64(c.Store.MaxSize), Reserve: Reserve, Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	r.stop = func() { r.close() }

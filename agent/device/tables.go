@@ -53,8 +53,8 @@ type storedReading struct {
 
 // Stored is a command and its receipt as they are remembered.
 type Stored struct {
-	Command Command `json:"command"`
-	Receipt Receipt `json:"receipt"`
+	Command Command `json:"command,omitzero"`
+	Receipt Receipt `json:"receipt,omitzero"`
 	// Lived is how many seconds the gateway had lived through by then; 0: an
 	// earlier version has stored it.
 	Lived clock.Lived `json:"lived_s,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/device"
 	"roomgate/cloud"
 )
 
@@ -57,4 +58,12 @@ func codeOf(err error) int {
 		return coded.code
 	}
 	return 0
+}
+
+// TestCommandsOfTheCloudAreShort: what does not say for how long lives no longer than what may open a door by way of a rule.
+func TestCommandsOfTheCloudAreShort(t *testing.T) {
+	life, err := newCloudCommand().Flags().GetDuration("ttl")
+	if err != nil || life <= 0 || life > device.LongestDoorLife {
+		t.Errorf("a command lives %v, %v: want at most %v", life, err, device.LongestDoorLife)
+	}
 }

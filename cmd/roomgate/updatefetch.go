@@ -15,9 +15,11 @@ import (
 // maxRedirects is how often a server may say that a bundle is elsewhere.
 const maxRedirects = 3
 
-// updateClient is what bundles are fetched with. The cloud names where from, so it
-// may be in the internet or in the building, and never this machine: a cloud that
-// was taken over must not speak to what only listens to it.
+// updateClient is what bundles are fetched with. The owner's cloud names where from, and as all that the owner
+// configures it may be in the building, with keys and without: where signatures are wanted only a signed configuration
+// names an address, and where none are, whoever has the broker may do more than ask a server for a bundle, which counts only
+// if its vendor has signed it. It is never this machine, and only https: a cloud that was taken over must not speak to what
+// only listens to it.
 func updateClient() *http.Client {
 	return outgoing.New(outgoing.Options{Policy: outgoing.Policy{AllowPrivate: true}, MaxBody: update.MaxBundle + 1})
 }
