@@ -26,6 +26,7 @@ func BenchmarkBytesPerChange(b *testing.B) {
 					n++
 				}
 				for range group {
+					v.parts[0].pace = pace{} // that of as many devices
 					r.events.Add(v.observe([]drivers.Status{{Value: values[n%2], ObservedAt: time.Now()}}))
 					n++
 				}
