@@ -63,7 +63,7 @@ type Device struct {
 	last atomic.Pointer[Stored] // the last command to it
 	gone atomic.Bool            // it was removed, and its loop has ended
 
-	alarms alarms // that came too often
+	alarms eventlog.Alarms // that came too often
 }
 
 // setting is how a device is set.

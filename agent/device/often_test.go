@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -31,14 +32,14 @@ func TestFlappingFact(t *testing.T) {
 			say([]string{drivers.Occupied, drivers.Vacant}[n%2])
 		}
 		rows := len(r.told()) - told
-		if most := storedAtOnce + minutes*6 + 2; rows < storedAtOnce || rows > most {
+		if most := eventlog.StoredAtOnce + minutes*6 + 2; rows < eventlog.StoredAtOnce || rows > most {
 			t.Errorf("%d changes are in the log, want at most %d", rows, most)
 		}
 		if perMinute := (r.db.Stats().BytesWritten - before) / minutes; perMinute > 400<<10 {
 			t.Errorf("a minute writes %d bytes", perMinute)
 		}
 		say(drivers.Occupied)
-		r.wait(storedEvery)
+		r.wait(eventlog.StoredEvery)
 		if got := hub.view.reportedOf(drivers.SubOccupancy); got != drivers.Occupied {
 			t.Errorf("stored is %s", got)
 		}
@@ -76,9 +77,9 @@ func TestFlappingAlarm(t *testing.T) {
 			hub.report(drivers.Event{Type: []string{drivers.EventDoorForced, drivers.EventDoorShut}[n%2], Time: time.Now(), Details: map[string]any{"n": n}})
 			r.wait(10 * time.Millisecond)
 		}
-		r.wait(storedEvery + 5*time.Second)
+		r.wait(eventlog.StoredEvery + 5*time.Second)
 		all := r.told()[told:]
-		if most := 2 * (storedAtOnce + 8); len(all) < 2*storedAtOnce || len(all) > most {
+		if most := 2 * (eventlog.StoredAtOnce + 8); len(all) < 2*eventlog.StoredAtOnce || len(all) > most {
 			t.Errorf("%d alarms are in the log, want at most %d", len(all), most)
 		}
 		if last, want := fmt.Sprint(all[len(all)-2:]), "[doorForced o3-sensor doorShut o3-sensor]"; last != want {

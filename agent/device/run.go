@@ -99,7 +99,7 @@ func (d *Device) poll(ctx context.Context, driver drivers.Driver) time.Duration 
 	}
 	d.publish(d.view.observe(statuses))
 	if d.view.held {
-		return min(d.Live().Poll, storedEvery)
+		return min(d.Live().Poll, eventlog.StoredEvery)
 	}
 	return d.Live().Poll
 }
@@ -122,7 +122,7 @@ func (d *Device) publish(c eventlog.Change) {
 		d.changed()
 	}
 	d.record(c)
-	d.record(d.alarms.due(false))
+	d.record(d.alarms.Due(false))
 }
 
 // record hands what is to be stored to the log.
@@ -135,7 +135,7 @@ func (d *Device) record(c eventlog.Change) {
 // recordAll stores what waits because it has changed too often.
 func (d *Device) recordAll() {
 	d.record(d.view.changes(true))
-	d.record(d.alarms.due(true))
+	d.record(d.alarms.Due(true))
 }
 
 // backOff doubles the pause between tries, with jitter so that a building
@@ -175,7 +175,7 @@ func (d *Device) report(e drivers.Event) {
 		return
 	}
 	if e.Type != drivers.EventChanged {
-		d.record(d.alarms.take(e, d.Event(e.Type, e.Sub, e.Time, e.Details)))
+		d.record(d.alarms.Take(e.Type+" "+e.Sub, d.Event(e.Type, e.Sub, e.Time, e.Details)))
 	}
 	d.kick.Wake()
 }

@@ -34,7 +34,7 @@ type part struct {
 	reported storedReading // what the last event said
 	observed bool          // since the start
 	certain  bool          // it is offline beyond doubt
-	pace     pace          // of what is stored of it
+	pace     eventlog.Pace // of what is stored of it
 }
 
 func newView(d *Device, stored []storedReading) *view {
@@ -181,7 +181,7 @@ func (v *view) changes(all bool) eventlog.Change {
 		if len(events) == 0 {
 			continue
 		}
-		if !p.pace.allows(time.Now()) && !all {
+		if !p.pace.Allows(time.Now()) && !all {
 			v.held = true
 			continue
 		}

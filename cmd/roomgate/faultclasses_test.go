@@ -84,7 +84,7 @@ var faults = []faultClass{
 	{"a feed with a bad entry", []string{"agent/schedule.TestOneBookingNeverSpoilsAFeed", "agent/schedule.TestFeedOfASpace"},
 		control{"agent/schedule/feed.go", "; e.End.Before(start.Add(time.Second)) {", "; false && e.End.Before(start) {", "agent/schedule.TestOneBookingNeverSpoilsAFeed"}},
 	{"a sensor of a gateway that flaps", []string{"cmd/roomgate.TestSensorOfAGatewayFlaps", "agent/device.TestFlappingFact", "agent/device.TestFlappingAlarm"},
-		control{"agent/device/often.go", "\tif p.next.After(now) {\n", "\tif false {\n", "cmd/roomgate.TestSensorOfAGatewayFlaps"}},
+		control{"agent/eventlog/often.go", "\tif p.next.After(now) {\n", "\tif false {\n", "cmd/roomgate.TestSensorOfAGatewayFlaps"}},
 	{"a feed of a gateway", []string{"cmd/roomgate.TestFeedOfAGateway"},
 		control{"agent/schedule/feed.go", "; e.End.Before(start.Add(time.Second)) {", "; false && e.End.Before(start) {", "cmd/roomgate.TestFeedOfAGateway"}},
 	{"a feed that somebody has already", []string{"agent/api.TestCalendarFeed", "agent/calendar.TestFetchUnchanged", "agent/calendar.TestFetchSameWithoutETag"},
