@@ -29,7 +29,7 @@ func (db *DB) Condition() Condition {
 		return Condition{disk.Full, db.count.fullSince, db.count.full}
 	}
 	if since, err := db.reserve.Lacks(); err != nil {
-		return Condition{disk.Full, since, fmt.Errorf("the reserve for doors has no room: %w", err)}
+		return Condition{disk.Full, since, fmt.Errorf("%s: %w", disk.NoReserve, err)}
 	}
 	return Condition{State: disk.Taking}
 }

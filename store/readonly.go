@@ -87,7 +87,7 @@ func (op *opening) inMemory(cause error) (*DB, error) {
 	path := fmt.Sprintf("/proc/self/fd/%d", fd)
 	first := op.first()
 	if !first {
-		op.report.Repair = &Repair{At: time.Now().UTC(), Cause: cause.Error(), Told: true}
+		op.report.Repair = &Repair{At: time.Now().UTC(), Cause: cause.Error(), Told: true, Pending: true}
 		err = op.build(path, op.report.Repair)
 	}
 	if err != nil {

@@ -91,6 +91,9 @@ func damageOnAFullDisk(t *testing.T, path string, met bool) {
 	ended := running(t, db)
 	_ = db.View(func(tx *Tx) error { _, err := records.Get(tx, "20"); return err })
 	time.Sleep(time.Hour)
+	if !met {
+		wantPending(t, db, true)
+	}
 	wantReadOnly(t, db, syscall.ENOSPC, disk.Full)
 	if s := db.Suspect(); s.Cause != nil || len(ended) > 0 {
 		t.Errorf("%+v, ended %v", s, len(ended) > 0)
@@ -110,7 +113,19 @@ func damageOnAFullDisk(t *testing.T, path string, met bool) {
 	if report.Repair == nil || report.ReadOnly || db.Condition().State != disk.Taking {
 		t.Errorf("with room: %+v, %+v", report, db.Condition())
 	}
+	wantPending(t, db, false)
 	wantRecords(t, db, 39, 40)
+}
+
+func wantPending(t *testing.T, db *DB, pending bool) {
+	t.Helper()
+	view(t, db, func(tx *Tx) error {
+		r, err := LastRepair(tx)
+		if r.Pending != pending {
+			t.Errorf("the repair is %+v", r)
+		}
+		return err
+	})
 }
 
 // A first start without room has nothing to repair.

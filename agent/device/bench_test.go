@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/eventlog"
 	"roomgate/drivers"
 )
 
@@ -26,6 +27,7 @@ func BenchmarkBytesPerChange(b *testing.B) {
 					n++
 				}
 				for range group {
+					v.parts[0].pace = eventlog.Pace{} // that of as many devices
 					r.events.Add(v.observe([]drivers.Status{{Value: values[n%2], ObservedAt: time.Now()}}))
 					n++
 				}

@@ -62,6 +62,8 @@ type Device struct {
 	lane *lane                  // accepted commands
 	last atomic.Pointer[Stored] // the last command to it
 	gone atomic.Bool            // it was removed, and its loop has ended
+
+	alarms eventlog.Alarms // that came too often
 }
 
 // setting is how a device is set.

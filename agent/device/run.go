@@ -43,7 +43,7 @@ func (d *Device) idle(ctx context.Context, pause time.Duration) {
 func (d *Device) serve(ctx context.Context, driver drivers.Driver) {
 	ctx, stop := context.WithCancel(ctx)
 	watched := d.watch(ctx, driver)
-	defer func() { stop(); d.leave(watched) }()
+	defer func() { stop(); d.leave(watched); d.recordAll() }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -98,6 +98,9 @@ func (d *Device) poll(ctx context.Context, driver drivers.Driver) time.Duration 
 		d.log.Info("device answers again")
 	}
 	d.publish(d.view.observe(statuses))
+	if d.view.held {
+		return min(d.Live().Poll, eventlog.StoredEvery)
+	}
 	return d.Live().Poll
 }
 
@@ -115,10 +118,24 @@ func (d *Device) publish(c eventlog.Change) {
 	fresh := time.Now().Add(strikes*(d.Live().Poll+d.Timeout) + commandTimeout)
 	d.show(d.view.snapshot(fresh, ""))
 	d.seen.Store(true)
-	if c.Any() {
+	if c.Any() || d.view.held {
 		d.changed()
+	}
+	d.record(c)
+	d.record(d.alarms.Due(false))
+}
+
+// record hands what is to be stored to the log.
+func (d *Device) record(c eventlog.Change) {
+	if c.Any() {
 		d.events.Add(c)
 	}
+}
+
+// recordAll stores what waits because it has changed too often.
+func (d *Device) recordAll() {
+	d.record(d.view.changes(true))
+	d.record(d.alarms.Due(true))
 }
 
 // backOff doubles the pause between tries, with jitter so that a building
@@ -158,7 +175,7 @@ func (d *Device) report(e drivers.Event) {
 		return
 	}
 	if e.Type != drivers.EventChanged {
-		d.events.Add(eventlog.Change{Rows: []eventlog.Row{d.Event(e.Type, e.Sub, e.Time, e.Details)}})
+		d.record(d.alarms.Take(e.Type+" "+e.Sub, d.Event(e.Type, e.Sub, e.Time, e.Details)))
 	}
 	d.kick.Wake()
 }

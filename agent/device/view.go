@@ -23,6 +23,7 @@ const temperatureStep = 0.5
 type view struct {
 	device *Device
 	parts  []*part
+	held   bool // a part has changed too often to be stored at once
 }
 
 // part is the device itself or one of its sub-devices.
@@ -33,6 +34,7 @@ type part struct {
 	reported storedReading // what the last event said
 	observed bool          // since the start
 	certain  bool          // it is offline beyond doubt
+	pace     eventlog.Pace // of what is stored of it
 }
 
 func newView(d *Device, stored []storedReading) *view {
@@ -96,7 +98,7 @@ func (v *view) observe(statuses []drivers.Status) eventlog.Change {
 			p.strike(errors.New("the device said nothing of it"))
 		}
 	}
-	return v.changes()
+	return v.changes(false)
 }
 
 // fail takes a failed poll.
@@ -104,7 +106,7 @@ func (v *view) fail(err error) eventlog.Change {
 	for _, p := range v.parts {
 		p.strike(err)
 	}
-	return v.changes()
+	return v.changes(false)
 }
 
 // prove takes the read-back of a command.
@@ -114,7 +116,7 @@ func (v *view) prove(s drivers.Status) eventlog.Change {
 			p.take(v.device, s)
 		}
 	}
-	return v.changes()
+	return v.changes(true)
 }
 
 func pick(statuses []drivers.Status, sub string) (drivers.Status, bool) {
@@ -169,15 +171,22 @@ func level(value, before string, low, high, hysteresis float64) string {
 	return Normal
 }
 
-// changes compares the view with what was reported, part by part.
-func (v *view) changes() eventlog.Change {
+// changes compares the view with what was reported, part by part. Unless all is true, a part that
+// changes too often is left for later.
+func (v *view) changes(all bool) eventlog.Change {
 	var c eventlog.Change
+	v.held = false
 	for _, p := range v.parts {
 		events := p.events(v.device)
-		if len(events) > 0 {
-			c.Rows = append(c.Rows, events...)
-			p.reported = p.stored()
+		if len(events) == 0 {
+			continue
 		}
+		if !p.pace.Allows(time.Now()) && !all {
+			v.held = true
+			continue
+		}
+		c.Rows = append(c.Rows, events...)
+		p.reported = p.stored()
 	}
 	if len(c.Rows) > 0 {
 		v.keep(&c)

@@ -184,7 +184,7 @@ func database(_ context.Context, x *examination) []Finding {
 	if r == nil {
 		return nil
 	}
-	seen := fmt.Sprintf("it was damaged and repaired on %s: %s as they were, %s of an earlier state, %s unreadable", r.At.Format("2006-01-02 15:04"),
+	seen := fmt.Sprintf("%s %s as they were, %s of an earlier state, %s unreadable", repairedWhen(r),
 		count(r.Rows, "row"), count(r.Older, "row"), count(r.Lost, "row"))
 	switch {
 	case r.Headless:
@@ -194,9 +194,20 @@ func database(_ context.Context, x *examination) []Finding {
 	case len(r.Tables) > 0:
 		seen += "; not whole: " + strings.Join(r.Tables, ", ")
 	}
+	if r.Pending {
+		return one(fail(name, seen, "mend the disk, see the other findings: the gateway starts again by itself once the disk takes a repair"))
+	}
 	todo := "look whether bookings, keys and codes are right, then sudo roomgate store confirm; a card that damages data wears out: replace it"
 	if r.SetAside != "" {
 		todo = "see what is in the old file with sudo roomgate store read " + r.SetAside + ", " + todo
 	}
 	return one(fail(name, seen, todo))
+}
+
+// repairedWhen says when the database was repaired, or that it is not yet.
+func repairedWhen(r *health.Repair) string {
+	if r.Pending {
+		return "it could not be opened as usual, and nothing of it is repaired yet: in memory are"
+	}
+	return "it was damaged and repaired on " + r.At.Format("2006-01-02 15:04") + ":"
 }

@@ -14,6 +14,7 @@ func TestRepair(t *testing.T) {
 	for want, r := range map[string]health.Repair{
 		"0 rows unreadable; others may be missing from bookings, log":           {At: at, Unknown: 2, Tables: []string{"bookings", "log"}},
 		"2 rows of an earlier state, 0 rows unreadable; not whole: api-keys":    {At: at, Older: 2, Tables: []string{"api-keys"}},
+		"nothing of it is repaired yet: in memory are 3 rows as they were":      {At: at, Rows: 3, Pending: true},
 		"0 rows unreadable; the last changes before it may be missing anywhere": {At: at, Headless: true},
 	} {
 		x := &examination{Options: Options{Building: &Building{Report: health.Report{StoreRepair: &r}}}}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	disks "roomgate/store/disk"
 )
@@ -14,10 +15,12 @@ func storage(_ context.Context, x *examination) []Finding {
 	}
 	d := x.Building.Degraded
 	seen, todo := "takes nothing since", "run sudo dmesg: a card that fails is replaced, with the last backup or this card's copy; roomgate starts again by itself once the disk takes writes"
-	switch d.Storage {
-	case disks.Full:
+	switch {
+	case d.Storage == disks.Full && strings.HasPrefix(d.Reason, disks.NoReserve):
+		seen, todo = "is almost full since", "make room on the disk of the data folder: bookings and doors go on, but once the disk is full a door order would be in memory only"
+	case d.Storage == disks.Full:
 		seen, todo = "is full since", "make room on the disk of the data folder, or raise store.max_size; doors open meanwhile, bookings are refused"
-	case disks.ReadOnly:
+	case d.Storage == disks.ReadOnly:
 		seen = "is read only since"
 	}
 	return one(fail("storage", fmt.Sprintf("the disk %s %s: %s", seen, d.Since.Format("2006-01-02 15:04"), d.Reason), todo))

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -34,5 +35,15 @@ func TestDiskOfADemo(t *testing.T) {
 		if got := x.existing(); got != folder {
 			t.Errorf("%s: %s, want %s", name, got, folder)
 		}
+	}
+}
+
+// TestReserveOnly: a disk that has no room for the reserve alone refuses no booking, and nobody is told so.
+func TestReserveOnly(t *testing.T) {
+	x := &examination{Options: Options{Building: &Building{Report: health.Report{Degraded: &health.Degraded{Storage: disks.Full, Reason: disks.NoReserve + ": why"}}}}}
+	found := storage(t.Context(), x)[0]
+	found.is(t, "only the reserve", Fail, "the disk is almost full")
+	if strings.Contains(found.Fix, "refused") || !strings.Contains(found.Fix, "make room") {
+		t.Errorf("the fix is %q", found.Fix)
 	}
 }

@@ -96,11 +96,13 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// Finish is Flush at the end of the building. Rows that a disk does not take are lost, and the log says so.
+// Finish is Flush at the end of the building. What a disk does not take is not stored, and the log says how much that is.
 func (l *Log) Finish(ctx context.Context) error {
 	err := l.Flush(ctx)
 	if store.Unstored(err) {
-		l.log.Error("changes are lost, as the disk takes none", "error", err)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.log.Warn("what waited in memory for the disk is not in the log of events, and the devices are looked at again at the start", "changes", len(l.pending)+l.lost, "error", err)
 		return nil
 	}
 	return err

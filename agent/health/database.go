@@ -71,12 +71,13 @@ func (d Database) Confirm(ctx context.Context) error {
 type Repair struct {
 	At       time.Time `json:"at"` // by a clock that may have been wrong
 	SetAside string    `json:"set_aside,omitempty"`
-	Rows     int       `json:"rows"`     // that are as they were
-	Older    int       `json:"older"`    // that come from an earlier state
-	Lost     int       `json:"lost"`     // that cannot be read
-	Unknown  int       `json:"unknown"`  // stretches in which nobody knows whether there were rows
-	Headless bool      `json:"headless"` // the last changes may be missing anywhere
-	Tables   []string  `json:"tables"`   // in which rows may be missing or out of date, as "bookings"
+	Rows     int       `json:"rows"`              // that are as they were
+	Older    int       `json:"older"`             // that come from an earlier state
+	Lost     int       `json:"lost"`              // that cannot be read
+	Unknown  int       `json:"unknown"`           // stretches in which nobody knows whether there were rows
+	Headless bool      `json:"headless"`          // the last changes may be missing anywhere
+	Tables   []string  `json:"tables"`            // in which rows may be missing or out of date, as "bookings"
+	Pending  bool      `json:"pending,omitempty"` // the file is as it was: what can be read of it is in memory
 }
 
 // RepairOf is what a heartbeat says of a repair; nil of none.
@@ -85,7 +86,7 @@ func RepairOf(r *store.Repair) *Repair {
 		return nil
 	}
 	sum := r.Sum()
-	return &Repair{r.At, r.SetAside, sum.Kept + sum.Found, sum.Earlier + sum.Snapshot, sum.Lost, sum.Holes, r.Headless || r.Unlisted, doubtfulTables(r)}
+	return &Repair{r.At, r.SetAside, sum.Kept + sum.Found, sum.Earlier + sum.Snapshot, sum.Lost, sum.Holes, r.Headless || r.Unlisted, doubtfulTables(r), r.Pending}
 }
 
 // doubtfulTables names the tables and queues that are not whole, without the kind

@@ -18,6 +18,9 @@ const (
 	// spareTime is how long a booking is left alone because the room is
 	// occupied, before it is looked at again.
 	spareTime = time.Minute
+	// endedLate is for how long a booking is not ended whose end the clock has passed over: whoever sets a clock wrongly sets it
+	// right again. What is shown goes by its times meanwhile.
+	endedLate = 10 * time.Minute
 )
 
 // stepper takes the steps of a room's bookings when they are due. The holder of
@@ -114,12 +117,20 @@ func (st *stepper) due(awake time.Time) (next booking.Booking, step booking.Step
 				}
 			}
 		}
+		if what == booking.End && when.Before(awake) && st.book.wasSet(awake) { // nobody has lived through its end
+			when = awake.Add(endedLate)
+		}
 		if step == "" || when.Before(at) {
 			next, step, at = *b, what, when
 		}
 		return true
 	})
 	return next, step, at
+}
+
+// wasSet says that the clock was set then, and this process has seen it. After a pause without power nothing is late.
+func (bk *Book) wasSet(awake time.Time) bool {
+	return bk.o.Clock.Now().Sub(awake) < time.Since(bk.started)
 }
 
 // takeStep does to a booking what time does.
@@ -144,7 +155,7 @@ func (st *stepper) takeStep(ctx context.Context, b booking.Booking, step booking
 		e.Booking = b.ReleaseNow("nobody checked in and the room is "+seenAs(seen), now)
 		e.event, e.more = Released, map[string]any{"evidence": seen}
 	case booking.End:
-		ended, err := b.EndNow(at)
+		ended, err := b.EndNow(b.End)
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,7 @@ type badDisk struct {
 	process      *exec.Cmd
 	listen       string
 	arguments    []string // more of them
+	config       string   // empty: a demo
 	env          []string
 	longest      time.Duration // from a start to the first answer
 }
@@ -67,13 +68,14 @@ func loopImage(t *testing.T, megabytes int64) (image, dir string) {
 type special struct {
 	changed        map[string]string // other sources for some of its files
 	env, arguments []string          // more for the demo
+	config         string            // of a gateway in place of the demo; empty: the demo
 }
 
 // openBadDisk builds a gateway and starts it in dir, beside other tests.
 func openBadDisk(t *testing.T, dir string, s special) *badDisk {
 	t.Helper()
 	t.Parallel()
-	d := &badDisk{t: t, binary: filepath.Join(t.TempDir(), "roomgate"), data: filepath.Join(dir, "data"), listen: freeAddress(t), arguments: s.arguments}
+	d := &badDisk{t: t, binary: filepath.Join(t.TempDir(), "roomgate"), data: filepath.Join(dir, "data"), listen: freeAddress(t), arguments: s.arguments, config: s.config}
 	d.env = slices.Concat(os.Environ(), []string{"ROOMGATE_SYSTEM_KEY=" + crashKey, "TMPDIR=" + t.TempDir()}, s.env) // the control socket goes into TMPDIR
 	buildRoomgate(t, d.binary, s.changed)
 	d.desk = &desk{t: t, base: "http://" + d.listen, acked: map[string]bookingAnswer{}}
@@ -85,6 +87,11 @@ func openBadDisk(t *testing.T, dir string, s special) *badDisk {
 func (d *badDisk) database() string { return filepath.Join(d.data, agent.Database) }
 
 func (d *badDisk) command() *exec.Cmd {
+	if d.config != "" {
+		c := exec.Command(d.binary, append([]string{"run", "--config", d.config, "--data", d.data, "--listen", d.listen, "--broker", freeAddress(d.t)}, d.arguments...)...)
+		c.Env = d.env
+		return c
+	}
 	c := exec.Command(d.binary, append([]string{"demo", "--data", d.data, "--listen", d.listen, "--broker", freeAddress(d.t), "--cloud-listen", freeAddress(d.t)}, d.arguments...)...)
 	c.Env = d.env
 	return c

@@ -40,6 +40,7 @@ func TestDamageOnAFullDiskOfAGateway(t *testing.T) {
 	if got := d.degraded(); got != "full" || !d.reason("damaged") {
 		t.Errorf("readyz says %q, and not why", got)
 	}
+	d.diagnosed("nothing of it is repaired yet")
 	d.door("after a start on a full disk", false)
 	if code := d.refused(); code != "storage_failed" {
 		t.Errorf("bookings are refused with %s", code)

@@ -61,6 +61,8 @@ type line struct {
 	Contested int  `json:"cloud_contested"`
 	Trouble   *struct {
 		Cause string `json:"cause"`
+		Seen  string `json:"seen"`
+		Times int    `json:"times"`
 	} `json:"cloud_trouble"`
 }
 

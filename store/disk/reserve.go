@@ -28,6 +28,9 @@ type Reserve struct {
 	since time.Time
 }
 
+// NoReserve begins the reason of a disk that has no room for a reserve, and takes the rest.
+const NoReserve = "the reserve for doors has no room"
+
 // ErrReserve says that a reserve has no room.
 var ErrReserve = errors.New("the reserve is used up, or there is none")
 

@@ -23,6 +23,8 @@ type Repair struct {
 	// Told and Seen are for who opens the database: others know of it, and somebody has looked.
 	Told bool      `json:"told,omitempty"`
 	Seen time.Time `json:"seen,omitzero"`
+	// Pending says that the file is as it was: what can be read of it is in memory only.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // TableRepair is what a repair has found of one table or queue, in rows.
