@@ -187,7 +187,7 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error
 		ask += stays
 	}
 	q := question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"}
-	if ask == cloudPassword && user != known.Username && known.ClientCertificate == "" {
+	if ask == cloudPassword && known.ClientCertificate == "" {
 		q.needed = "user " + user + " has no password yet: type it, or go back to the user and take none with -"
 	}
 	password, err := w.put(q)

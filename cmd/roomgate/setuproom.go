@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/drivers"
 )
 
 // setupRoom is one that is asked about.
@@ -50,7 +51,26 @@ func (u *boardUses) newName(said string) error {
 	if slices.ContainsFunc(u.rooms, func(name string) bool { return strings.EqualFold(name, said) }) {
 		return fmt.Errorf("room %s has its answers already: want another room, or return", said)
 	}
+	if other := u.sameIDs(said); other != "" {
+		return fmt.Errorf("room %s and room %s would be one in the ids of their devices, as %s: want another name", said, other, setup.DeviceID(said, drivers.TypeLock))
+	}
 	return noAnswer("want the name on the door, as Atlas, or return")(said)
+}
+
+// sameIDs is another room whose devices have the ids that those of this one would get: an id has
+// only letters and digits of a name.
+func (u *boardUses) sameIDs(said string) string {
+	for _, name := range u.rooms {
+		if setup.Slug(name) == setup.Slug(said) {
+			return name
+		}
+	}
+	for _, s := range u.known {
+		if !strings.EqualFold(s.Name, said) && slices.ContainsFunc(s.Devices, func(d config.Device) bool { return d.ID == setup.DeviceID(said, d.Type) }) {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // noAnswer refuses yes and no where a name is asked for.

@@ -137,3 +137,32 @@ func TestCloudPasswordIsTriedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestAUserHasAPassword: also a user that is configured without one. Who logs in by a certificate
+// needs none.
+func TestAUserHasAPassword(t *testing.T) {
+	for certificate, again := range map[string]bool{"": true, "client.crt": false} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("\n\n\nright\n"), &out), memory: memory{typed: map[string]string{}, keys: map[string]bool{}},
+			knows: func(config.Cloud, string) cloud.Trouble { return cloud.Trouble{} }}
+		known := config.Cloud{URL: "mqtts://c.example.com", Username: "berlin-3", ClientCertificate: certificate}
+		if err := w.askCloud(setup.NewAnswers(), known, "a"); err != nil || strings.Contains(out.String(), "user berlin-3 has no password yet") != again {
+			t.Errorf("with the certificate %q: %v\n%s", certificate, err, out.String())
+		}
+	}
+}
+
+// TestTwoRoomsWithTheSameIDs: the second name is refused where it is typed, also beside a room of
+// the configuration.
+func TestTwoRoomsWithTheSameIDs(t *testing.T) {
+	known := []config.Space{{Name: "Bora 1", Devices: []config.Device{{ID: "bora-1-lock", Type: drivers.TypeLock}}},
+		{Name: "Cora 1", Devices: []config.Device{{ID: "door-7", Type: drivers.TypeLock}}}}
+	u := &boardUses{known: known, rooms: []string{"Atlas"}}
+	for said, want := range map[string]string{"Atlas!": "Atlas", "bora-1": "Bora 1", "Bora 1": "", "bora 1": "", "Cora-1": "", "Dora": ""} {
+		if got := u.sameIDs(said); got != want {
+			t.Errorf("%q is %q, want %q", said, got, want)
+		}
+	}
+}
