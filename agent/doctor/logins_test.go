@@ -32,6 +32,8 @@ func TestLogIns(t *testing.T) {
 	if !strings.Contains(f.Fix, "bora-o3") && !strings.Contains(f.Fix, "write the right password into ") || !strings.HasSuffix(f.Fix, ", then sudo systemctl restart roomgate") {
 		t.Error(f.Fix)
 	}
+	said[0] = LogIn{Device: "bora-o3", At: "10.0.0.31:1883", Untried: true}
+	first().is(t, "no time", Warn, "10.0.0.31:1883 was not asked: the others took too long")
 	said[0] = LogIn{At: "mqtts://cloud.example.com", Username: "berlin-3", Answers: true, Refused: true}
 	f = first()
 	f.is(t, "the cloud", Fail, "mqtts://cloud.example.com refuses the user berlin-3 with this password")

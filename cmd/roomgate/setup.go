@@ -74,7 +74,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err := mayWrite(options.File); err != nil && !flagged(cmd, "dry-run") {
 		return err
 	}
-	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context()), knows: cloudKnows(cmd.Context())}
+	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context()), camera: cameraRefuses(cmd.Context()), knows: cloudKnows(cmd.Context())}
 	w.look()
 	plan, err := w.plan()
 	if err != nil || flagged(cmd, "dry-run") {

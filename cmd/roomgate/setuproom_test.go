@@ -17,6 +17,7 @@ import (
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
+	"roomgate/drivers/camera"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -163,6 +164,27 @@ func TestTwoRoomsWithTheSameIDs(t *testing.T) {
 	for said, want := range map[string]string{"Atlas!": "Atlas", "bora-1": "Bora 1", "Bora 1": "", "bora 1": "", "Cora-1": "", "Dora": ""} {
 		if got := u.sameIDs(said); got != want {
 			t.Errorf("%q is %q, want %q", said, got, want)
+		}
+	}
+}
+
+// TestACamerasPasswordIsTriedAtOnce: as that of a hub is.
+func TestACamerasPasswordIsTriedAtOnce(t *testing.T) {
+	for typed, want := range map[string]string{"right": "  the camera at 10.0.0.9 takes user and password\n", "wrong": "  WARNING: the camera at 10.0.0.9 refuses user and password: type back to correct them\n",
+		"far": "  nobody answers at 10.0.0.9: whether the password is right doctor says once the camera is there\n"} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("http://10.0.0.9/canary.jpg\nadmin\n"+typed+"\n"), &out), options: setup.Options{Kinds: all.All()},
+			memory: memory{typed: map[string]string{}, keys: map[string]bool{}},
+			camera: func(o camera.Options) (bool, bool) {
+				if o.URL != "http://10.0.0.9/canary.jpg" || o.Username != "admin" || o.Timeout == 0 {
+					t.Errorf("asked for %+v", o)
+				}
+				return o.Password != "far", o.Password == "wrong"
+			}}
+		if err := w.askCamera(setupRoom{Space: setup.NewAnswers().Space("Atlas", "UTC"), name: "Atlas"}); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: %v\n%s", typed, err, out.String())
 		}
 	}
 }
