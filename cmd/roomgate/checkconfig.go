@@ -63,7 +63,7 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	_, err = fmt.Fprintf(out, "%s: valid, %s with %s\n",
 		configFile(cmd), show.Count(len(c.Spaces), "meeting space"), show.Count(devices, "device"))
 	for _, a := range adviceOn(cmd.Context(), c) {
-		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, a.Fix)
+		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, asCalled(a.Fix))
 		err = errors.Join(err, e)
 	}
 	return err

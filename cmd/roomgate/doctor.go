@@ -93,14 +93,14 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 
 func showDiagnosis(cmd *cobra.Command, d diagnosis) error {
 	if f := show.FileOf(cmd.OutOrStdout()); f != nil && show.IsTerminal(f) && !wantsJSON(cmd) {
-		_, err := io.WriteString(cmd.OutOrStdout(), findingLines(d.Findings, show.StyleOf(f).Colour))
+		_, err := io.WriteString(cmd.OutOrStdout(), asCalled(findingLines(d.Findings, show.StyleOf(f).Colour)))
 		return err
 	}
 	return output(cmd, d, "STATE FINDING SEEN", func(row func(...string)) {
 		for _, f := range d.Findings {
 			row(string(f.State), f.Name, f.Seen)
 			if f.Fix != "" {
-				row("", "", "fix: "+f.Fix)
+				row("", "", asCalled("fix: "+f.Fix))
 			}
 		}
 	})

@@ -86,7 +86,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 		err = runDoctor(cmd, nil)
 	}
 	if next := w.next(plan); next != "" {
-		fmt.Fprintln(w.Out, "next: "+next)
+		fmt.Fprintln(w.Out, asCalled("next: "+next))
 	}
 	return err
 }

@@ -91,9 +91,9 @@ func (w *wizard) leave(why error) error {
 // again is the command that begins setup once more.
 func (w *wizard) again() string {
 	if flag := configFlag(w.cmd); flag != "" {
-		return "roomgate setup" + flag
+		return asCalled("roomgate setup" + flag)
 	}
-	return sudo("roomgate setup") // whose file is root's
+	return asCalled(sudo("roomgate setup")) // whose file is root's
 }
 
 // asked asks everything once, from memory as far as that goes, and writes it.

@@ -145,7 +145,7 @@ func (w *wizard) handOver(p *setup.Plan) {
 		before, _ := w.knownRoom(s.Name)
 		if has(&s, drivers.TypeDisplay) && !has(before, drivers.TypeDisplay) {
 			page := cmp.Or(n.Page("/display/"+s.ID), "/display/"+s.ID+" of this gateway")
-			fmt.Fprintf(w.Out, "display of %s: open %s there, and pair it: roomgate space pair %s%s\n", s.Name, page, setup.ShellWord(s.Name), folderFlag(p.Config.Data))
+			fmt.Fprintf(w.Out, "display of %s: open %s there, and pair it: %s\n", s.Name, page, asCalled("roomgate space pair "+setup.ShellWord(s.Name)+folderFlag(p.Config.Data)))
 		}
 	}
 }
