@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 		"value wanted":    {"gateway: {id: g}\ndata: [a]", `g.yaml:2:7: data is a list: want a single value`},
 		"keys wanted":     {"gateway: {id: g}\nhttp: :80", `g.yaml:2:7: http is a single value: want keys with values`},
 		"not a mapping":   {"- a", `g.yaml:1:1: the document is a list: want keys with values`},
-		"not YAML":        {"a:\n\tb: 1", "g.yaml:2:1: not YAML: no value starts so: put a text in quotes, and indent with spaces, not with tabs"},
+		"not YAML":        {"a:\n\tb: 1", "g.yaml:2:1: not YAML: a tab is here: indent with spaces"},
 		"fits no list":    {"spaces:\n  - id: a\n   name: b", "g.yaml:3:4: not YAML: " + noItem},
 		"fits no key":     {"cloud:\n    url: a\n  rate: 1", "g.yaml:3:3: not YAML: this line fits no key above: begin it in the column of its neighbours (line 2 begins in column 5)"},
 		"too far in":      {"cloud:\n  url: a\n   rate: 1", "g.yaml:3:8: not YAML: no key can stand here: begin it in the column of its neighbours, end the key above with a colon, and put a text with a colon in quotes (line 2 begins in column 3)"},

@@ -51,3 +51,15 @@ func TestLogIns(t *testing.T) {
 	x.Building.Pending = &Pending{Changed: true}
 	first().is(t, "it runs with the configuration of before", Fail, "refuses")
 }
+
+// TestConfigurationTellsHowManyMore: the first mistake, and how many follow it.
+func TestConfigurationTellsHowManyMore(t *testing.T) {
+	first := config.Problem{File: "gateway.yaml", Line: 7, Column: 3, Message: "not YAML"}
+	for n, want := range map[int]string{1: "gateway.yaml:7:3: not YAML", 2: "gateway.yaml:7:3: not YAML; and 1 mistake more", 4: "gateway.yaml:7:3: not YAML; and 3 mistakes more"} {
+		x := &examination{Options: Options{ConfigFile: "gateway.yaml", ConfigError: &config.Errors{Problems: make([]config.Problem, n)}}}
+		x.ConfigError.(*config.Errors).Problems[0] = first
+		if f := configuration(t.Context(), x)[0]; f.Seen != want {
+			t.Errorf("%d problems: %q, want %q", n, f.Seen, want)
+		}
+	}
+}
