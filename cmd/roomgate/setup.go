@@ -27,7 +27,8 @@ import (
 const setupHelp = `Looks at what this board has, asks what it cannot know, shows what it will
 change in the configuration, writes it, and lets the doctor examine the result.
 
-Return takes what stands in [ ]; "?" explains a question, "-" takes nothing,
+Return takes what stands in [ ], and where nothing does leaves the thing out; "?"
+explains a question, "-" leaves out what stands there,
 "back" goes to the question before. Answers that are not written are kept in
 FILE.typed, without passwords, and offered again. A device that speaks as
 Zigbee2MQTT, Tasmota, ESPHome or Shelly gets a user at the room broker, whose

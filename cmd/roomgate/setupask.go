@@ -19,7 +19,7 @@ import (
 // scanTime bounds the search for hubs.
 const scanTime = 40 * time.Second
 
-const askIntro = "\nReturn takes what stands in [ ], - takes nothing, ? explains, back goes to the question before.\n"
+const askIntro = "\nReturn takes what stands in [ ], and where nothing does leaves the thing out; - leaves out what stands there; ? explains; back goes to the question before.\n"
 
 // introduce reads what is configured. A file that cannot be used is told of before
 // anything is asked.
