@@ -25,7 +25,7 @@ const (
 // notices are what is wrong wherever one looks.
 func (l *Look) notices() (all []Notice) {
 	a := l.o.Agent
-	switch apart := a.Now().Sub(time.Now()).Abs(); {
+	switch apart := time.Until(a.Now()).Abs(); {
 	case !l.trusted():
 		all = append(all, Notice{clockTrouble, clockFix})
 	case apart > time.Minute: // of a demo alone

@@ -81,7 +81,7 @@ func logIns(ctx context.Context, c *config.Config) []doctor.LogIn {
 			}
 		}
 	}
-	return tryAll(ctx, tried)
+	return tryLogIns(ctx, tried)
 }
 
 // trial is a log-in that is tried. known is false if what keeps it from being tried is found
@@ -126,9 +126,9 @@ func cameraAt(address string) string {
 	return u.Host
 }
 
-// tryAll tries many at the same time, each as long as one may take. What could not end in time is
+// tryLogIns tries many at the same time, each as long as one may take. What could not end in time is
 // not begun, and said.
-func tryAll(ctx context.Context, tried []trial) []doctor.LogIn {
+func tryLogIns(ctx context.Context, tried []trial) []doctor.LogIn {
 	found := make([]*doctor.LogIn, len(tried))
 	var all errgroup.Group
 	all.SetLimit(atOnce)

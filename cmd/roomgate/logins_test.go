@@ -28,7 +28,7 @@ func TestLogInsEndInTime(t *testing.T) {
 			}})
 		}
 		began, untried := time.Now(), 0
-		found := tryAll(ctx, tried)
+		found := tryLogIns(ctx, tried)
 		for _, l := range found {
 			if l.Untried {
 				untried++

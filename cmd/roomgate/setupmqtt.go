@@ -38,7 +38,7 @@ func (w *wizard) askAtRoomBroker(r setupRoom, way setup.Way) error {
 		}
 	}
 	r.Device(way.Driver, "topic", o.Topic, "name", o.Name, "component", o.Component)
-	w.roomUsers(setup.Slug(r.name)+"-"+way.Type, o.Accounts())
+	w.roomUsers(setup.DeviceID(r.name, way.Type), o.Accounts())
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (w *wizard) askSensors(r setupRoom, way setup.Way) error {
 		return nil
 	}
 	r.Device(way.Driver, options...)
-	w.roomUsers(setup.Slug(r.name)+"-o3", o.Accounts())
+	w.roomUsers(setup.DeviceID(r.name, drivers.TypeO3), o.Accounts())
 	return nil
 }
 

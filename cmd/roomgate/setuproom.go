@@ -57,17 +57,16 @@ func (u *boardUses) newName(said string) error {
 	return noAnswer("want the name on the door, as Atlas, or return")(said)
 }
 
-// sameIDs is another room whose devices have the ids that those of this one would get: an id has
-// only letters and digits of a name.
+// sameIDs is another room, of this round or of the configuration, whose devices have the ids that
+// those of this one would get.
 func (u *boardUses) sameIDs(said string) string {
-	for _, name := range u.rooms {
-		if setup.Slug(name) == setup.Slug(said) {
-			return name
-		}
-	}
+	names := slices.Clone(u.rooms)
 	for _, s := range u.known {
-		if !strings.EqualFold(s.Name, said) && slices.ContainsFunc(s.Devices, func(d config.Device) bool { return d.ID == setup.DeviceID(said, d.Type) }) {
-			return s.Name
+		names = append(names, s.Name)
+	}
+	for _, name := range names {
+		if !strings.EqualFold(name, said) && setup.SameIDs(name, said) {
+			return name
 		}
 	}
 	return ""

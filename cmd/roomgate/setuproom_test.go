@@ -159,9 +159,9 @@ func TestAUserHasAPassword(t *testing.T) {
 // the configuration.
 func TestTwoRoomsWithTheSameIDs(t *testing.T) {
 	known := []config.Space{{Name: "Bora 1", Devices: []config.Device{{ID: "bora-1-lock", Type: drivers.TypeLock}}},
-		{Name: "Cora 1", Devices: []config.Device{{ID: "door-7", Type: drivers.TypeLock}}}}
-	u := &boardUses{known: known, rooms: []string{"Atlas"}}
-	for said, want := range map[string]string{"Atlas!": "Atlas", "bora-1": "Bora 1", "Bora 1": "", "bora 1": "", "Cora-1": "", "Dora": ""} {
+		{Name: "Cora 1"}}
+	u := &boardUses{known: known, rooms: []string{"Atlas", "会議室"}}
+	for said, want := range map[string]string{"Atlas!": "Atlas", "bora-1": "Bora 1", "Bora 1": "", "bora 1": "", "Cora-1": "Cora 1", "Dora": "", "応接室": ""} {
 		if got := u.sameIDs(said); got != want {
 			t.Errorf("%q is %q, want %q", said, got, want)
 		}
