@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -13,10 +14,21 @@ func program() string {
 	if strings.Contains(os.Args[0], "/go-build") { // go run
 		return "go run ./cmd/roomgate"
 	}
-	if found, err := exec.LookPath("roomgate"); err == nil && found == os.Args[0] {
+	if inPath(os.Args[0]) {
 		return "roomgate" // as the service has it
 	}
 	return os.Args[0]
+}
+
+// inPath says whether a program is the one that a shell finds by its name.
+func inPath(program string) bool {
+	found, err := exec.LookPath("roomgate")
+	if err != nil || !filepath.IsAbs(program) {
+		return false
+	}
+	one, err1 := os.Stat(found)
+	other, err2 := os.Stat(program)
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // ownCommands finds a command of this program in a text, as "roomgate claim".
@@ -39,7 +51,7 @@ func ownCommand() *regexp.Regexp {
 // calledAs is a text whose commands begin with the program: who runs bin/roomgate cannot
 // type roomgate.
 func calledAs(program, text string) string {
-	if program == "roomgate" || !strings.Contains(text, "roomgate ") {
+	if program == "roomgate" || strings.ContainsAny(program, `"\`) || !strings.Contains(text, "roomgate ") { // a log of JSON stays one
 		return text
 	}
 	return ownCommand().ReplaceAllString(text, "${1}"+strings.ReplaceAll(program, "$", "$$")+" ${2}")

@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // TestCalledAs: the next command is printed as this program was called, and nothing else that has
 // its name.
@@ -18,6 +23,23 @@ func TestCalledAs(t *testing.T) {
 		}
 		if got := calledAs("roomgate", text); got != text {
 			t.Errorf("%q is %q for who has it in the path", text, got)
+		}
+	}
+}
+
+// TestInPath: who is called by the path that a shell would have found is called by its name.
+func TestInPath(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "bin")
+	t.Setenv("PATH", dir)
+	for _, path := range []string{dir, other} {
+		if err := errors.Join(os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "roomgate"), nil, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for program, want := range map[string]bool{filepath.Join(dir, "roomgate"): true, filepath.Join(other, "..", "roomgate"): true, filepath.Join(other, "roomgate"): false, "bin/roomgate": false} {
+		if got := inPath(program); got != want {
+			t.Errorf("%s: %v", program, got)
 		}
 	}
 }
