@@ -2,11 +2,10 @@ package agent
 
 import (
 	"crypto/x509"
-	"errors"
 	"log/slog"
 	"net/http"
-	"os"
 
+	"roomgate/agent/certificate"
 	"roomgate/agent/config"
 	"roomgate/agent/push"
 )
@@ -26,16 +25,10 @@ func pushGateway(c config.Push, client *http.Client, log *slog.Logger) *push.Gat
 // pushAuthorities are those that the configuration trusts; nil: the system's. A
 // file that cannot be read is no reason not to start: then nothing is sent.
 func pushAuthorities(c config.Push, log *slog.Logger) *x509.CertPool {
-	if c.CAFile == "" {
-		return nil
-	}
-	pool := x509.NewCertPool()
-	pem, err := os.ReadFile(c.CAFile)
-	if err == nil && !pool.AppendCertsFromPEM(pem) {
-		err = errors.New("it holds no certificate")
-	}
+	pool, err := certificate.Authorities(c.CAFile)
 	if err != nil {
 		log.Error("push.ca_file cannot be read, so no push gateway is trusted: correct it and start again", "file", c.CAFile, "error", err)
+		return x509.NewCertPool()
 	}
 	return pool
 }

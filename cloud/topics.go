@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"crypto/rand"
 	"strconv"
 	"strings"
 )
@@ -132,3 +133,9 @@ func PartLevel(level string) string {
 // ClientID names the session of a gateway at the broker. Some brokers, as NATS, take none
 // with a dot.
 func ClientID(gateway string) string { return "roomgate-" + strings.ReplaceAll(gateway, ".", "--") }
+
+// TrialID names a log-in that is tried for a gateway. It is the session of no gateway, as those
+// begin with roomgate-, and of no other trial.
+func TrialID(gateway string) string {
+	return "roomgate_" + strings.ReplaceAll(gateway, ".", "--") + "_" + strings.ToLower(rand.Text()[:8])
+}

@@ -101,3 +101,11 @@ func FuzzParseTopic(f *testing.F) {
 		}
 	})
 }
+
+// TestTrialID: a log-in that is tried throws out no gateway, whatever its id, and no other trial.
+func TestTrialID(t *testing.T) {
+	first, second := TrialID("berlin.3"), TrialID("berlin.3")
+	if strings.HasPrefix(first, ClientID("")) || strings.Contains(first, ".") || first == second {
+		t.Errorf("a gateway can have the session %q, or NATS refuses it, or a second trial is %q", first, second)
+	}
+}

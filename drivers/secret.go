@@ -30,7 +30,7 @@ func (s Secret) Reveal(file string) (string, error) {
 	if file == "" {
 		return string(s), nil
 	}
-	b, err := readSecret(file)
+	b, err := ReadFile(file)
 	if err != nil {
 		return "", fmt.Errorf("read secret: %w", err)
 	}
@@ -38,12 +38,12 @@ func (s Secret) Reveal(file string) (string, error) {
 	return strings.TrimRight(line, "\r"), nil
 }
 
-// maxSecret bounds the file of a secret in bytes.
-const maxSecret = 64 << 10
+// maxFile bounds the file of a secret, or of certificates, in bytes.
+const maxFile = 1 << 20
 
-// readSecret reads a file. A pipe in its place would keep a start waiting for what nobody
+// ReadFile reads a file of at most 1 MiB, as of a secret. A pipe in its place would keep a start waiting for what nobody
 // writes.
-func readSecret(path string) ([]byte, error) {
+func ReadFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -52,5 +52,5 @@ func readSecret(path string) ([]byte, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("%s is no file: name a file", path))
 	}
-	return io.ReadAll(io.LimitReader(f, maxSecret))
+	return io.ReadAll(io.LimitReader(f, maxFile))
 }

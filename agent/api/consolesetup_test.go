@@ -50,6 +50,7 @@ func TestConsoleSetsUp(t *testing.T) {
 		s.do("space", `{"name":"","timezone":"Europe/Berlin"}`, "name")
 		s.do("space", `{"name":"Delta","timezone":"Europe/Berlin"}`, "")
 		s.do("space", `{"name":"delta","timezone":"Europe/Berlin"}`, "name")
+		s.do("space", `{"name":"Delta!","timezone":"Europe/Berlin"}`, "would be one with Delta in the ids of their devices, as delta-lock: want another name")
 		delta := s.space("Delta")
 		for _, c := range []struct{ way, options, want string }{
 			{"light-laser", `{}`, "is not known"},

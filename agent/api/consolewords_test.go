@@ -95,3 +95,21 @@ func TestConsoleEventsInSentences(t *testing.T) {
 		}
 	}, roles)
 }
+
+// TestConsoleTellsOfTwoClocks: where the clock of a demo was moved, each page says by which clock
+// it tells what.
+func TestConsoleTellsOfTwoClocks(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		who := b.atConsole()
+		for _, ahead := range []time.Duration{0, time.Hour, 0} {
+			if err := b.agent.MoveClock(ahead, false); err != nil {
+				t.Fatal(err)
+			}
+			for _, page := range []string{"overview", "events", "space?id=" + aurora} {
+				if got := b.net.do(t, "GET", "/console/stream/"+page, who).body; strings.Contains(got, "The clock of the rooms was moved: bookings are told by it") != (ahead > 0) {
+					t.Errorf("the clock is %v ahead, and %s is %s", ahead, page, got)
+				}
+			}
+		}
+	}, func(c *config.Config) { c.Gateway.Name = movable })
+}

@@ -60,7 +60,7 @@ func (p *Pair) Look() (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", p.key, err)
 	}
-	pair, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	pair, err := ReadPair(p.certFile, p.keyFile)
 	if err != nil {
 		return false, fmt.Errorf("%s: %s with the key %s: %w", p.key, p.certFile, p.keyFile, err)
 	}

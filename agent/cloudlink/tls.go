@@ -2,9 +2,7 @@ package cloudlink
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
 
 	"roomgate/agent/certificate"
 )
@@ -16,15 +14,9 @@ func TLS(c Settings) (*tls.Config, error) {
 	if c.TLS12 {
 		t.MinVersion = tls.VersionTLS12
 	}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read cloud.ca_file: %w", err)
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("cloud.ca_file %s holds no certificate", c.CAFile)
-		}
+	var err error
+	if t.RootCAs, err = certificate.Authorities(c.CAFile); err != nil {
+		return nil, fmt.Errorf("read cloud.ca_file: %w", err)
 	}
 	if c.ClientCertificate != "" {
 		own, err := certificate.Read("cloud.client_certificate", c.ClientCertificate, c.ClientKey)

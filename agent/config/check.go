@@ -243,7 +243,7 @@ func (r *reader) devices(key string, devices []Device, ids map[string]bool) {
 		r.device(at, d)
 		switch {
 		case ids[d.ID]: // a copy, of which the type is no second mistake
-			r.refuse(at+".id", "is that of another device")
+			r.refuse(at+".id", "is %q, which another device has: want an id of its own, or another name of its room where it is made of that", d.ID)
 		case types[d.Type]:
 			r.refuse(at+".type", "is %q like another device of the space: a space has one of each type", short(d.Type))
 		}

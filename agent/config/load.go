@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 
@@ -32,6 +33,15 @@ func Load(path string, kinds []drivers.Kind, set ...Setting) (*Config, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	return Parse(path, data, kinds, set...)
+}
+
+// Read is Load of what comes from elsewhere, as by a pipe; name is what errors call it.
+func Read(name string, from io.Reader, kinds []drivers.Kind, set ...Setting) (*Config, error) {
+	data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return Parse(name, data, kinds, set...)
 }
 
 // Parse is Load for data that is already read; name is what errors call it.

@@ -69,7 +69,7 @@ func TestCopiedSpace(t *testing.T) {
 	_, err := Parse("g.yaml", []byte("gateway: {id: g}\nspaces:\n"+space+space), lamps())
 	want := "g.yaml:4:10: spaces[1].id is that of another space: want one of its own, cat /proc/sys/kernel/random/uuid prints a new one\n" +
 		`g.yaml:4:54: spaces[1].name is "A", as spaces[0] is called: want another name, which people tell it by` + "\n" +
-		"g.yaml:4:72: spaces[1].devices[0].id is that of another device"
+		`g.yaml:4:72: spaces[1].devices[0].id is "a", which another device has: want an id of its own, or another name of its room where it is made of that`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

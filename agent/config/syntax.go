@@ -95,6 +95,8 @@ func nearer(text []byte, e *yaml.LoadError, seen string) string {
 	switch before := line[:min(max(e.Mark.Column-1, 0), len(line))]; {
 	case len(before) < len(line) && closed.Match(before):
 		return "a value in quotes ends before this: put all of it into one pair of quotes, and one that has \" in it into '...'"
+	case len(before) < len(line) && line[len(before)] == '\t':
+		return "a tab is here: indent with spaces"
 	case strings.HasPrefix(seen, "a { is not closed") && e.ContextMark.Line == e.Mark.Line:
 		return "a text with a colon, a comma or a bracket in it is not in quotes, or a { is not closed: want , or } here"
 	}

@@ -192,6 +192,11 @@ func (c *Console) AddSpace(ctx context.Context, name, timezone, by string) error
 	if name == "" {
 		return problem.New(problem.Invalid, "name", "is missing: want the one on the door")
 	}
+	for _, s := range c.o.Agent.Site.Spaces() {
+		if !strings.EqualFold(s.Name, name) && setup.SameIDs(s.Name, name) {
+			return problem.New(problem.Invalid, "name", "would be one with %s in the ids of their devices, as %s: want another name", s.Name, setup.DeviceID(name, drivers.TypeLock))
+		}
+	}
 	document, err := json.Marshal(map[string]string{"name": name, "timezone": timezone})
 	if err != nil {
 		return err

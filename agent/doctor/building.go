@@ -23,7 +23,11 @@ func configuration(_ context.Context, x *examination) []Finding {
 	var problems *config.Errors
 	switch err := x.ConfigError; {
 	case errors.As(err, &problems):
-		return one(fail(name, fmt.Sprintf("%s, in all %s", problems.Problems[0], count(len(problems.Problems), "problem")), "correct what sudo roomgate check-config says of "+x.ConfigFile))
+		seen := problems.Problems[0].String()
+		if more := len(problems.Problems) - 1; more > 0 {
+			seen += "; and " + count(more, "mistake") + " more"
+		}
+		return one(fail(name, seen, "correct what sudo roomgate check-config says of "+x.ConfigFile))
 	case errors.Is(err, fs.ErrNotExist) && x.ConfigFlag != "": // somebody named it
 		return one(fail(name, "there is no "+x.ConfigFile, "write it with sudo roomgate setup, or name another with --config"))
 	case errors.Is(err, fs.ErrNotExist) && x.simulated():

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/certificate"
 	"roomgate/agent/config"
 )
 
@@ -164,7 +164,7 @@ func (x *examination) leaf(name, file string) (*x509.Certificate, Finding) {
 			return nil, f
 		}
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := certificate.ReadFile(file)
 	if err != nil {
 		return nil, fail(name, err.Error(), "put the file there, or correct its path")
 	}
@@ -199,7 +199,7 @@ func (x *examination) keyFile(name, file, keyFile string) (f Finding, bad bool) 
 	case info.Mode().Perm()&0o007 != 0:
 		return fail(name, keyFile+" is open to everybody", "sudo chmod 640 "+keyFile+", and make a new key"), true
 	}
-	if _, err := tls.LoadX509KeyPair(file, keyFile); err != nil {
+	if _, err := certificate.ReadPair(file, keyFile); err != nil {
 		return fail(name, keyFile+": "+err.Error(), "use the key that the certificate was made with"), true
 	}
 	return Finding{}, false

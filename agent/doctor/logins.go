@@ -14,6 +14,7 @@ type LogIn struct {
 	At       string // the address
 	Answers  bool   // else nobody knows whether it is right
 	Refused  bool
+	Untried  bool // the others took the time
 	Username string
 }
 
@@ -35,6 +36,8 @@ func (l LogIn) finding(x *examination) Finding {
 		name = "log-in at the cloud"
 	}
 	switch {
+	case l.Untried:
+		return warn(name, l.At+" was not asked: the others took too long", "mend those that do not answer, then sudo roomgate doctor")
 	case l.Refused && l.Device == "":
 		return fail(name, fmt.Sprintf("%s refuses the user %s with this password", l.At, l.Username), cloudFix(x, &health.Trouble{Cause: string(cloud.CauseLogin)}))
 	case l.Refused:

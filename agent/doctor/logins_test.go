@@ -32,6 +32,8 @@ func TestLogIns(t *testing.T) {
 	if !strings.Contains(f.Fix, "bora-o3") && !strings.Contains(f.Fix, "write the right password into ") || !strings.HasSuffix(f.Fix, ", then sudo systemctl restart roomgate") {
 		t.Error(f.Fix)
 	}
+	said[0] = LogIn{Device: "bora-o3", At: "10.0.0.31:1883", Untried: true}
+	first().is(t, "no time", Warn, "10.0.0.31:1883 was not asked: the others took too long")
 	said[0] = LogIn{At: "mqtts://cloud.example.com", Username: "berlin-3", Answers: true, Refused: true}
 	f = first()
 	f.is(t, "the cloud", Fail, "mqtts://cloud.example.com refuses the user berlin-3 with this password")
@@ -48,4 +50,16 @@ func TestLogIns(t *testing.T) {
 	}
 	x.Building.Pending = &Pending{Changed: true}
 	first().is(t, "it runs with the configuration of before", Fail, "refuses")
+}
+
+// TestConfigurationTellsHowManyMore: the first mistake, and how many follow it.
+func TestConfigurationTellsHowManyMore(t *testing.T) {
+	first := config.Problem{File: "gateway.yaml", Line: 7, Column: 3, Message: "not YAML"}
+	for n, want := range map[int]string{1: "gateway.yaml:7:3: not YAML", 2: "gateway.yaml:7:3: not YAML; and 1 mistake more", 4: "gateway.yaml:7:3: not YAML; and 3 mistakes more"} {
+		x := &examination{Options: Options{ConfigFile: "gateway.yaml", ConfigError: &config.Errors{Problems: make([]config.Problem, n)}}}
+		x.ConfigError.(*config.Errors).Problems[0] = first
+		if f := configuration(t.Context(), x)[0]; f.Seen != want {
+			t.Errorf("%d problems: %q, want %q", n, f.Seen, want)
+		}
+	}
 }

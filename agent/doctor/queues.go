@@ -2,14 +2,13 @@ package doctor
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/certificate"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
 	"roomgate/agent/mail"
@@ -50,7 +49,7 @@ func relay(ctx context.Context, name string, c config.SMTP) Finding {
 	} else if err != nil {
 		return fail(name, "smtp.password_file: "+err.Error(), "correct it")
 	}
-	if r.CAs, err = authorities(c.CAFile); err != nil {
+	if r.CAs, err = certificate.Authorities(c.CAFile); err != nil {
 		return fail(name, "smtp.ca_file: "+err.Error(), "correct it")
 	}
 	if err := r.Look(ctx); err != nil {
@@ -78,7 +77,7 @@ func pushGateway(ctx context.Context, x *examination) []Finding {
 
 // wellPush asks without the token: what is well is told to everybody.
 func wellPush(ctx context.Context, name string, c config.Push) Finding {
-	pool, err := authorities(c.CAFile)
+	pool, err := certificate.Authorities(c.CAFile)
 	if err != nil {
 		return fail(name, "push.ca_file: "+err.Error(), "correct it")
 	}
@@ -91,19 +90,6 @@ func wellPush(ctx context.Context, name string, c config.Push) Finding {
 		return warn(name, c.URL+" answers no question for its health: "+a.Error, "check that push.url is the root of a server that speaks ntfy's interface")
 	}
 	return good(name, "%s is well", c.URL)
-}
-
-// authorities reads those that a file names; nil: the system's.
-func authorities(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(file)
-	pool := x509.NewCertPool()
-	if err == nil && !pool.AppendCertsFromPEM(pem) {
-		err = errors.New(file + " has no certificate in it")
-	}
-	return pool, err
 }
 
 // waits adds what the running gateway says of a queue.

@@ -236,10 +236,10 @@ func TestRelayNeedsItsFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for want, spoil := range map[string]func(s *Settings){
-			"smtp.from is not a sender":               func(s *Settings) { s.From = "Rooms" },
-			"read smtp.ca_file: ":                     func(s *Settings) { s.CAFile = missing },
-			"smtp.ca_file " + empty + " holds no cer": func(s *Settings) { s.CAFile = empty },
-			"smtp.password_file: ":                    func(s *Settings) { s.Password = func() (string, error) { return "", os.ErrNotExist } },
+			"smtp.from is not a sender":                 func(s *Settings) { s.From = "Rooms" },
+			"read smtp.ca_file: ":                       func(s *Settings) { s.CAFile = missing },
+			"read smtp.ca_file: " + empty + " holds no": func(s *Settings) { s.CAFile = empty },
+			"smtp.password_file: ":                      func(s *Settings) { s.Password = func() (string, error) { return "", os.ErrNotExist } },
 		} {
 			r.settings = good
 			spoil(&r.settings)

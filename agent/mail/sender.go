@@ -2,16 +2,15 @@ package mail
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"time"
 
 	"roomgate/agent/auth"
+	"roomgate/agent/certificate"
 	"roomgate/agent/loop"
 	"roomgate/store"
 )
@@ -192,15 +191,8 @@ func (q *Queue) relay() (*Relay, error) {
 	if r.Password, err = c.Password(); err != nil {
 		return nil, fmt.Errorf("smtp.password_file: %w", err)
 	}
-	if c.CAFile == "" {
-		return r, nil
-	}
-	pem, err := os.ReadFile(c.CAFile)
-	if err != nil {
+	if r.CAs, err = certificate.Authorities(c.CAFile); err != nil {
 		return nil, fmt.Errorf("read smtp.ca_file: %w", err)
-	}
-	if r.CAs = x509.NewCertPool(); !r.CAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("smtp.ca_file %s holds no certificate", c.CAFile)
 	}
 	return r, nil
 }

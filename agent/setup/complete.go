@@ -90,8 +90,22 @@ func DeviceID(space, deviceType string) string {
 	if short == "" {
 		short = deviceType
 	}
-	return Slug(space) + "-" + short
+	return roomWord(space) + "-" + short
 }
+
+// roomWord is a room in the ids of its devices. A name without a letter that ids take is told from
+// another by a sum of it.
+func roomWord(space string) string {
+	if strings.ContainsFunc(strings.ToLower(space), func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }) {
+		return Slug(space)
+	}
+	sum := sha256.Sum256([]byte(space))
+	return fmt.Sprintf("room-%x", sum[:3])
+}
+
+// SameIDs says whether the devices of two rooms would have the same ids: these have only letters and
+// digits of a name.
+func SameIDs(room, other string) bool { return roomWord(room) == roomWord(other) }
 
 // Slug is a name in the letters that ids take, at most 40 of them.
 func Slug(name string) string {

@@ -36,3 +36,16 @@ func TestMeant(t *testing.T) {
 		}
 	}
 }
+
+// TestSameIDs: rooms are told apart by what an id has of their names, and by all of a name that has
+// no letter for one.
+func TestSameIDs(t *testing.T) {
+	for pair, want := range map[[2]string]bool{{"Atlas", "atlas!"}: true, {"Atlas", "Bora"}: false, {"会議室", "応接室"}: false, {"会議室", "会議室"}: true, {"会議室 1", "応接室 1"}: true} {
+		if got := SameIDs(pair[0], pair[1]); got != want {
+			t.Errorf("%q and %q: %v", pair[0], pair[1], got)
+		}
+	}
+	if got := DeviceID("会議室", "lock"); GatewayID(got) != nil || got == "room-lock" {
+		t.Errorf("the id is %q", got)
+	}
+}

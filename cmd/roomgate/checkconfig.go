@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"roomgate/agent/config"
 	"roomgate/agent/doctor"
 	"roomgate/agent/roombroker"
+	"roomgate/drivers/all"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -40,7 +42,7 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	c, err := heard(cmd.Context(), func() (*config.Config, error) { return loadConfig(cmd) })
+	c, err := heard(cmd.Context(), func() (*config.Config, error) { return configToCheck(cmd) })
 	// An update asks from within the service, which alone has that folder: a room that did not work before keeps no
 	// building from it.
 	if !flagged(cmd, "start") && os.Getenv("CREDENTIALS_DIRECTORY") == "" {
@@ -61,10 +63,32 @@ func checkConfig(cmd *cobra.Command, args []string) error {
 	_, err = fmt.Fprintf(out, "%s: valid, %s with %s\n",
 		configFile(cmd), show.Count(len(c.Spaces), "meeting space"), show.Count(devices, "device"))
 	for _, a := range adviceOn(cmd.Context(), c) {
-		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, a.Fix)
+		_, e := fmt.Fprintf(out, "advice: %s: %s: %s\n", a.Key, a.Message, asCalled(a.Fix))
 		err = errors.Join(err, e)
 	}
 	return err
+}
+
+// configToCheck loads the configuration, also one that the shell hands over as a pipe: nobody reads
+// it again, as a gateway does.
+func configToCheck(cmd *cobra.Command) (*config.Config, error) {
+	path := configFile(cmd)
+	if path != "/dev/stdin" && !strings.HasPrefix(path, "/dev/fd/") && !strings.HasPrefix(path, "/proc/self/fd/") {
+		return loadConfig(cmd)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return loadConfig(cmd)
+	}
+	pipe, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(cmd, path, err)
+	}
+	defer pipe.Close()
+	c, err := config.Read(path, pipe, all.All(), overlay(cmd.Flags())...)
+	if err != nil {
+		return nil, unreadable(cmd, path, err)
+	}
+	return absoluteData(c)
 }
 
 // configAdvice is something that holds and should be written in another way.

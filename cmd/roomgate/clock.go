@@ -60,7 +60,7 @@ func showClock(cmd *cobra.Command, c *client, _ []string) error {
 	}
 	lines := clockLines(now)
 	if !now.Trusted {
-		lines = append(lines, "the gateway does not believe it: "+disbelief(now.Reason))
+		lines = append(lines, "the gateway does not believe it: "+asCalled(disbelief(now.Reason)))
 	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {

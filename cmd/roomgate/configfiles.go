@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 
 	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
@@ -19,6 +20,9 @@ func secretAdvice(c *config.Config) (all []configAdvice) {
 	}
 	for _, key := range c.CutSecrets() {
 		all = append(all, configAdvice{key, "has a comment behind it", "if what follows # is a part of it, write the whole in quotes"})
+	}
+	if user := c.Cloud; user.Username != "" && user.Password == "" && user.PasswordFile == "" && user.ClientCertificate == "" && !slices.Contains(c.EmptySecrets(), "cloud.password") {
+		all = append(all, configAdvice{"cloud.username", "has no password beside it", "write cloud.password, or leave the user out: then somebody claims the gateway"})
 	}
 	for _, f := range c.Files() {
 		if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) && !config.IsCredential(f.Path) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -130,14 +129,6 @@ func (g *gateway) showPages() {
 		}
 	}
 	g.say("")
-}
-
-// program is how the user can call this program.
-func program() string {
-	if strings.Contains(os.Args[0], "/go-build") { // go run
-		return "go run ./cmd/roomgate"
-	}
-	return os.Args[0]
 }
 
 // dataFlag is what the other commands need to find this demo.

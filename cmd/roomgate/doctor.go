@@ -80,27 +80,42 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	var failed []string
+	warned := 0
 	for _, f := range d.Findings {
-		if f.State == doctor.Fail {
+		switch f.State {
+		case doctor.Fail:
 			failed = append(failed, f.Name)
+		case doctor.Warn:
+			warned++
 		}
 	}
 	if len(failed) > 0 {
 		return fail(exitFailed, "%d of %s failed: %s", len(failed), show.Count(len(d.Findings), "finding"), strings.Join(failed, ", "))
 	}
+	if !wantsJSON(cmd) {
+		fmt.Fprintln(cmd.ErrOrStderr(), nothingFailed(warned, len(d.Findings)))
+	}
 	return nil
+}
+
+// nothingFailed is the last line of who looks whether he is done.
+func nothingFailed(warned, all int) string {
+	if warned == 0 {
+		return "nothing failed"
+	}
+	return fmt.Sprintf("nothing failed, %d of %s only warn", warned, show.Count(all, "finding"))
 }
 
 func showDiagnosis(cmd *cobra.Command, d diagnosis) error {
 	if f := show.FileOf(cmd.OutOrStdout()); f != nil && show.IsTerminal(f) && !wantsJSON(cmd) {
-		_, err := io.WriteString(cmd.OutOrStdout(), findingLines(d.Findings, show.StyleOf(f).Colour))
+		_, err := io.WriteString(cmd.OutOrStdout(), asCalled(findingLines(d.Findings, show.StyleOf(f).Colour)))
 		return err
 	}
 	return output(cmd, d, "STATE FINDING SEEN", func(row func(...string)) {
 		for _, f := range d.Findings {
 			row(string(f.State), f.Name, f.Seen)
 			if f.Fix != "" {
-				row("", "", "fix: "+f.Fix)
+				row("", "", asCalled("fix: "+f.Fix))
 			}
 		}
 	})

@@ -100,7 +100,7 @@ var arrows = []arrow{
 		why: "a rule is about the devices, bookings and messages of a building: which those are, it asks by functions"},
 	{from: []string{"agent/rule/doubt"}, to: []string{"roomgate/agent/config", "roomgate/agent/schedule", "roomgate/agent/eventlog", "roomgate/cloud/..."},
 		why: "it remembers what a command may have moved: who goes by that asks it"},
-	{from: []string{"agent/auth", "agent/qr", "agent/atomicfile", "agent/support", "agent/certificate", "agent/patch"}, to: []string{"roomgate/..."},
+	{from: []string{"agent/auth", "agent/qr", "agent/atomicfile", "agent/support", "agent/certificate", "agent/patch"}, to: []string{"roomgate/..."}, harmless: []string{"roomgate/agent/atomicfile"},
 		why: "plain functions, which everybody may use"},
 	{from: []string{"agent/booking", "agent/calendar", "agent/calendarlink", "agent/message", "agent/rule", "agent/push", "agent/update"},
 		to:  []string{"roomgate/agent/eventlog", "roomgate/agent/config", "roomgate/drivers/...", "roomgate/store/...", "roomgate/cloud/..."},

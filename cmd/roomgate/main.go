@@ -19,7 +19,7 @@ func execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	stderr := &show.Safe{Out: os.Stderr}
+	stderr := &show.Safe{Out: os.Stderr, Say: asCalled}
 	root := newRoot()
 	root.SetOut(&show.Safe{Out: os.Stdout})
 	root.SetErr(stderr)

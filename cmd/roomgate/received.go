@@ -74,6 +74,10 @@ func showReceived(cmd *cobra.Command, c *client, _ []string) error {
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), all)
 	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(cmd.ErrOrStderr(), "nothing yet: roomgate webhook create https://receiver.demo/rooms --event booking.created brings it each booking that is made")
+		return err
+	}
 	for _, r := range all {
 		lines := append([]string{r.Method + " " + r.URL}, headerLines(r.Header)...)
 		lines = append(lines, "", r.Body, "", fmt.Sprintf("answered %d at %s", r.Answers, r.At.Format(time.RFC3339)), "")

@@ -259,7 +259,7 @@ func (r *restoring) show() error {
 		fmt.Fprintf(out, "system key %s (shown only now, send it as X-API-Key)\n", r.key)
 	}
 	if before != "" {
-		fmt.Fprintf(out, "the data from before is in %s: roomgate restore --undo brings it back\n", before)
+		fmt.Fprintf(out, "the data from before is in %s: %s brings it back\n", before, asCalled("roomgate restore --undo"))
 	}
 	if len(r.kept) > 0 {
 		fmt.Fprintf(out, "these were here already and differ from the backup's, they stay: %s\n", show.Plain(strings.Join(r.kept, ", ")))
@@ -268,7 +268,7 @@ func (r *restoring) show() error {
 		fmt.Fprintf(out, "bring these along, the configuration names them: %s\n", show.Plain(strings.Join(missing, ", ")))
 	}
 	if text(r.cmd, "as") != "" && r.opened.HasAuthority() {
-		fmt.Fprintln(out, "the authority of the building stays with the gateway that it comes from: make one for this one with roomgate tls init")
+		fmt.Fprintln(out, asCalled("the authority of the building stays with the gateway that it comes from: make one for this one with roomgate tls init"))
 	}
 	if text(r.cmd, "as") == "" {
 		fmt.Fprintf(out, "if the machine it comes from can still run, switch it off for good: two must not be %s\n", show.Plain(r.config.Gateway.ID))

@@ -152,7 +152,7 @@ func (g *gateway) showClaim(found string) {
 	case g.demo.simulated:
 		g.say("gateway %s belongs to nobody yet: %s claim%s shows its claim code", c.ID, program(), found)
 	default:
-		g.say("gateway %s belongs to nobody yet: roomgate claim shows its claim code", c.ID)
+		g.say("gateway %s belongs to nobody yet: %s shows its claim code", c.ID, asCalled("roomgate claim"))
 	}
 }
 
@@ -163,7 +163,7 @@ func (g *gateway) showKey(ctx context.Context) {
 	case key == "":
 		return
 	case os.Getenv("JOURNAL_STREAM") != "" && !show.IsTerminal(os.Stdout):
-		g.say("a system key was made that nobody knows: make one with roomgate key create NAME")
+		g.say("%s", asCalled("a system key was made that nobody knows: make one with roomgate key create NAME"))
 	default:
 		g.say("system key %s (shown only now, send it as X-API-Key)", key)
 	}

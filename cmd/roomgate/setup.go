@@ -27,7 +27,8 @@ import (
 const setupHelp = `Looks at what this board has, asks what it cannot know, shows what it will
 change in the configuration, writes it, and lets the doctor examine the result.
 
-Return takes what stands in [ ]; "?" explains a question, "-" takes nothing,
+Return takes what stands in [ ], and where nothing does leaves the thing out; "?"
+explains a question, "-" leaves out what stands there,
 "back" goes to the question before. Answers that are not written are kept in
 FILE.typed, without passwords, and offered again. A device that speaks as
 Zigbee2MQTT, Tasmota, ESPHome or Shelly gets a user at the room broker, whose
@@ -74,7 +75,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 	if err := mayWrite(options.File); err != nil && !flagged(cmd, "dry-run") {
 		return err
 	}
-	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context()), knows: cloudKnows(cmd.Context())}
+	w := &wizard{cmd: cmd, Terminal: newTerminal(cmd), options: options, refuses: hubRefuses(cmd.Context()), camera: cameraRefuses(cmd.Context()), knows: cloudKnows(cmd.Context())}
 	w.look()
 	plan, err := w.plan()
 	if err != nil || flagged(cmd, "dry-run") {
@@ -86,7 +87,7 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 		err = runDoctor(cmd, nil)
 	}
 	if next := w.next(plan); next != "" {
-		fmt.Fprintln(w.Out, "next: "+next)
+		fmt.Fprintln(w.Out, asCalled("next: "+next))
 	}
 	return err
 }

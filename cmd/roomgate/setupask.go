@@ -19,7 +19,7 @@ import (
 // scanTime bounds the search for hubs.
 const scanTime = 40 * time.Second
 
-const askIntro = "\nReturn takes what stands in [ ], - takes nothing, ? explains, back goes to the question before.\n"
+const askIntro = "\nReturn takes what stands in [ ], and where nothing does leaves the thing out; - leaves out what stands there; ? explains; back goes to the question before.\n"
 
 // introduce reads what is configured. A file that cannot be used is told of before
 // anything is asked.
@@ -91,9 +91,9 @@ func (w *wizard) leave(why error) error {
 // again is the command that begins setup once more.
 func (w *wizard) again() string {
 	if flag := configFlag(w.cmd); flag != "" {
-		return "roomgate setup" + flag
+		return asCalled("roomgate setup" + flag)
 	}
-	return sudo("roomgate setup") // whose file is root's
+	return asCalled(sudo("roomgate setup")) // whose file is root's
 }
 
 // asked asks everything once, from memory as far as that goes, and writes it.
@@ -187,7 +187,7 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error
 		ask += stays
 	}
 	q := question{ask: ask, secret: true, help: "it goes to a file that only the gateway reads, and is not shown"}
-	if ask == cloudPassword && user != known.Username && known.ClientCertificate == "" {
+	if ask == cloudPassword && known.ClientCertificate == "" {
 		q.needed = "user " + user + " has no password yet: type it, or go back to the user and take none with -"
 	}
 	password, err := w.put(q)

@@ -13,6 +13,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
 	"roomgate/cloud"
+	"roomgate/drivers/camera"
 	"roomgate/drivers/host"
 	"roomgate/drivers/o3"
 
@@ -38,6 +39,7 @@ type wizard struct {
 	made  map[string]string // their passwords by name, the same in each round
 
 	refuses func(address, user, password string) (answers, refuses bool) // asks a hub
+	camera  func(camera.Options) (answers, refuses bool)                 // asks a network camera
 	knows   func(config.Cloud, string) cloud.Trouble                     // asks the cloud's broker, as the gateway with this id
 }
 

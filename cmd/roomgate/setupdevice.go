@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/setup"
 	"roomgate/drivers"
+	"roomgate/drivers/camera"
 	"roomgate/drivers/o3"
 )
 
@@ -195,8 +196,26 @@ func (w *wizard) askCamera(r setupRoom) error {
 	if user != "" {
 		password, err = w.about("camera", web.Asks[2])
 	}
+	if err == nil && password != "" && w.memory.asks() {
+		w.tryCamera(w.fresh(web), camera, user, password)
+	}
 	r.Device(web.Driver, "url", camera, "username", user, "password", password)
 	return err
+}
+
+// tryCamera says at once whether a network camera takes a password.
+func (w *wizard) tryCamera(fresh drivers.Options, address, user, password string) {
+	o := *fresh.(*camera.Options)
+	o.URL, o.Username, o.Password = address, user, drivers.Secret(password)
+	at := cameraAt(address)
+	switch answers, refuses := w.camera(o); {
+	case refuses:
+		w.say("  WARNING: the camera at %s refuses user and password: type back to correct them", at)
+	case !answers:
+		w.say("  nobody answers at %s: whether the password is right doctor says once the camera is there", at)
+	default:
+		w.say("  the camera at %s takes user and password", at)
+	}
 }
 
 func (w *wizard) askDisplay(r setupRoom) error {

@@ -38,7 +38,7 @@ func (w *wizard) askAtRoomBroker(r setupRoom, way setup.Way) error {
 		}
 	}
 	r.Device(way.Driver, "topic", o.Topic, "name", o.Name, "component", o.Component)
-	w.roomUsers(setup.Slug(r.name)+"-"+way.Type, o.Accounts())
+	w.roomUsers(setup.DeviceID(r.name, way.Type), o.Accounts())
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (w *wizard) askSensors(r setupRoom, way setup.Way) error {
 		return nil
 	}
 	r.Device(way.Driver, options...)
-	w.roomUsers(setup.Slug(r.name)+"-o3", o.Accounts())
+	w.roomUsers(setup.DeviceID(r.name, drivers.TypeO3), o.Accounts())
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (w *wizard) handOver(p *setup.Plan) {
 		before, _ := w.knownRoom(s.Name)
 		if has(&s, drivers.TypeDisplay) && !has(before, drivers.TypeDisplay) {
 			page := cmp.Or(n.Page("/display/"+s.ID), "/display/"+s.ID+" of this gateway")
-			fmt.Fprintf(w.Out, "display of %s: open %s there, and pair it: roomgate space pair %s%s\n", s.Name, page, setup.ShellWord(s.Name), folderFlag(p.Config.Data))
+			fmt.Fprintf(w.Out, "display of %s: open %s there, and pair it: %s\n", s.Name, page, asCalled("roomgate space pair "+setup.ShellWord(s.Name)+folderFlag(p.Config.Data)))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"roomgate/agent/config"
 	"roomgate/agent/setup"
+	"roomgate/drivers"
 )
 
 // setupRoom is one that is asked about.
@@ -50,7 +51,25 @@ func (u *boardUses) newName(said string) error {
 	if slices.ContainsFunc(u.rooms, func(name string) bool { return strings.EqualFold(name, said) }) {
 		return fmt.Errorf("room %s has its answers already: want another room, or return", said)
 	}
+	if other := u.sameIDs(said); other != "" {
+		return fmt.Errorf("room %s and room %s would be one in the ids of their devices, as %s: want another name", said, other, setup.DeviceID(said, drivers.TypeLock))
+	}
 	return noAnswer("want the name on the door, as Atlas, or return")(said)
+}
+
+// sameIDs is another room, of this round or of the configuration, whose devices have the ids that
+// those of this one would get.
+func (u *boardUses) sameIDs(said string) string {
+	names := slices.Clone(u.rooms)
+	for _, s := range u.known {
+		names = append(names, s.Name)
+	}
+	for _, name := range names {
+		if !strings.EqualFold(name, said) && setup.SameIDs(name, said) {
+			return name
+		}
+	}
+	return ""
 }
 
 // noAnswer refuses yes and no where a name is asked for.

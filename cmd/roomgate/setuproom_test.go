@@ -17,6 +17,7 @@ import (
 	"roomgate/cloud"
 	"roomgate/drivers"
 	"roomgate/drivers/all"
+	"roomgate/drivers/camera"
 
 	"roomgate/cmd/roomgate/show"
 )
@@ -133,6 +134,56 @@ func TestCloudPasswordIsTriedAtOnce(t *testing.T) {
 				return cloud.Trouble{Cause: map[drivers.Secret]cloud.Cause{"right": "", "wrong": cloud.CauseLogin, "far": cloud.CauseUnreachable}[c.Password]}
 			}}
 		if err := w.askCloud(setup.NewAnswers(), config.Cloud{}, "a"); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: %v\n%s", typed, err, out.String())
+		}
+	}
+}
+
+// TestAUserHasAPassword: also a user that is configured without one. Who logs in by a certificate
+// needs none.
+func TestAUserHasAPassword(t *testing.T) {
+	for certificate, again := range map[string]bool{"": true, "client.crt": false} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("\n\n\nright\n"), &out), memory: memory{typed: map[string]string{}, keys: map[string]bool{}},
+			knows: func(config.Cloud, string) cloud.Trouble { return cloud.Trouble{} }}
+		known := config.Cloud{URL: "mqtts://c.example.com", Username: "berlin-3", ClientCertificate: certificate}
+		if err := w.askCloud(setup.NewAnswers(), known, "a"); err != nil || strings.Contains(out.String(), "user berlin-3 has no password yet") != again {
+			t.Errorf("with the certificate %q: %v\n%s", certificate, err, out.String())
+		}
+	}
+}
+
+// TestTwoRoomsWithTheSameIDs: the second name is refused where it is typed, also beside a room of
+// the configuration.
+func TestTwoRoomsWithTheSameIDs(t *testing.T) {
+	known := []config.Space{{Name: "Bora 1", Devices: []config.Device{{ID: "bora-1-lock", Type: drivers.TypeLock}}},
+		{Name: "Cora 1"}}
+	u := &boardUses{known: known, rooms: []string{"Atlas", "会議室"}}
+	for said, want := range map[string]string{"Atlas!": "Atlas", "bora-1": "Bora 1", "Bora 1": "", "bora 1": "", "Cora-1": "Cora 1", "Dora": "", "応接室": ""} {
+		if got := u.sameIDs(said); got != want {
+			t.Errorf("%q is %q, want %q", said, got, want)
+		}
+	}
+}
+
+// TestACamerasPasswordIsTriedAtOnce: as that of a hub is.
+func TestACamerasPasswordIsTriedAtOnce(t *testing.T) {
+	for typed, want := range map[string]string{"right": "  the camera at 10.0.0.9 takes user and password\n", "wrong": "  WARNING: the camera at 10.0.0.9 refuses user and password: type back to correct them\n",
+		"far": "  nobody answers at 10.0.0.9: whether the password is right doctor says once the camera is there\n"} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		w := &wizard{cmd: cmd, Terminal: show.NewTerminal(strings.NewReader("http://10.0.0.9/canary.jpg\nadmin\n"+typed+"\n"), &out), options: setup.Options{Kinds: all.All()},
+			memory: memory{typed: map[string]string{}, keys: map[string]bool{}},
+			camera: func(o camera.Options) (bool, bool) {
+				if o.URL != "http://10.0.0.9/canary.jpg" || o.Username != "admin" || o.Timeout == 0 {
+					t.Errorf("asked for %+v", o)
+				}
+				return o.Password != "far", o.Password == "wrong"
+			}}
+		if err := w.askCamera(setupRoom{Space: setup.NewAnswers().Space("Atlas", "UTC"), name: "Atlas"}); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: %v\n%s", typed, err, out.String())
 		}
 	}

@@ -57,6 +57,9 @@ func askForPassword(cmd *cobra.Command, c *client, email string) error {
 	if wantsJSON(cmd) {
 		return show.JSON(cmd.OutOrStdout(), answer.Data)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", show.Plain(answer.Data.Message))
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", show.Plain(answer.Data.Message)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(cmd.ErrOrStderr(), "then give it back: the same command with --otp PASSWORD; that of a demo is shown by roomgate sim letters")
 	return err
 }

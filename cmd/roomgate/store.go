@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,6 +52,9 @@ type storedFile struct {
 func listStore(cmd *cobra.Command, _ []string) error {
 	path := filepath.Join(dataFolder(cmd), agent.Database)
 	names, err := store.Files(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitFailed, "there is no data folder %s: name that of the gateway with --data", filepath.Dir(path))
+	}
 	if err != nil {
 		return err
 	}
@@ -113,6 +117,8 @@ func readStore(cmd *cobra.Command, args []string) error {
 		return err
 	})
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(exitFailed, "there is no %s: see roomgate store list, and name the folder with --data", args[0])
 	case errors.Is(err, store.ErrLocked):
 		return fail(exitRefused, "%s is in use by the gateway: read a snapshot or a file set aside, see roomgate store list", args[0])
 	case err != nil:

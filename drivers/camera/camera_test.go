@@ -292,6 +292,10 @@ func TestBadCAFile(t *testing.T) {
 	if _, err := o.Open(context.Background(), w); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
+	o.CAFile = "/dev/zero" // which never ends
+	if _, err := o.Open(context.Background(), w); err == nil || !strings.Contains(err.Error(), "is no file: name a file") {
+		t.Errorf("a device: %v", err)
+	}
 }
 
 // certificate makes a certificate that signs itself, valid in virtual time

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 
 	"roomgate/drivers"
 )
@@ -75,7 +74,7 @@ func (w *web) dial(ctx context.Context, network, address string) (net.Conn, erro
 func (o *Options) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.CAFile != "" {
-		pem, err := os.ReadFile(o.CAFile)
+		pem, err := drivers.ReadFile(o.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("read ca_file: %w", err)
 		}

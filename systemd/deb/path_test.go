@@ -57,6 +57,9 @@ func TestPrintedPath(t *testing.T) {
 		}
 		fmt.Fprintln(c.world, "atlas occupancy vacant") // he goes out of the room
 	}
+	if !strings.Contains(c.transcript.String(), "and has no meeting space yet: roomgate setup asks for them") {
+		t.Errorf("the package does not say how to go on:\n%s", c.transcript.String())
+	}
 	if !strings.Contains(c.transcript.String(), "\nAtlas: accepted, ") {
 		t.Errorf("the room is not accepted:\n%s", c.transcript.String())
 	}

@@ -19,6 +19,7 @@ import (
 // own, so it has one too.
 type Safe struct {
 	Out  io.Writer
+	Say  func(text string) string // how a text is said; nil: as it is
 	mu   sync.Mutex
 	tail []byte // the beginning of a character whose end is not written yet
 }
@@ -45,7 +46,11 @@ func (s *Safe) Write(p []byte) (int, error) {
 		}
 		text = text[n:]
 	}
-	if _, err := s.Out.Write(safe.Bytes()); err != nil {
+	said := safe.Bytes()
+	if s.Say != nil {
+		said = []byte(s.Say(safe.String()))
+	}
+	if _, err := s.Out.Write(said); err != nil {
 		return 0, err
 	}
 	return len(p), nil

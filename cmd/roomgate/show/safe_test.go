@@ -91,3 +91,12 @@ func TestSafeForSeveralLoggers(t *testing.T) {
 		t.Errorf("%d bytes, want %d whole lines", out.Len(), 8*200)
 	}
 }
+
+// TestSafeSays: a text is said as Say has it.
+func TestSafeSays(t *testing.T) {
+	var out bytes.Buffer
+	s := &Safe{Out: &out, Say: strings.ToUpper}
+	if n, err := s.Write([]byte("ab")); n != 2 || err != nil || out.String() != "AB" {
+		t.Errorf("%d, %v: %q", n, err, out.String())
+	}
+}
