@@ -138,7 +138,7 @@ func TestPanels(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	golden(t, "events-filter", "events-filter", Events{Spaces: []Choice{{"", "All", false}, {"7c0b2a54", "Aurora", true}}, Types: []Choice{{"", "All", false}}, Devices: []Choice{{"", "All", false}}})
-	golden(t, "events-list", "events-list", Events{All: []EventRow{{"23 Nov 14:20:01", "Command completed", "Aurora / Light", hostile, "state: " + hostile}}})
+	golden(t, "events-list", "events-list", Events{All: []EventRow{{7, "23 Nov 14:20:01", "Command completed", "Aurora / Light", hostile, "state: " + hostile}}})
 	golden(t, "events-none", "events-list", Events{})
 }
 

@@ -135,6 +135,7 @@
 	function done(el, answer) {
 		each(el.querySelectorAll ? el.querySelectorAll('[type=password]') : [], function (x) { x.value = ''; });
 		if (el.hasAttribute('data-receipt')) { receipt(el, answer); return; }
+		if (el.reset) { el.reset(); } // what is sent again by mistake would be made twice
 		if (answer.panel) { P.show(answer.panel); return; }
 		var undo = el.getAttribute('data-undo'), show = el.getAttribute('data-show');
 		if (show) { reveal(el, show, answer); return; }

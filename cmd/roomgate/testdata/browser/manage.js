@@ -68,6 +68,7 @@ async function sealed(file) {
 	await page.click('#organization-new .main');
 	await toast('Added');
 	await seen('Acme <3>');
+	if (await page.inputValue('#organization-name')) { wrong('what was added can be added once more by the same button'); }
 	await look('organizations');
 
 	await open('keys');
@@ -159,7 +160,7 @@ async function sealed(file) {
 	await seen('is not the same', '#backup-new .error');
 	await page.fill('#backup-again', 'correct horse battery');
 	await page.click('#backup-new .main');
-	await toast('It begins');
+	await toast('It is being made');
 	await open('manage');
 	await open('backup');
 	await page.waitForSelector('#take', { timeout: 60000 });
