@@ -28,7 +28,7 @@ type Events struct {
 
 // EventRow is an event in words. All are its details, by the names that programs know them by.
 type EventRow struct {
-	ID                          uint64
+	ID                           uint64
 	Time, Type, Where, What, All string
 }
 

@@ -24,7 +24,7 @@ func TestManagedPages(t *testing.T) {
 		{Name: "permissions", Label: "It may", Type: "checks", Choices: []Choice{{"bookings:read", "bookings:read", false}}},
 		{ID: "then", Name: "actions", Label: "Then", Type: "text", Kind: "json", Value: `[{"action": "off"}]`},
 		{ID: "door", Name: "allow_door", Label: "It may open doors", Type: "yes", Value: "true"}}}
-	explained := Explain{Rule: rule.Rule{Name: "Lights <off>"}, Space: "Aurora", Outcome: "It would not act now",
+	explained := Explain{Rule: rule.Rule{Name: "Lights <off>"}, Says: "At 22:00: switch <it> off", Space: "Aurora", Outcome: "It would not act now",
 		Trial: engine.Trial{Trigger: "the last event", Outcome: "not_held", Reason: "the condition does not hold", Condition: rule.Explanation{Expression: `occupancy == "vacant" and hour > 20`,
 			Operator: "and", Operands: []rule.Explanation{{Expression: `occupancy == "vacant"`, Held: true, Values: map[string]any{"occupancy": "vacant"}},
 				{Expression: "hour > 20", Error: "the clock is not trusted", Values: map[string]any{"hour": nil}}}},
