@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/web"
 )
 
@@ -132,4 +133,43 @@ func TestBeatsAgree(t *testing.T) {
 			t.Errorf("it was offline %d times", after-before)
 		}
 	})
+}
+
+// TestNobodySawIt: since when somebody is there is said only of what the gateway has seen itself.
+func TestNobodySawIt(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		key, _ := b.paired(aurora, b.claim(aurora))
+		why := func() string {
+			time.Sleep(2 * time.Minute)
+			return b.net.do(t, "GET", "/display/"+aurora+"/panel/why", key).body
+		}
+		b.move("aurora", "occupancy", "occupied")
+		if page := why(); !strings.Contains(page, "Somebody has been in the room since") {
+			t.Errorf("somebody came: %s", page)
+		}
+		b.move("aurora", "o3-sensor", "unplug")
+		time.Sleep(2 * time.Minute)
+		b.move("aurora", "o3-sensor", "plug")
+		time.Sleep(time.Minute)
+		if page := why(); strings.Contains(page, " since ") || !strings.Contains(page, "the sensor reported") {
+			t.Errorf("the sensor was away: %s", page)
+		}
+	})
+	at := time.Unix(1e9, 0)
+	changed, online := eventlog.Event{Type: "occupancyChanged", Time: at, Boot: "b"}, eventlog.Event{Type: "deviceOnline", Time: at, Boot: "b"}
+	for what, c := range map[string]struct {
+		found []eventlog.Event
+		boot  string
+		want  time.Time
+	}{
+		"seen":                     {[]eventlog.Event{changed}, "b", at},
+		"before the gateway began": {[]eventlog.Event{changed}, "c", time.Time{}},
+		"found so":                 {[]eventlog.Event{online, changed}, "b", time.Time{}},
+		"away since":               {[]eventlog.Event{changed, online}, "b", time.Time{}},
+		"never":                    {nil, "b", time.Time{}},
+	} {
+		if got := sinceOf(c.found, c.boot); !got.Equal(c.want) {
+			t.Errorf("%s: since %s", what, got)
+		}
+	}
 }

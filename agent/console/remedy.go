@@ -12,7 +12,7 @@ var remedies = []struct {
 	instead string
 	page    Section
 }{
-	{command(`backup`, ` FILE, and keep`), "make one on the page Backup, and keep", backups()},
+	{regexp.MustCompile(`(sudo )?roomgate backup( --\S+ [^ ,]+)* FILE, and keep`), "make one on the page Backup, and keep", backups()},
 	{regexp.MustCompile(`with (sudo )?roomgate backup( --\S+ [^ ,]+)*`), "on the page Backup", backups()},
 	{regexp.MustCompile(`open the link that (sudo )?roomgate space pair .* --qr prints in the browser of the display`), "pair its screen on the page Displays", displays()},
 	{regexp.MustCompile(`run (sudo )?roomgate webhook deliveries( --\S+ [^ ,]+)* \S+, and`), "see its deliveries on the page Webhooks, and", webhooks()},
@@ -21,11 +21,6 @@ var remedies = []struct {
 	{regexp.MustCompile(`bring it on a stick: (sudo )?roomgate update( --\S+ [^ ,]+)* BUNDLE`), "install it on the page Update", updates()},
 	{regexp.MustCompile(`(: )?(sudo )?roomgate update( --\S+ [^ ,]+)* BUNDLE`), ", on the page Update", updates()},
 	{regexp.MustCompile(`(sudo )?roomgate update( --\S+ [^ ,]+)* --now`), "try it on the page Update", updates()},
-}
-
-// command is a command of the gateway with the flags that name its files, before a text.
-func command(name, before string) *regexp.Regexp {
-	return regexp.MustCompile(`(sudo )?roomgate ` + name + `( --\S+ [^ ,]+)*` + before)
 }
 
 // remedied is a finding that says what to do in the console where that can be done here.
