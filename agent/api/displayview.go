@@ -23,6 +23,8 @@ const (
 	maxToday = 100
 	// seenFor is how long what the log said of people in a room is not asked again.
 	seenFor = time.Minute
+	// firstLook is how long after its start a gateway finds what has changed before.
+	firstLook = time.Minute
 	// leafLook is how often a page looks at the leaf of a door: its moves are no events.
 	leafLook = 2 * time.Second
 )
@@ -187,7 +189,7 @@ func (d *doors) seen(id, value string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	known = seenSince{value, sinceOf(found, d.agent.Events.Boot()), time.Now()}
+	known = seenSince{value, sinceOf(found, d.agent.Events.Boot(), d.agent.Now().Add(-d.agent.Health.Uptime())), time.Now()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.since[id] = known
@@ -195,11 +197,11 @@ func (d *doors) seen(id, value string) (time.Time, error) {
 }
 
 // sinceOf is since when it is known that a room is as it was seen last, by the last two events of
-// its sensor; zero: it is not known. While the gateway was off, or the sensor away, nobody saw
-// people come and go: what is seen first after that may be older.
-func sinceOf(found []eventlog.Event, boot string) time.Time {
+// its sensor; zero: it is not known. Before the gateway began, or while the sensor was away, nobody
+// saw people come and go: what is seen first after that may be older.
+func sinceOf(found []eventlog.Event, boot string, began time.Time) time.Time {
 	n := len(found)
-	if n == 0 || found[n-1].Type != device.EventOccupancyChanged || found[n-1].Boot != boot {
+	if n == 0 || found[n-1].Type != device.EventOccupancyChanged || found[n-1].Boot != boot || found[n-1].Time.Before(began.Add(firstLook)) {
 		return time.Time{}
 	}
 	if n > 1 && found[n-2].Type == device.EventOnline && found[n-2].Time.Equal(found[n-1].Time) {
