@@ -17,7 +17,7 @@ func TestManagedPages(t *testing.T) {
 	danger := Button{ID: "revoke-1", Label: "Revoke", Send: "DELETE /v2.0/gateway/keys/1", Sure: `Revoke "<a>"?`, Done: "Revoked.", Danger: true}
 	table := Table{Label: "API keys", Head: []string{"Name", "State"}, None: "No keys yet.",
 		Rows: []Row{{Cells: []string{"<i>\u202e", "good"}, Acts: []Button{danger, {ID: "c", Label: "Change", Open: "panel/user?user=1"}, {ID: "k", Label: "Keys", To: "/console/keys?of=1"}}},
-			{Cells: []string{"older", "good"}, Fold: &EventRow{ID: 7, All: "by: <ada>"}}, {Cells: []string{"old", "ended"}, Bad: true, Acts: []Button{{ID: "p", Label: "Pair", Post: "pair/1"}, {ID: "e", Label: "Enable", Send: "POST /v2.0/users/1/enable", Body: struct{}{}}}}}}
+			{Cells: []string{"older", ""}, Fold: &EventRow{ID: 7, All: "by: <ada>"}}, {Cells: []string{"old", "ended"}, Bad: true, Acts: []Button{{ID: "p", Label: "Pair", Post: "pair/1"}, {ID: "e", Label: "Enable", Send: "POST /v2.0/users/1/enable", Body: struct{}{}}}}}}
 	form := Form{ID: "new", Title: "Make a key", Note: "A note.", Send: "POST /v2.0/gateway/keys", Done: "Shown only now", Show: "API key=secret, Id=id", Button: "Make", Fields: []Input{
 		{ID: "name", Name: "name", Label: "Name", Required: true, Max: 100, Hint: "For whom."},
 		{ID: "end", Name: "expires_at", Label: "Ends", Type: "select", Choices: []Choice{{"", "never", true}, {"2026-11-24T00:00:00Z", "tonight", false}}},

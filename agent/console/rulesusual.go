@@ -26,7 +26,7 @@ func usuals() []usual {
 		{"Light off when nobody is there", rule.Rule{Trigger: moves, Condition: vacant, Actions: do(drivers.TypeLight, drivers.ActOff)}, nil},
 		{"Light on when somebody comes", rule.Rule{Trigger: moves, Condition: occupied, Actions: do(drivers.TypeLight, drivers.ActOn)}, nil},
 		{"Light off at night", rule.Rule{Trigger: rule.Trigger{Time: "22:00"}, Condition: vacant, Actions: do(drivers.TypeLight, drivers.ActOff)}, []Input{at}},
-		{"Fan on when it is warm", rule.Rule{Trigger: rule.Trigger{Event: "statusChanged", DeviceType: drivers.TypeO3, SubDevice: drivers.SubTemperature}, Actions: do(drivers.TypeFan, drivers.ActOn)},
+		{"Fan on when it is warm", rule.Rule{Trigger: rule.Trigger{Event: "statusChanged", DeviceType: drivers.TypeO3, SubDevice: drivers.SubTemperature}, Condition: "temperature.number > 25", Actions: do(drivers.TypeFan, drivers.ActOn)},
 			[]Input{{ID: "rule-if", Name: "condition", Label: "If it is warmer than", Type: "select", Choices: degrees()}}},
 		{"Say when a meeting ends soon", rule.Rule{Trigger: rule.Trigger{Booking: rule.BookingEnd, Before: rule.Duration(5 * time.Minute)}, Actions: []rule.Action{{Message: "This meeting ends in a few minutes."}}},
 			[]Input{{ID: "rule-before", Name: "trigger.before", Label: "Before its end", Type: "select", Choices: []Choice{{"3m", "3 min", false}, {"5m", "5 min", true}, {"10m", "10 min", false}}}}},
