@@ -15,7 +15,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	mathrand "math/rand/v2"
 	"net"
 	"net/url"
@@ -161,6 +163,14 @@ func (s *Session) once(ctx context.Context) (good bool) {
 	return s.o.Down(err) // at once: the goodbye may take its time
 }
 
+// ended is why a connection is lost, for people: the end of a stream is the other side's.
+func (s *Session) ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s at %s has closed the connection", s.o.Peer, s.o.Address)
+	}
+	return err
+}
+
 // join lets who sends wait, until what it returns is called.
 func (s *Session) join() (joined func()) {
 	joining := make(chan struct{})
@@ -198,7 +208,7 @@ func (s *Session) connect(ctx context.Context, lost context.CancelCauseFunc) (mq
 		SetKeepAlive(keepAlive).
 		SetPingTimeout(pingTimeout).
 		SetDefaultPublishHandler(s.receive).
-		SetConnectionLostHandler(func(_ mqtt.Client, err error) { lost(err) })
+		SetConnectionLostHandler(func(_ mqtt.Client, err error) { lost(s.ended(err)) })
 	if s.o.Username != "" {
 		password, err := s.o.Password()
 		if err != nil {

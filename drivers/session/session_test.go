@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -92,5 +93,16 @@ func TestSendWaitsForASubscription(t *testing.T) {
 			cancel()
 			run.Wait()
 		})
+	}
+}
+
+// TestHangingUpIsSaid: nobody outside a program knows what EOF is.
+func TestHangingUpIsSaid(t *testing.T) {
+	s := &Session{o: Options{Peer: "hub", Address: "o3.example:1883"}}
+	if got := s.ended(io.EOF).Error(); got != "hub at o3.example:1883 has closed the connection" {
+		t.Errorf("it says %q", got)
+	}
+	if other := errors.New("pingresp not received"); s.ended(other) != other {
+		t.Errorf("%v becomes %v", other, s.ended(other))
 	}
 }
