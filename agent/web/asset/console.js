@@ -209,8 +209,7 @@
 			b.setAttribute('data-done', undo.done || 'It is as before.');
 			at.appendChild(b);
 		}
-		at.hidden = false;
-		toasting = setTimeout(function () { at.hidden = true; at.innerHTML = ''; }, undo || wrong ? 60000 : 8000);
+		toasting = setTimeout(function () { at.innerHTML = at.className = ''; }, undo || wrong ? 60000 : 8000);
 	}
 
 	// What is dangerous is asked twice, by the same button.

@@ -14,6 +14,7 @@ async function pictured(page, size, name, whole) {
 	await page.screenshot({ path: OUT + '/console-' + size + '-' + name + '.png', fullPage: whole });
 	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 	if (wide > 0) { wrong(size, name, 'is too wide by', wide); }
+	if (await page.$('#toast[hidden]')) { wrong(size, name, 'says what is done where no screen reader listens'); }
 	const small = await page.evaluate(() => Array.from(document.querySelectorAll('button,input,select,#nav a')).filter((b) => b.offsetParent && (b.offsetHeight < 23.5 || b.offsetWidth < 23.5) && !b.closest('.day')).map((b) => b.id + b.name));
 	if (small.length) { wrong(size, name, 'small targets', small.join(', ')); }
 	await page.evaluate(axe);
