@@ -100,6 +100,11 @@ func (b *building) run() {
 // prepare opens a building that does not run. Its configuration may be
 // changed before.
 func prepare(t testing.TB, change ...func(*config.Config)) *building {
+	return prepareIn(t, t.TempDir(), change...)
+}
+
+// prepareIn is prepare with the data of a building that has ended.
+func prepareIn(t testing.TB, dir string, change ...func(*config.Config)) *building {
 	b := &building{t: t, log: &journaltest.Log{}, net: newPipes("192.0.2.7"), socket: newPipes("")}
 	c, err := config.Load("testdata/building.yaml", all.All())
 	if err != nil {
@@ -116,7 +121,7 @@ func prepare(t testing.TB, change ...func(*config.Config)) *building {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(b.log, nil))
-	b.dir = t.TempDir()
+	b.dir = dir
 	options := agent.Options{Config: c, Buses: b.world, DataDir: b.dir, SystemKey: systemKey, Version: "test", Log: log,
 		Simulated: c.Gateway.Name == movable}
 	if c.SMTP.URL != "" {

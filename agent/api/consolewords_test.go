@@ -90,8 +90,14 @@ func TestConsoleEventsInSentences(t *testing.T) {
 				t.Errorf("the events are %s", page)
 			}
 		}
-		if page := b.net.do(t, "GET", "/console/stream/changes", system).body; !strings.Contains(page, "the device itself") {
-			t.Errorf("the changes are %s", page)
+		if got := b.ask("POST", "/gateway/users", `{"email":"uma@example.com","name":"Uma"}`); got.StatusCode != 201 {
+			t.Fatal(got)
+		}
+		page := b.net.do(t, "GET", "/console/stream/changes", system).body
+		for _, text := range []string{"the device itself", "User created</bdi>", "<bdi>“uma@example.com”</bdi>", "<summary id=\"of-", "user id: "} {
+			if !strings.Contains(page, text) {
+				t.Errorf("the changes have no %q: %s", text, page)
+			}
 		}
 	}, roles)
 }

@@ -2,11 +2,14 @@ package api
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"roomgate/agent/config"
+	"roomgate/agent/eventlog"
 	"roomgate/agent/web"
 )
 
@@ -130,6 +133,75 @@ func TestBeatsAgree(t *testing.T) {
 		}
 		if after := strings.Count(b.ask("GET", "/devices/events?event_type=deviceOffline&limit=200").body, `"device":"meeting-room-display"`); after != before {
 			t.Errorf("it was offline %d times", after-before)
+		}
+	})
+}
+
+// TestNobodySawIt: since when somebody is there is said only of what the gateway has seen itself.
+func TestNobodySawIt(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		key, _ := b.paired(aurora, b.claim(aurora))
+		why := func() string {
+			time.Sleep(2 * time.Minute)
+			return b.net.do(t, "GET", "/display/"+aurora+"/panel/why", key).body
+		}
+		time.Sleep(2 * time.Minute)
+		b.move("aurora", "occupancy", "occupied")
+		if page := why(); !strings.Contains(page, "Somebody has been in the room since") {
+			t.Errorf("somebody came: %s", page)
+		}
+		b.move("aurora", "o3-sensor", "unplug")
+		time.Sleep(2 * time.Minute)
+		b.move("aurora", "o3-sensor", "plug")
+		time.Sleep(time.Minute)
+		if page := why(); strings.Contains(page, " since ") || !strings.Contains(page, "the sensor reported") {
+			t.Errorf("the sensor was away: %s", page)
+		}
+	})
+	at := time.Unix(1e9, 0)
+	changed, online := eventlog.Event{Type: "occupancyChanged", Time: at, Boot: "b"}, eventlog.Event{Type: "deviceOnline", Time: at, Boot: "b"}
+	for what, c := range map[string]struct {
+		found []eventlog.Event
+		boot  string
+		began time.Duration
+		want  time.Time
+	}{
+		"seen":                     {[]eventlog.Event{changed}, "b", -time.Hour, at},
+		"before the gateway began": {[]eventlog.Event{changed}, "c", -time.Hour, time.Time{}},
+		"found at the start":       {[]eventlog.Event{changed}, "b", -time.Second, time.Time{}},
+		"found so":                 {[]eventlog.Event{online, changed}, "b", -time.Hour, time.Time{}},
+		"away since":               {[]eventlog.Event{changed, online}, "b", -time.Hour, time.Time{}},
+		"never":                    {nil, "b", -time.Hour, time.Time{}},
+	} {
+		if got := sinceOf(c.found, c.boot, at.Add(c.began)); !got.Equal(c.want) {
+			t.Errorf("%s: since %s", what, got)
+		}
+	}
+}
+
+// TestNobodySawItWhileTheGatewayWasOff: neither the door nor the day of the console tells that time as one with people, or
+// without.
+func TestNobodySawItWhileTheGatewayWasOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBuilding(t)
+		b.serve()
+		key, _ := b.paired(aurora, b.claim(aurora))
+		b.move("aurora", "occupancy", "occupied")
+		time.Sleep(time.Hour)
+		b.end()
+		time.Sleep(2 * time.Hour)
+		again := prepareIn(t, b.dir)
+		again.run()
+		defer func() { again.end() }()
+		again.serve()
+		time.Sleep(5 * time.Minute)
+		if page := again.net.do(t, "GET", "/display/"+aurora+"/panel/why", key).body; strings.Contains(page, " since ") || !strings.Contains(page, "the sensor reported") {
+			t.Errorf("the door says %s", page)
+		}
+		page := again.net.do(t, "GET", "/console/stream/space?id="+aurora, again.atConsole()).body
+		said := regexp.MustCompile(`people were seen for ([0-9]+) min, not known before [0-9:]+, not known for ([0-9]+) min`).FindStringSubmatch(page)
+		if said == nil || len(said[1]) > 2 || len(said[2]) != 3 {
+			t.Errorf("the day says %q: %s", said, page)
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/agent/config"
 )
 
 // TestDoorOfTheEarly: who checks in before the start is in the meeting, can prolong
@@ -230,4 +232,22 @@ func TestManyWalkUpsAreOne(t *testing.T) {
 		do("book", display, `{"start":"`+at("03:15")+`","until":"`+at("05:15")+`"}`, 200) // after a pause
 		do("book", "X-API-Key: "+systemKey, `{"start":"`+at("03:00")+`","until":"`+at("03:15")+`"}`, 200)
 	})
+}
+
+// TestNoNamesAtTheDoor: a screen of another maker is told no more than the page at the door shows;
+// the building and the cloud are told the organizer.
+func TestNoNamesAtTheDoor(t *testing.T) {
+	for _, shows := range []bool{false, true} {
+		inBuilding(t, func(t *testing.T, b *building) {
+			b.book(meeting("10:00", "11:00", `,"title":"Review","organizer":{"name":"Ann","email":"ann@example.com"}`))
+			edge, _ := b.paired(aurora, b.claim(aurora))
+			for who, sees := range map[string]bool{edge: shows, "X-API-Key: " + systemKey: true} {
+				for _, path := range []string{"/meetingspace/" + aurora + "/state", "/v2.0/meeting-spaces/" + aurora + "/state"} {
+					if got := b.net.do(t, "GET", path, who).body; strings.Contains(got, "Ann") != sees || strings.Contains(got, "Review") != shows || !strings.Contains(got, "10:00") {
+						t.Errorf("%s, %v: %s", path, shows, got)
+					}
+				}
+			}
+		}, func(c *config.Config) { c.Spaces[0].Booking.ShowTitles = shows })
+	}
 }

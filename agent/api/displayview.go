@@ -23,6 +23,8 @@ const (
 	maxToday = 100
 	// seenFor is how long what the log said of people in a room is not asked again.
 	seenFor = time.Minute
+	// firstLook is how long after its start a gateway finds what has changed before.
+	firstLook = time.Minute
 	// leafLook is how often a page looks at the leaf of a door: its moves are no events.
 	leafLook = 2 * time.Second
 )
@@ -182,18 +184,30 @@ func (d *doors) seen(id, value string) (time.Time, error) {
 	if known.value == value && time.Since(known.asked) < seenFor {
 		return known.at, nil
 	}
-	found, _, err := d.agent.Events.Latest(eventlog.Filter{SpaceID: id, Type: device.EventOccupancyChanged, Limit: 1})
+	found, _, err := d.agent.Events.Latest(eventlog.Filter{SpaceID: id, DeviceType: drivers.TypeO3, SubDevice: drivers.SubOccupancy,
+		Types: []string{device.EventOccupancyChanged, device.EventOnline, device.EventOffline}, Limit: 2})
 	if err != nil {
 		return time.Time{}, err
 	}
-	known = seenSince{value: value, asked: time.Now()}
-	if len(found) > 0 {
-		known.at = found[0].Time
-	}
+	known = seenSince{value, sinceOf(found, d.agent.Events.Boot(), d.agent.Now().Add(-d.agent.Health.Uptime())), time.Now()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.since[id] = known
 	return known.at, nil
+}
+
+// sinceOf is since when it is known that a room is as it was seen last, by the last two events of
+// its sensor; zero: it is not known. Before the gateway began, or while the sensor was away, nobody
+// saw people come and go: what is seen first after that may be older.
+func sinceOf(found []eventlog.Event, boot string, began time.Time) time.Time {
+	n := len(found)
+	if n == 0 || found[n-1].Type != device.EventOccupancyChanged || found[n-1].Boot != boot || found[n-1].Time.Before(began.Add(firstLook)) {
+		return time.Time{}
+	}
+	if n > 1 && found[n-2].Type == device.EventOnline && found[n-2].Time.Equal(found[n-1].Time) {
+		return time.Time{}
+	}
+	return found[n-1].Time
 }
 
 // displayID is the edge device that asks; empty: it is somebody with another key, who

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"roomgate/agent"
 	"roomgate/agent/booking"
 	"roomgate/agent/problem"
 	"roomgate/agent/schedule"
@@ -29,11 +30,31 @@ func (s *Server) state(c *call, space string) error {
 	if err != nil {
 		return err
 	}
+	if c.who.Kind == agent.KindEdge {
+		if err := s.asAtDoor(&state); err != nil {
+			return err
+		}
+	}
 	a := stateAnswer{State: &state}
 	if state.Hold != nil {
 		a.Hold = c.hold(*state.Hold)
 	}
 	return c.response(&a)
+}
+
+// asAtDoor takes the names out of a state that the page at the door does not show: a screen of
+// another maker hangs there too.
+func (s *Server) asAtDoor(state *schedule.State) error {
+	space, err := s.agent.Site.Space(state.SpaceID)
+	if err != nil || space.Room.Config().Booking.ShowTitles {
+		return err
+	}
+	for _, m := range []*schedule.Meeting{state.Current, state.Next} {
+		if m != nil {
+			m.Organizer = ""
+		}
+	}
+	return nil
 }
 
 // stateAnswer is a state whose hold is written as elsewhere here.

@@ -43,7 +43,7 @@ func viewBackups(l *Look) (any, time.Time, error) {
 	if v.Running {
 		return v, until, nil
 	}
-	v.New = &Form{ID: "backup-new", Title: "Make a backup", Send: "POST /console/made/" + errand.FileBackup, Done: "It begins.", Button: "Make it",
+	v.New = &Form{ID: "backup-new", Title: "Make a backup", Send: "POST /console/made/" + errand.FileBackup, Done: "It is being made.", Button: "Make it",
 		Note: "Database, device secret and configuration, sealed with a passphrase. Without the passphrase nobody opens it, not even who made it: keep it elsewhere.",
 		Fields: []Input{{ID: "backup-word", Name: "passphrase", Label: "Passphrase", Type: "password", Hint: "At least 12 characters, four words for example.", Required: true, Max: errand.MaxPassphrase},
 			{ID: "backup-again", Name: "again", Label: "The same again", Type: "password", Required: true, Max: errand.MaxPassphrase}}}
@@ -62,7 +62,7 @@ func viewBackups(l *Look) (any, time.Time, error) {
 func viewSupports(l *Look) (any, time.Time, error) {
 	v, until := l.making(errand.FileSupport)
 	if !v.Running {
-		v.New = &Form{ID: "support-new", Title: "Make a support bundle", Send: "POST /console/made/" + errand.FileSupport, Done: "It begins.", Button: "Make it",
+		v.New = &Form{ID: "support-new", Title: "Make a support bundle", Send: "POST /console/made/" + errand.FileSupport, Done: "It is being made.", Button: "Make it",
 			Note: "What the doctor finds, the configuration, figures, the last events and lines of the journal, for somebody who helps from afar. There is no secret in it and no name of people, rooms or meetings, and no picture. Look into it before you hand it on."}
 	}
 	return v, until, nil

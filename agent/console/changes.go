@@ -28,16 +28,16 @@ func viewChanges(l *Look) (any, time.Time, error) {
 	found, err := l.recent.Look(l.o.Agent.Events, eventlog.Filter{Types: slices.Concat(changeKinds, l.o.Audited), Limit: maxEvents, Spaces: l.o.Agent.Site.SpacesSeen(l.Who)})
 	t := Table{Label: "Changes, the newest first", Head: []string{"Time", "Who", "What", "Where", "Details"}, None: "Nothing was changed yet."}
 	for _, e := range slices.Backward(found) {
-		who, rest := changedBy(e.Record)
+		who, rest := l.changedBy(e.Record)
 		e.Record = rest
 		row := l.eventRow(e, names)
-		t.Rows = append(t.Rows, Row{Cells: []string{row.Time, who, row.Type, row.Where, row.What}})
+		t.Rows = append(t.Rows, Row{Cells: []string{row.Time, who, row.Type, row.Where, row.What}, Fold: &row})
 	}
 	return Changes{t}, time.Time{}, err
 }
 
-// changedBy is who made a change, and its record without that.
-func changedBy(record json.RawMessage) (who string, rest json.RawMessage) {
+// changedBy is who made a change, and its record without that, with the name of what was changed if that is still there.
+func (l *Look) changedBy(record json.RawMessage) (who string, rest json.RawMessage) {
 	var r struct {
 		Details map[string]any `json:"details"`
 	}
@@ -53,6 +53,27 @@ func changedBy(record json.RawMessage) (who string, rest json.RawMessage) {
 	for _, name := range []string{"by", "by_id", "by_kind"} {
 		delete(r.Details, name)
 	}
+	if name := l.nameOf(text); text("name") == "" && name != "" {
+		r.Details["name"] = name
+	}
 	rest, _ = json.Marshal(r) // it was JSON
 	return cmp.Or(who, "-"), rest
+}
+
+// nameOf is how people know what a change was about, whose id it tells; empty: it is gone.
+func (l *Look) nameOf(detail func(name string) string) string {
+	if id := detail("webhook_id"); id != "" {
+		w, _ := l.o.Agent.Webhooks.Get(id) // one that is gone has no address
+		return w.URL
+	}
+	if id := detail("rule_id"); id != "" {
+		r, _ := l.o.Agent.Rules.Get(id) // the same
+		return r.Name
+	}
+	if id := detail("user_id"); id != "" {
+		if u := l.o.Agent.Access.User(id); u != nil {
+			return cmp.Or(u.Email, u.Name)
+		}
+	}
+	return ""
 }

@@ -26,8 +26,11 @@ type Events struct {
 	All                    []EventRow
 }
 
-// EventRow is an event in words.
-type EventRow struct{ Time, Type, Where, What, All string }
+// EventRow is an event in words. All are its details, by the names that programs know them by.
+type EventRow struct {
+	ID                           uint64
+	Time, Type, Where, What, All string
+}
 
 func viewEvents(l *Look) (any, time.Time, error) {
 	v, names := Events{}, map[string]string{}
@@ -71,6 +74,6 @@ func (l *Look) eventRow(e eventlog.Event, names map[string]string) EventRow {
 			r.Details[name] = worded(e.DeviceType, value, nil)
 		}
 	}
-	return EventRow{e.Time.In(zone).Format("2 Jan 15:04:05"), eventwords.Kind(e.Type), joined(" / ", names[e.SpaceID], joined(", ", cmp.Or(typeWords[e.DeviceType], e.DeviceType), e.SubDevice)),
+	return EventRow{e.Cursor, e.Time.In(zone).Format("2 Jan 15:04:05"), eventwords.Kind(e.Type), joined(" / ", names[e.SpaceID], joined(", ", cmp.Or(typeWords[e.DeviceType], e.DeviceType), e.SubDevice)),
 		eventwords.Sentence(e.Type, r.Details, e.Time, zone), all}
 }

@@ -18,6 +18,9 @@ type Finding struct {
 	State string `json:"state"`
 	Seen  string `json:"seen"`
 	Fix   string `json:"fix"`
+	// To is the page of the console where that is done, and Page its title; empty: it is done elsewhere.
+	To   string `json:"-"`
+	Page string `json:"-"`
 }
 
 // outages are which devices are away, with a clock that is not trusted, and since when it is these: what the doctor has found

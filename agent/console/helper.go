@@ -16,6 +16,7 @@ var helpers = template.FuncMap{
 	"bytes": web.Bytes[int64],
 	"title": func(deviceType string) string { return typeWords[deviceType] },
 	"join":  joined,
+	"last":  func(i int, all []string) bool { return i == len(all)-1 },
 	"id":    func(id string) map[string]string { return map[string]string{"id": id} },
 	"find": func(id, deviceType string) map[string]string {
 		return map[string]string{"id": id, "device_type": deviceType}

@@ -65,6 +65,7 @@ func (t Table) Acts() bool {
 // Row is a line of a table.
 type Row struct {
 	Cells []string
+	Fold  *EventRow // whose details the last cell unfolds; nil: none
 	Bad   bool
 	Acts  []Button
 }

@@ -17,14 +17,14 @@ func TestManagedPages(t *testing.T) {
 	danger := Button{ID: "revoke-1", Label: "Revoke", Send: "DELETE /v2.0/gateway/keys/1", Sure: `Revoke "<a>"?`, Done: "Revoked.", Danger: true}
 	table := Table{Label: "API keys", Head: []string{"Name", "State"}, None: "No keys yet.",
 		Rows: []Row{{Cells: []string{"<i>\u202e", "good"}, Acts: []Button{danger, {ID: "c", Label: "Change", Open: "panel/user?user=1"}, {ID: "k", Label: "Keys", To: "/console/keys?of=1"}}},
-			{Cells: []string{"older", "good"}}, {Cells: []string{"old", "ended"}, Bad: true, Acts: []Button{{ID: "p", Label: "Pair", Post: "pair/1"}, {ID: "e", Label: "Enable", Send: "POST /v2.0/users/1/enable", Body: struct{}{}}}}}}
+			{Cells: []string{"older", ""}, Fold: &EventRow{ID: 7, All: "by: <ada>"}}, {Cells: []string{"old", "ended"}, Bad: true, Acts: []Button{{ID: "p", Label: "Pair", Post: "pair/1"}, {ID: "e", Label: "Enable", Send: "POST /v2.0/users/1/enable", Body: struct{}{}}}}}}
 	form := Form{ID: "new", Title: "Make a key", Note: "A note.", Send: "POST /v2.0/gateway/keys", Done: "Shown only now", Show: "API key=secret, Id=id", Button: "Make", Fields: []Input{
 		{ID: "name", Name: "name", Label: "Name", Required: true, Max: 100, Hint: "For whom."},
 		{ID: "end", Name: "expires_at", Label: "Ends", Type: "select", Choices: []Choice{{"", "never", true}, {"2026-11-24T00:00:00Z", "tonight", false}}},
 		{Name: "permissions", Label: "It may", Type: "checks", Choices: []Choice{{"bookings:read", "bookings:read", false}}},
 		{ID: "then", Name: "actions", Label: "Then", Type: "text", Kind: "json", Value: `[{"action": "off"}]`},
 		{ID: "door", Name: "allow_door", Label: "It may open doors", Type: "yes", Value: "true"}}}
-	explained := Explain{Rule: rule.Rule{Name: "Lights <off>"}, Space: "Aurora", Outcome: "It would not act now",
+	explained := Explain{Rule: rule.Rule{Name: "Lights <off>"}, Says: "At 22:00: switch <it> off", Space: "Aurora", Outcome: "It would not act now",
 		Trial: engine.Trial{Trigger: "the last event", Outcome: "not_held", Reason: "the condition does not hold", Condition: rule.Explanation{Expression: `occupancy == "vacant" and hour > 20`,
 			Operator: "and", Operands: []rule.Explanation{{Expression: `occupancy == "vacant"`, Held: true, Values: map[string]any{"occupancy": "vacant"}},
 				{Expression: "hour > 20", Error: "the clock is not trusted", Values: map[string]any{"hour": nil}}}},

@@ -84,7 +84,7 @@ func viewOverview(l *Look) (any, time.Time, error) {
 			}
 		}
 		if !l.trusted() {
-			v.Wrong = slices.Insert(slices.DeleteFunc(v.Wrong, func(f Finding) bool { return f.Name == "clock" }), 0, Finding{"clock", "fail", clockTrouble, clockFix})
+			v.Wrong = slices.Insert(slices.DeleteFunc(v.Wrong, func(f Finding) bool { return f.Name == "clock" }), 0, Finding{Name: "clock", State: "fail", Seen: clockTrouble, Fix: clockFix})
 		}
 		v.Gateway = l.facts()
 	}
@@ -98,6 +98,7 @@ var stamp = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-
 func gravest(all []Finding, zone *time.Location) []Finding {
 	all = slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.State == "ok" })
 	for i := range all {
+		all[i] = remedied(all[i])
 		all[i].Seen = stamp.ReplaceAllStringFunc(all[i].Seen, func(text string) string {
 			at, err := time.Parse(time.RFC3339, text)
 			if err != nil {

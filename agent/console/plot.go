@@ -32,6 +32,12 @@ func (l *Look) plots(s *site.Space, day time.Time) (plot.Day, error) {
 	if err != nil {
 		return plot.Day{}, err
 	}
+	began := l.o.Agent.Now().Add(-l.o.Agent.Health.Uptime())
+	off, err := l.offTimes(day, began)
+	if err != nil {
+		return plot.Day{}, err
+	}
+	temperature, presence = plot.Without(temperature, off), plot.Without(presence, off)
 	if !trusted {
 		now = time.Time{}
 		if n := len(presence); n > 0 {
@@ -41,12 +47,35 @@ func (l *Look) plots(s *site.Space, day time.Time) (plot.Day, error) {
 	if today := !now.Before(day) && now.Before(midnight(day, 1)); today {
 		temperature = live(temperature, d, drivers.SubTemperature, now)
 		if len(presence) == 0 { // it has not changed since
-			presence = live(presence, d, drivers.SubOccupancy, day)
+			from := day
+			if trusted && began.After(day) {
+				from = began
+			}
+			presence = live(presence, d, drivers.SubOccupancy, from)
 		}
 	}
 	alert := d.Live().Alert
 	l.plotted = plotted{time.Now(), day, trusted, plot.New(temperature, presence, day, now, alert.Low, alert.High)}
 	return l.plotted.plots, nil
+}
+
+// offTimes are those of a day in which the gateway may have been off: from the last event of a
+// run of it to the first of the next one, or to when this one began.
+func (l *Look) offTimes(day, began time.Time) (off []plot.Off, err error) {
+	found, _, err := l.o.Agent.Events.Latest(eventlog.Filter{Since: midnight(day, -1), Until: midnight(day, 1), Limit: maxPoints})
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, eventlog.Event{Time: began, Boot: l.o.Agent.Events.Boot()})
+	for i := range found[1:] {
+		if was, is := found[i], found[i+1]; was.Boot != is.Boot && is.Time.After(was.Time) {
+			if is.Boot == l.o.Agent.Events.Boot() && began.After(was.Time) && began.Before(is.Time) {
+				is.Time = began
+			}
+			off = append(off, plot.Off{From: was.Time, To: is.Time})
+		}
+	}
+	return off, nil
 }
 
 // live adds what a part of a device says now.

@@ -55,7 +55,7 @@ func TestOverview(t *testing.T) {
 	facts := []Fact{cloudFact(true, hot, 2*time.Hour), cloudFact(false, hot, 0), runwayFact(hot), clockFact(health.Clock{Now: at("14:20"), Reason: "unsynchronized"}, zone), clockFact(health.Clock{Now: at("14:20"), Trusted: true}, zone),
 		diskFact(health.StoreState{DiskFreeBytes: 100 << 20, StoreBytes: 12_300_000}), cardFact(&health.Card{Name: "mmcblk0", UsedPercent: &cold, YearsEstimate: &years}), cardFact(nil)}
 	v := Overview{System: true, Examined: "14:20", Spaces: []SpaceCard{aurora()}, Gateway: facts,
-		Wrong: gravest([]Finding{{"clock", "ok", "trusted", ""}, {"rtc", "warn", "none", "fit one"}, {hostile, "fail", hostile, hostile}}, zone)}
+		Wrong: gravest([]Finding{{Name: "clock", State: "ok", Seen: "trusted"}, {Name: "rtc", State: "warn", Seen: "none", Fix: "fit one"}, {Name: "backup", State: "warn", Seen: "none", Fix: "roomgate backup FILE, and keep it"}, {Name: hostile, State: "fail", Seen: hostile, Fix: hostile}}, zone)}
 	golden(t, "overview-wrong", "overview-wrong", v)
 	golden(t, "overview-spaces", "overview-spaces", v)
 	golden(t, "overview-gateway", "overview-gateway", v)
@@ -138,7 +138,7 @@ func TestPanels(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	golden(t, "events-filter", "events-filter", Events{Spaces: []Choice{{"", "All", false}, {"7c0b2a54", "Aurora", true}}, Types: []Choice{{"", "All", false}}, Devices: []Choice{{"", "All", false}}})
-	golden(t, "events-list", "events-list", Events{All: []EventRow{{"23 Nov 14:20:01", "Command completed", "Aurora / Light", hostile, "state: " + hostile}}})
+	golden(t, "events-list", "events-list", Events{All: []EventRow{{7, "23 Nov 14:20:01", "Command completed", "Aurora / Light", hostile, "state: " + hostile}}})
 	golden(t, "events-none", "events-list", Events{})
 }
 

@@ -23,6 +23,7 @@ type Event struct {
 	SpaceID    string
 	DeviceType string
 	SubDevice  string
+	Boot       string // the run of the process it happened in, see [Log.Boot]
 	// Record is the platform's event record, ready to be sent:
 	// {"eventType", "timestamp", "details"}.
 	Record json.RawMessage
@@ -114,5 +115,5 @@ func (f Filter) matches(r Row) bool {
 
 func eventOf(item store.Item[Row]) Event {
 	r := item.Value
-	return Event{item.Seq, r.Kind(), r.Time(), r.Space, r.Device, r.Sub, r.Data}
+	return Event{item.Seq, r.Kind(), r.Time(), r.Space, r.Device, r.Sub, r.Boot, r.Data}
 }

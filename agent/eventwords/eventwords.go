@@ -47,11 +47,26 @@ func Details(details map[string]any, ids bool, at time.Time, zone *time.Location
 		if !ids && (strings.HasSuffix(name, "_id") || slices.Contains(elsewhere, name)) {
 			continue
 		}
-		if text := detailText(details[name], at, zone); text != "" {
+		switch text := detailText(details[name], at, zone); {
+		case name == "bytes" && text != "":
+			told = append(told, size(details[name]))
+		case text != "":
 			told = append(told, strings.ReplaceAll(name, "_", " ")+": "+text)
 		}
 	}
 	return strings.Join(told, ", ")
+}
+
+// size is a number of bytes as people read it.
+func size(v any) string {
+	n, _ := v.(float64)
+	for _, unit := range []string{"B", "kB", "MB"} {
+		if n < 1000 {
+			return strconv.FormatFloat(n, 'f', 0, 64) + " " + unit
+		}
+		n /= 1000
+	}
+	return strconv.FormatFloat(n, 'f', 1, 64) + " GB"
 }
 
 // detailText is one detail; empty: it says nothing.

@@ -22,7 +22,7 @@ func TestDetailsOfEvents(t *testing.T) {
 	for given, want := range map[string]string{
 		`{"booking_id":"b1","end_time":"2026-11-24T09:30:00.000Z","meeting_space_id":"x","organizer":{"name":""},"title":"Review"}`:          "end time: 11:30, title: Review",
 		`{"start_time":"2026-11-25T09:30:00Z","organizer":{"email":"ada@example.org","name":"Ada"},"by":"ada","by_id":"u","by_kind":"user"}`: "by: ada, organizer: ada@example.org Ada, start time: 25 Nov 2026 11:30",
-		`{"bytes":1048576,"private":true,"wait":null,"names":["a","","b"]}`:                                                                  "bytes: 1048576, names: a; b, private: yes",
+		`{"bytes":1048576,"private":true,"wait":null,"names":["a","","b"]}`:                                                                  "1 MB, names: a; b, private: yes",
 	} {
 		var details map[string]any
 		if err := json.Unmarshal([]byte(given), &details); err != nil {

@@ -1,6 +1,7 @@
 package eventwords
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"time"
@@ -46,11 +47,17 @@ var values = map[string]map[string]string{
 var optional, named = regexp.MustCompile(`\[[^]]*\]`), regexp.MustCompile(`\{[a-z_]+\}`)
 
 // Sentence says what an event of a type is about, with times of the zone. A type that has no
-// sentence is told by its details.
+// sentence is told by its name and its other details.
 func Sentence(kind string, details map[string]any, at time.Time, zone *time.Location) string {
 	form, known := sentences[kind]
 	if !known {
-		return Details(details, false, at, zone)
+		details = maps.Clone(details)
+		name := detailText(details["name"], at, zone)
+		if name != "" {
+			delete(details, "name")
+			name = "“" + name + "”"
+		}
+		return strings.Trim(name+", "+Details(details, false, at, zone), ", ")
 	}
 	missing := false
 	fill := func(part string) string {

@@ -20,7 +20,9 @@ func TestSentences(t *testing.T) {
 		{"temperatureAlert", `{"temperature":29.5,"low":16,"high":28}`, "It is 29.5 °C, its range is 16 to 28 °C"},
 		{"doorForced", `{"door":"ajar"}`, "It was opened while it was locked"},
 		{"edgeRegistered", `{"edge_device_id":"e1","name":"Tablet","kind":"display"}`, "Tablet, a display"},
-		{"keyCreated", `{"key_id":"k1","name":"app"}`, "name: app"},
+		{"apiKeyCreated", `{"key_id":"k1","name":"app"}`, "“app”"},
+		{"ruleRan", `{"rule_id":"r1","name":"Lights off","outcome":"done"}`, "“Lights off”, outcome: done"},
+		{"userDeleted", `{"user_id":"u1"}`, ""},
 	} {
 		var details map[string]any
 		if err := json.Unmarshal([]byte(c[1]), &details); err != nil {

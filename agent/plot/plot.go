@@ -68,11 +68,26 @@ func New(temperature, presence []Sample, day, now time.Time, low, high float64) 
 		return p
 	}
 	p.Title += fmt.Sprintf("people were seen for %d min", int(there.Minutes()))
-	if last := presence[len(presence)-1]; last.Value != schedule.Occupied && last.Value != schedule.Vacant {
+	if first := presence[0].At; first.After(day) {
+		p.Title += ", not known before " + first.In(day.Location()).Format("15:04")
+	}
+	var unknown time.Duration
+	for i, s := range presence[1:] {
+		if was := presence[i]; !sensed(was) {
+			unknown += s.At.Sub(was.At)
+		}
+	}
+	if m := int(unknown.Minutes()); m > 0 {
+		p.Title += fmt.Sprintf(", not known for %d min", m)
+	}
+	if last := presence[len(presence)-1]; !sensed(last) {
 		p.Title += ", not known since " + last.At.In(day.Location()).Format("15:04")
 	}
 	return p
 }
+
+// sensed says whether a sample of people says how it was.
+func sensed(s Sample) bool { return s.Value == schedule.Occupied || s.Value == schedule.Vacant }
 
 // temperature draws the line with its scale, and returns the bounds of the values.
 func (p *Day) temperature(all []Sample, x func(time.Time) float64, low, high float64) (least, most float64) {

@@ -17,11 +17,11 @@ func TestWhatIsKnownOfPeople(t *testing.T) {
 		bands    int
 		want     string
 	}{
-		"today":        {[]Sample{{at(9), "occupied"}, {at(10), "vacant"}, {at(14), "occupied"}}, at(14.5), 2, "people were seen for 90 min"},
-		"another day":  {[]Sample{{at(9), "vacant"}, {at(23), "occupied"}}, at(40), 1, "people were seen for 60 min"},
-		"gone":         {[]Sample{{at(9), "occupied"}, {at(10), ""}}, at(14), 1, "people were seen for 60 min, not known since 10:00"},
-		"gone, back":   {[]Sample{{at(9), "occupied"}, {at(10), ""}, {at(12), "occupied"}, {at(13), "vacant"}}, at(14), 2, "people were seen for 120 min"},
-		"no time":      {[]Sample{{at(9), "occupied"}, {at(9), ""}}, time.Time{}, 0, "people were seen for 0 min, not known since 09:00"},
+		"today":        {[]Sample{{at(9), "occupied"}, {at(10), "vacant"}, {at(14), "occupied"}}, at(14.5), 2, "people were seen for 90 min, not known before 09:00"},
+		"another day":  {[]Sample{{at(9), "vacant"}, {at(23), "occupied"}}, at(40), 1, "people were seen for 60 min, not known before 09:00"},
+		"gone":         {[]Sample{{at(9), "occupied"}, {at(10), ""}}, at(14), 1, "people were seen for 60 min, not known before 09:00, not known since 10:00"},
+		"gone, back":   {[]Sample{{at(9), "occupied"}, {at(10), ""}, {at(12), "occupied"}, {at(13), "vacant"}}, at(14), 2, "people were seen for 120 min, not known before 09:00, not known for 120 min"},
+		"no time":      {[]Sample{{at(9), "occupied"}, {at(9), ""}}, time.Time{}, 0, "people were seen for 0 min, not known before 09:00, not known since 09:00"},
 		"never sensed": {nil, at(14), 0, "nothing is known of people"},
 	} {
 		if p := New(nil, c.presence, day, c.now, 16, 28); p.Title != c.want || len(p.Bands) != c.bands {

@@ -73,7 +73,7 @@ func gallery(t *testing.T) string {
 		}
 	}
 	all["full-day"] = fullDay()
-	all["told"] = all["checkin"]
+	all["told"], all["told-all"] = all["checkin"], all["checkin"]
 	all["night-busy"] = with(all["busy"], func(v *View) { v.Look.Theme = ThemeNight })
 	all["night-reserved"] = with(all["reserved"], func(v *View) { v.Look.Theme = ThemeNight })
 	all["mono-free"] = with(all["free"], func(v *View) { v.Look.Theme = ThemeMono })
@@ -167,8 +167,12 @@ func ordered() http.HandlerFunc {
 		if strings.Contains(string(said), fmt.Sprintf(`{"id":%d}`, next+1)) {
 			next++
 		}
-		if r.Header.Get("X-API-Key") == "told" {
-			_, _ = io.WriteString(w, `{"orders":[{"id":1,"action":"message","text":"The fire alarm is tested at three o’clock. Please stay in the room until it is over."}]}`)
+		if key := r.Header.Get("X-API-Key"); strings.HasPrefix(key, "told") {
+			text := "The fire alarm is tested at three o’clock. Please stay in the room until it is over."
+			if key == "told-all" {
+				text += " The doors of the stairs shut by themselves and open by hand. The lifts do not run before a quarter past three."
+			}
+			fmt.Fprintf(w, `{"orders":[{"id":1,"action":"message","text":%q}]}`, text)
 			return
 		}
 		if r.Header.Get("X-API-Key") != "ordered" || next == len(orders) {
@@ -240,7 +244,7 @@ func somePanel(v View, name string) ([]byte, error) {
 // the pictures.
 func TestEveryStateInEverySize(t *testing.T) {
 	states := slices.Sorted(maps.Keys(views()))
-	states = append(states, "full-day", "night-busy", "night-reserved", "mono-free", "mono-checkin", "unpaired", "free+lost", "untrusted+lost", "revoked", "wrong-code", "told+message", "busy+why", "free+later", "free+later+later-from-1400", "free+later+later-booked", "busy+rooms", "free+report")
+	states = append(states, "full-day", "night-busy", "night-reserved", "mono-free", "mono-checkin", "unpaired", "free+lost", "untrusted+lost", "revoked", "wrong-code", "told+message", "told-all+message", "busy+why", "free+later", "free+later+later-from-1400", "free+later+later-booked", "busy+rooms", "free+report")
 	for _, language := range Languages[1:] {
 		states = append(states, "busy-"+language, "checkin-"+language, "ending-"+language, "free-"+language)
 	}

@@ -126,6 +126,8 @@ func (d door) Until() string {
 		return d.T("opens", "time", d.clock(at))
 	case d.v.state() == stateFree && at.Sub(d.v.Now) > 12*time.Hour:
 		return d.T("until.none")
+	case d.v.state() == stateEnding:
+		return d.T("ending.at", "time", d.clock(at))
 	}
 	return d.T("until", "time", d.clock(at))
 }

@@ -171,7 +171,7 @@ func TestDoor(t *testing.T) {
 // TestLanguages keeps the states that people see most, in every language.
 func TestLanguages(t *testing.T) {
 	for _, language := range Languages[1:] {
-		for _, name := range []string{"checkin", "busy", "untrusted", "cloud-away"} {
+		for _, name := range []string{"checkin", "busy", "ending", "untrusted", "cloud-away"} {
 			golden(t, language+"-"+name, page(t, with(views()[name], func(v *View) { v.Look.Language = language })))
 		}
 		why, err := RenderWhy(with(views()["busy"], func(v *View) { v.Look.Language = language }), Evidence{Sensed: true, SensedAgo: 4 * time.Second, Since: at("13:58"),

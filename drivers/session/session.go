@@ -15,7 +15,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	mathrand "math/rand/v2"
 	"net"
 	"net/url"
@@ -140,7 +142,7 @@ func (s *Session) once(ctx context.Context) (good bool) {
 	defer lost(nil)
 	c, err := s.connect(alive, lost)
 	if err != nil {
-		return s.o.Down(err)
+		return s.o.Down(s.ended(err))
 	}
 	defer c.Disconnect(quiesce)
 	if !impatient() {
@@ -158,7 +160,15 @@ func (s *Session) once(ctx context.Context) (good bool) {
 		err = s.o.Tend(up, renew)
 		s.client.Store(nil)
 	}
-	return s.o.Down(err) // at once: the goodbye may take its time
+	return s.o.Down(s.ended(err)) // at once: the goodbye may take its time
+}
+
+// ended is why a connection is lost, for people: the end of a stream is the other side's.
+func (s *Session) ended(err error) error {
+	if errors.Is(err, io.EOF) && !errors.Is(err, drivers.ErrPassword) {
+		return fmt.Errorf("%s at %s has closed the connection", s.o.Peer, s.o.Address)
+	}
+	return err
 }
 
 // join lets who sends wait, until what it returns is called.

@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -91,6 +93,62 @@ func TestSendWaitsForASubscription(t *testing.T) {
 			}
 			cancel()
 			run.Wait()
+		})
+	}
+}
+
+// TestHangingUpIsSaid: nobody outside a program knows what EOF is.
+func TestHangingUpIsSaid(t *testing.T) {
+	s := &Session{o: Options{Peer: "hub", Address: "o3.example:1883"}}
+	if got := s.ended(io.EOF).Error(); got != "hub at o3.example:1883 has closed the connection" {
+		t.Errorf("it says %q", got)
+	}
+	if other := errors.New("pingresp not received"); s.ended(other) != other {
+		t.Errorf("%v becomes %v", other, s.ended(other))
+	}
+}
+
+// TestWhyItIsDown: a broker that hangs up, at once or later, is told so.
+func TestWhyItIsDown(t *testing.T) {
+	for _, after := range []int{1, 2, 3} { // packets: CONNECT, SUBSCRIBE, PINGREQ
+		synctest.Test(t, func(t *testing.T) {
+			broker := func(c net.Conn) {
+				defer c.Close()
+				for range after - 1 {
+					p, err := packets.ReadPacket(c)
+					if err != nil {
+						return
+					}
+					switch p := p.(type) {
+					case *packets.ConnectPacket:
+						_ = packets.NewControlPacket(packets.Connack).Write(c)
+					case *packets.SubscribePacket:
+						answer, _ := packets.NewControlPacket(packets.Suback).(*packets.SubackPacket)
+						answer.MessageID, answer.ReturnCodes = p.MessageID, []byte{0}
+						_ = answer.Write(c)
+					}
+				}
+				_, _ = packets.ReadPacket(c)
+			}
+			why := make(chan error, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			s := New(Options{Peer: "hub", Address: "o3.example:1883", ClientID: "c", Filters: []string{"hub/#"}, WriteTimeout: 5 * time.Second, Up: func() {}, Receive: func(string, []byte, bool) {},
+				Tend: func(ctx context.Context, _ func(context.Context) error) error {
+					<-ctx.Done()
+					return context.Cause(ctx)
+				},
+				Down: func(err error) bool {
+					select {
+					case why <- err:
+					default:
+					}
+					cancel()
+					return false
+				}}, line{broker: broker})
+			s.Run(ctx)
+			if got := (<-why).Error(); strings.Contains(got, "EOF") || !strings.Contains(got, "hub at o3.example:1883 has closed the connection") {
+				t.Errorf("after %d packets it says %q", after, got)
+			}
 		})
 	}
 }

@@ -135,6 +135,7 @@
 	function done(el, answer) {
 		each(el.querySelectorAll ? el.querySelectorAll('[type=password]') : [], function (x) { x.value = ''; });
 		if (el.hasAttribute('data-receipt')) { receipt(el, answer); return; }
+		if (el.reset) { el.reset(); } // what is sent again by mistake would be made twice
 		if (answer.panel) { P.show(answer.panel); return; }
 		var undo = el.getAttribute('data-undo'), show = el.getAttribute('data-show');
 		if (show) { reveal(el, show, answer); return; }
@@ -208,8 +209,7 @@
 			b.setAttribute('data-done', undo.done || 'It is as before.');
 			at.appendChild(b);
 		}
-		at.hidden = false;
-		toasting = setTimeout(function () { at.hidden = true; at.innerHTML = ''; }, undo || wrong ? 60000 : 8000);
+		toasting = setTimeout(function () { at.innerHTML = at.className = ''; }, undo || wrong ? 60000 : 8000);
 	}
 
 	// What is dangerous is asked twice, by the same button.

@@ -30,7 +30,7 @@ var Page = (function () {
 	};
 
 	// What came is shown together, and not while a finger is on the page. A region keeps
-	// its focus.
+	// its focus, and what somebody has unfolded.
 	function swap(parts) {
 		parts = Object.assign(waiting || {}, parts);
 		waiting = null;
@@ -42,8 +42,11 @@ var Page = (function () {
 		if (P.on.head) { P.on.head(P.head); }
 		var focus = doc.activeElement && doc.activeElement.id;
 		Object.keys(parts).forEach(function (id) {
-			var at = P.el(id);
-			if (at && shown[id] !== parts[id]) { at.innerHTML = shown[id] = parts[id]; }
+			var at = P.el(id), open;
+			if (!at || shown[id] === parts[id]) { return; }
+			open = Array.from(at.querySelectorAll('details[open]'), function (x) { return x.id; });
+			at.innerHTML = shown[id] = parts[id];
+			open.forEach(function (x) { if (P.el(x)) { P.el(x).open = true; } });
 		});
 		if (P.on.shown) { P.on.shown(); }
 		if (focus && P.el(focus) && doc.activeElement !== P.el(focus)) { P.el(focus).focus(); }
@@ -177,7 +180,7 @@ var Page = (function () {
 		if (panel.hidden) { return; }
 		if (e.key === 'Escape') { P.close(); }
 		if (e.key !== 'Tab') { return; }
-		var all = panel.querySelectorAll('button:not([disabled]),input,a[href]'), end = all[e.shiftKey ? 0 : all.length - 1];
+		var all = Array.from(panel.querySelectorAll('button,input,select,textarea,summary,a[href],[tabindex="0"]')).filter(function (x) { return x.offsetParent && !x.disabled; }), end = all[e.shiftKey ? 0 : all.length - 1];
 		if (all.length && (doc.activeElement === end || !panel.contains(doc.activeElement))) { all[e.shiftKey ? all.length - 1 : 0].focus(); e.preventDefault(); }
 	});
 	['touchstart', 'mousedown'].forEach(function (kind) { doc.addEventListener(kind, function () { held = touched = P.now(); }, { passive: true }); });

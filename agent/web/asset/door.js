@@ -19,7 +19,8 @@
 	// The state is written as large as its column and its row let it: the lines below the word up to twice as large as
 	// the stylesheet says, then the word.
 	function fit() {
-		var at = P.el('status'), lines = at.querySelectorAll('.word,.until,.left'), row, all;
+		var at = P.el('status'), says = P.el('message-text'), lines = at.querySelectorAll('.word,.until,.left'), row, all;
+		for (var k = 1.45; k > 1 && (k === 1.45 || says.scrollHeight > says.clientHeight); k -= 0.05) { says.style.fontSize = k + 'rem'; } // all of a message can be read
 		if (!lines.length || doc.body.className) { return; }
 		all = Array.prototype.map.call(lines, function (x) {
 			x.style.whiteSpace = x.style.fontSize = '';
@@ -35,7 +36,7 @@
 			l.x.style.whiteSpace = '';
 		});
 		function grow(some, most) {
-			for (var k = most; k >= 1; k -= 0.1) {
+			for (k = most; k >= 1; k -= 0.1) {
 				some.forEach(function (l) { l.x.style.fontSize = Math.max(l.base, Math.min(l.wide, l.base * k)) + 'px'; });
 				if (at.getBoundingClientRect().height <= row) { return; }
 			}

@@ -46,11 +46,15 @@ async function look(page, cdp, state, size) {
 			return b.offsetParent && (b.scrollWidth > b.clientWidth || b.scrollHeight > b.clientHeight || t.left < box.left + 5 || t.right > box.right - 5);
 		}).map((b) => b.id + ' ' + b.textContent),
 		faint: innerWidth === 800 && innerHeight === 480 && !document.querySelector('.pairing,[data-says]') ? Array.from(document.querySelectorAll('.until,.left')).map((x) => x.textContent + ' ' + Math.round(parseFloat(getComputedStyle(x).fontSize))).filter((x) => Number(x.split(' ').pop()) < 36).join(', ') : '',
+		named: document.querySelector('#panel:not([hidden])') && !document.querySelector('#panel #panel-title') ? 'has no name' : '',
+		says: document.querySelector('[data-says]') ? (({ scrollHeight, clientHeight }, day) => (scrollHeight > clientHeight ? 'its end is not seen' : '') + (innerHeight > 700 && innerWidth > 560 && !day.offsetHeight ? ' the day is not seen' : ''))(document.getElementById('message-text'), document.getElementById('day')) : '',
 		small: Array.from(document.querySelectorAll('button,input')).filter((b) => b.offsetParent && (b.offsetHeight < 63.5 || b.offsetWidth < 63.5)).map((b) => b.id + ' ' + b.offsetWidth + 'x' + b.offsetHeight) }))));
 	if (fit.wide > 0) { wrong(size, state, 'is too wide by', fit.wide); }
 	if (fit.high > 0 && size !== 'phone') { wrong(size, state, 'is too high by', fit.high); }
 	if (fit.cut.length) { wrong(size, state, 'text leaves its button', fit.cut.join(', ')); }
 	if (fit.faint) { wrong(size, state, 'cannot be read from far:', fit.faint); }
+	if (fit.named) { wrong(size, state, 'the dialog', fit.named); }
+	if (fit.says) { wrong(size, state, 'shows a message:', fit.says); }
 	if (fit.small.length) { wrong(size, state, 'small targets', fit.small.join(', ')); }
 	const shot = await cdp.send('Page.captureScreenshot', { format: 'png', optimizeForSpeed: true });
 	fs.writeFileSync(out + '/' + size + '-' + state.split('+').join('-') + '.png', Buffer.from(shot.data, 'base64'));

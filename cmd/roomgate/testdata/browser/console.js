@@ -14,6 +14,7 @@ async function pictured(page, size, name, whole) {
 	await page.screenshot({ path: OUT + '/console-' + size + '-' + name + '.png', fullPage: whole });
 	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 	if (wide > 0) { wrong(size, name, 'is too wide by', wide); }
+	if (await page.$('#toast[hidden]')) { wrong(size, name, 'says what is done where no screen reader listens'); }
 	const small = await page.evaluate(() => Array.from(document.querySelectorAll('button,input,select,#nav a')).filter((b) => b.offsetParent && (b.offsetHeight < 23.5 || b.offsetWidth < 23.5) && !b.closest('.day')).map((b) => b.id + b.name));
 	if (small.length) { wrong(size, name, 'small targets', small.join(', ')); }
 	await page.evaluate(axe);
@@ -71,6 +72,13 @@ async function book(page, size) {
 	await page.focus('#book');
 	await keys(page, ['Enter']);
 	await page.waitForSelector('#book-start');
+	// The keyboard goes round in the dialog, and never behind it.
+	for (const [from, key, to] of [['book-start', 'Shift+Tab', 'Back'], ['', 'Tab', 'book-start']]) {
+		if (from) { await page.focus('#' + from); }
+		await keys(page, [key]);
+		const now = await page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
+		if (now !== to) { wrong(key, 'in a dialog leads to', now, 'and not to', to); }
+	}
 	await page.selectOption('#book-start', { label: '10:00' });
 	await page.fill('#book-title', 'Plan <b>B</b>');
 	await pictured(page, size, 'book', false);
@@ -117,7 +125,19 @@ async function book(page, size) {
 	await cancel();
 }
 
-async function follow(page) {
+// beside looks at meetings that share a row of the day: two people came and left again.
+async function beside(page, size) {
+	for (let i = 0; i < 2; i++) {
+		const b = await api('POST', '/bookings', { meeting_space_id: OTHER, source: 'walk_up', minutes: 15 });
+		await page.waitForTimeout(1100); // who leaves in the same second was not there
+		await api('POST', '/bookings/' + b.id + '/end');
+	}
+	await at(page, '/console/space?id=' + OTHER);
+	await page.waitForSelector('.day .lane1');
+	await pictured(page, size, 'beside', true);
+}
+
+async function follow(page, size) {
 	await at(page, '/console/events?space=' + ROOM);
 	const late = [];
 	for (let i = 0; i < 10; i++) {
@@ -131,6 +151,15 @@ async function follow(page) {
 	late.sort((a, b) => a - b);
 	if (late[9] > 1000) { wrong('an event was painted after', late[9], 'ms'); }
 	console.log('from the command to the painted event: ' + late.join(' ') + ' ms');
+	// What somebody unfolds stays so when news comes, and the keyboard where it was.
+	const fold = '#' + await page.$eval('#list details', (x) => x.id);
+	await page.focus(fold + ' summary');
+	await keys(page, ['Enter']);
+	await api('POST', '/devices/' + ROOM + '/action', { device_type: 'light', action: 'on' });
+	await page.waitForFunction((first) => '#' + document.querySelector('#list details').id !== first, fold);
+	const folded = await page.$eval(fold, (x) => ({ open: x.open, here: x.contains(document.activeElement) }));
+	if (!folded.open || !folded.here) { wrong('after news a fold is', JSON.stringify(folded)); }
+	await pictured(page, size, 'events-open', false);
 	await page.selectOption('#by-type', 'commandCompleted');
 	await page.waitForURL(/type=commandCompleted/);
 	await inside(page);
@@ -224,7 +253,8 @@ async function prove(page, size) {
 		await page.waitForTimeout(500);
 		await pictured(page, size, 'space', true);
 		await book(page, size);
-		await follow(page);
+		await beside(page, size);
+		await follow(page, size);
 		await pictured(page, size, 'events', true);
 		await fail(page, size);
 		await prove(page, size);

@@ -68,6 +68,7 @@ async function sealed(file) {
 	await page.click('#organization-new .main');
 	await toast('Added');
 	await seen('Acme <3>');
+	if (await page.inputValue('#organization-name')) { wrong('what was added can be added once more by the same button'); }
 	await look('organizations');
 
 	await open('keys');
@@ -123,7 +124,22 @@ async function sealed(file) {
 	await page.click('#rule-form .main');
 	await toast('The rule is on');
 	await seen('Lights off when nobody is there');
-	await page.click('tr:has-text("Lights off") [id^=explain]');
+	await seen('When people come or go, if nobody is there: switch the light off');
+	// The usual ones are made without knowing what a program calls them.
+	const usual = await page.$$eval('[id^=usual-]', (all) => all.map((x) => x.id));
+	for (const id of usual) {
+		await page.click('#' + id);
+		await page.waitForSelector('#rule-form');
+		if (id === 'usual-3') { await page.selectOption('#rule-if', { label: '26 °C' }); await look('rule-usual'); }
+		await page.click('#rule-form .main');
+		await page.waitForFunction(() => document.getElementById('panel').hidden);
+	}
+	for (const text of ['At 22:00, if nobody is there', 'if it is warmer than 26 °C: switch the fan on', '5 min before the end of a meeting: show “This meeting']) { await seen(text); }
+	await page.click('tr:has-text("At 22:00") [id^=change]');
+	await page.fill('#rule-when', '21:30');
+	await page.click('#rule-form .main');
+	await seen('At 21:30, if nobody is there');
+	await page.click('tr:has-text("Lights off when") [id^=explain]');
 	await seen('without acting', '#panel');
 	await look('rule-explained');
 	await page.click('#panel-close');
@@ -159,7 +175,7 @@ async function sealed(file) {
 	await seen('is not the same', '#backup-new .error');
 	await page.fill('#backup-again', 'correct horse battery');
 	await page.click('#backup-new .main');
-	await toast('It begins');
+	await toast('It is being made');
 	await open('manage');
 	await open('backup');
 	await page.waitForSelector('#take', { timeout: 60000 });
