@@ -130,7 +130,7 @@ func pick(statuses []drivers.Status, sub string) (drivers.Status, bool) {
 
 // take accepts an observation, unless the device says what cannot be.
 func (p *part) take(d *Device, s drivers.Status) {
-	if err := plausible(d.Type, p.sub, s.Value); err != nil {
+	if err := drivers.Plausible(d.Type, p.sub, s.Value); err != nil {
 		p.strike(err)
 		return
 	}
