@@ -135,7 +135,7 @@ var faults = []faultClass{
 	{"a disk of a gateway that is read-only", []string{"cmd/roomgate.TestReadOnlyDiskFaultOpensDoors"},
 		control{"store/open.go", "if diskFault(err) || disk.Lacking(err) {", "if false {", "cmd/roomgate.TestReadOnlyDiskFaultOpensDoors"}},
 	{"a line of a gateway whose trouble nobody names", []string{"cmd/roomgate.TestTroubleOfAGateway"},
-		control{"cloud/cause.go", "\tcase alert(err) != \"\":\n\t\treturn CauseCertificate\n", "", "cmd/roomgate.TestTroubleOfAGateway"}},
+		control{"cloud/cause.go", "\t\treturn CauseTLSWanted\n\tcase alert(err) != \"\":\n\t\treturn CauseCertificate\n", "\t\treturn CauseTLSWanted\n", "cmd/roomgate.TestTroubleOfAGateway"}},
 	{"a far end of a gateway that closes", []string{"cmd/roomgate.TestTroubleOfAGateway"},
 		control{"cloud/duplicateid.go", "same && !c.foreign {", "same && false {", "cmd/roomgate.TestTroubleOfAGateway"}},
 
