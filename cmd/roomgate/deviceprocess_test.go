@@ -35,6 +35,8 @@ type gadgets struct {
 	mu   sync.Mutex
 	is   map[string]any // values of the hub, by their topic
 	deaf bool
+
+	saying sync.Mutex // what is older is said earlier
 }
 
 // openGadgets starts a broker, the devices and a gateway.
@@ -71,8 +73,10 @@ func (g *gadgets) say(topic, payload string, retained bool) {
 	}
 }
 
-// report says all values of the hub but that of the temperature, if that is large.
+// report says all values of the hub.
 func (g *gadgets) report() {
+	g.saying.Lock()
+	defer g.saying.Unlock()
 	g.mu.Lock()
 	texts := map[string]string{}
 	for name, v := range g.is {
@@ -157,8 +161,10 @@ func TestDevicesOfAGatewayHaveBadNews(t *testing.T) {
 	const topic = "hub/events/object/occupantTemperature"
 	large := `{"Present_Value": "` + strings.Repeat("x", 1<<20) + `"}`
 	awaitThat(t, "the hub says what it measures", warm)
+	g.saying.Lock()
 	g.change("occupantTemperature", nil)
 	g.say(topic, large, true)
+	g.saying.Unlock()
 	awaitThat(t, "it has no temperature, and why is said", func() bool {
 		status, _, reason := d.fact("o3-sensor", "temperature")
 		return status == "offline" && strings.Contains(reason, topic) && strings.Contains(reason, strconv.Itoa(len(large)/1000))
