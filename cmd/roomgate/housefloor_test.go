@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"loop", "journal", "strict", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "tlsauthority"},
 	{"eventlog", "config", "calendarlink", "standin", "mail", "web", "eventwords"},
 	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper", "eventlog/eventlogtest"},
-	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "cloudkey", "plot"},
+	{"unlock", "rule/engine", "roomcontrol", "homeassistant", "setup", "site", "health", "cloudkey", "plot", "enrol"},
 	{"seed", "claim", "cloudcommand", "acceptance"},
 	{"cloudconfig", "cloudpart", "errand"},
 	{""}, // package agent itself
