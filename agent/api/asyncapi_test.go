@@ -121,6 +121,7 @@ func TestCloudMessagesAreAsDescribed(t *testing.T) {
 		down("command", "c2", lock+`,"ttl_s":5,"value":"long"}`)
 		down("command", "c3", lock+`,"expires_at":"1999-01-01T00:00:00Z"}`)
 		s.checkMessage(t, "roomgate/v1/demo/down/command", cloud.Sign(ed25519.NewKeyFromSeed(make([]byte, 32)), []byte(`{}`)))
+		down("enrol", "e1", `{"sealed":"AAAA"}`)
 		down("ack", "a1", `{"sequence":10}`)
 		down("replay", "r1", `{"from":2,"to":4}`)
 		down("config", "g1", `{"revision":1,"spaces":[{"id":"`+agenttest.Aurora+`","capacity":9}],"permissions":[{"device_id":"aurora-light","action":"on","allow":["admin"]}],

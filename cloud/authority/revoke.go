@@ -14,7 +14,7 @@ import (
 // taken is a certificate that was taken back.
 type taken struct {
 	Gateway string    `json:"gateway_id"`
-	Serial  string    `json:"serial"`
+	Serial  string    `json:"serial,omitempty"`
 	At      time.Time `json:"at"`
 	Until   time.Time `json:"until"`
 }
@@ -41,6 +41,9 @@ func (a *Authority) Revoke(gateway string) error {
 			}
 		}
 		all = slices.DeleteFunc(all, func(t taken) bool { return t.Until.Before(now) })
+		if !slices.ContainsFunc(all, func(t taken) bool { return t.Gateway == gateway }) {
+			all = append(all, taken{gateway, "", now, a.root.NotAfter}) // it has none, and gets none
+		}
 		if s.Revoked.IsZero() {
 			s.Revoked = now
 		}
@@ -67,6 +70,9 @@ func (a *Authority) writeList(all []taken) error {
 	now := a.now()
 	list := &x509.RevocationList{Number: big.NewInt(now.UnixMilli()), ThisUpdate: now.Add(-backdated), NextUpdate: a.root.NotAfter}
 	for _, t := range all {
+		if t.Serial == "" {
+			continue
+		}
 		serial, ok := new(big.Int).SetString(t.Serial, 16)
 		if !ok {
 			return fmt.Errorf("%s: %q is no serial", noteFile, t.Serial)

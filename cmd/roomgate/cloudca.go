@@ -158,6 +158,9 @@ func (l *cloudLink) certify(cmd *cobra.Command, ca *authority.Authority, gateway
 			if err != nil {
 				return err
 			}
+			if wantsJSON(cmd) {
+				return show.JSON(cmd.OutOrStdout(), map[string]string{"gateway_id": gateway, "organization_id": claim.OrganizationID})
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "gateway %s belongs to %s, and has its certificate\n", gateway, claim.Organization)
 			return err
 		}
