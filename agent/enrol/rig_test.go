@@ -49,16 +49,15 @@ type rig struct {
 	claimed loop.Broadcast
 	secret  []byte
 
-	ca        *authority.Authority
-	believes  *x509.CertPool // of the broker
-	refuses   cloud.Cause    // of every log-in
-	deaf      bool           // the cloud does not answer
-	away      bool           // there is no connection
-	asked     int            // requests that the cloud got
-	tried     int
-	renewed   int
-	receipts  map[string]*problem.Error
-	committed func() // after each transaction
+	ca       *authority.Authority
+	believes *x509.CertPool // of the broker
+	refuses  cloud.Cause    // of every log-in
+	deaf     bool           // the cloud does not answer
+	away     bool           // there is no connection
+	asked    int            // requests that the cloud got
+	tried    int
+	renewed  int
+	receipts map[string]*problem.Error
 }
 
 func openRig(t *testing.T) *rig {
