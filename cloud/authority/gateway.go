@@ -25,11 +25,11 @@ type Gateway struct {
 // stored is a gateway's file.
 type stored struct {
 	Gateway
-	Secret []byte `json:"secret,omitempty"`      // of its claim
-	Next   []byte `json:"next_secret,omitempty"` // of a claim that nobody has answered yet
-	Of     []byte `json:"of,omitempty"`          // the last request, by cloud.OfRequest
-	Leaf   []byte `json:"certificate,omitempty"` // the answer, in DER
-	Issued []held `json:"issued,omitempty"`      // certificates that may still be good
+	Secret []byte   `json:"secret,omitempty"`       // of its claim
+	Next   [][]byte `json:"next_secrets,omitempty"` // of claims by which nobody has asked yet, the newest last
+	Of     []byte   `json:"of,omitempty"`           // the last request, by cloud.OfRequest
+	Leaf   []byte   `json:"certificate,omitempty"`  // the answer, in DER
+	Issued []held   `json:"issued,omitempty"`       // certificates that may still be good
 }
 
 // held is a certificate that may still be good.
@@ -65,12 +65,17 @@ func (a *Authority) change(gateway string, do func(s *stored, there bool) error)
 	})
 }
 
+// mostClaims is how many claims of a gateway may wait for its word: who claims twice does not know which
+// one it takes.
+const mostClaims = 8
+
 // Admit makes the secret that a claim brings to a gateway, by which it asks for a
-// certificate. Until it has asked by that, an earlier claim's holds.
+// certificate. Until it has asked by that, those of earlier claims hold.
 func (a *Authority) Admit(gateway string) (secret []byte, err error) {
 	secret = cloud.NewEnrolment()
 	return secret, a.change(gateway, func(s *stored, _ bool) error {
-		s.Next = secret
+		s.Next = append(s.Next, secret)
+		s.Next = s.Next[max(0, len(s.Next)-mostClaims):]
 		return nil
 	})
 }
@@ -85,8 +90,9 @@ func (a *Authority) Answer(gateway string, request cloud.Enrolled) (answer cloud
 			return fmt.Errorf("gateway %s: %w", gateway, ErrUnknown)
 		}
 		var asked cloud.EnrolRequest
-		if len(s.Next) > 0 && request.Open(s.Next, topics.Up(cloud.LevelEnrol), &asked) == nil {
-			s.Secret, s.Next, s.Of, s.Leaf, s.Revoked = s.Next, nil, nil, nil, time.Time{}
+		taken := slices.IndexFunc(s.Next, func(secret []byte) bool { return request.Open(secret, topics.Up(cloud.LevelEnrol), &asked) == nil })
+		if taken >= 0 {
+			s.Secret, s.Next, s.Of, s.Leaf, s.Revoked = s.Next[taken], nil, nil, nil, time.Time{}
 		} else if err := request.Open(s.Secret, topics.Up(cloud.LevelEnrol), &asked); err != nil {
 			return fmt.Errorf("gateway %s: %w", gateway, err)
 		}
