@@ -209,7 +209,7 @@ func (e *Enrolment) prove(ctx context.Context, s stored) error {
 		return nil
 	case t.Cause == "" && (asked || len(s.Now.Chain) == 0):
 		return e.use(ctx)
-	case t.Cause == cloud.CauseCertificate, t.Cause == cloud.CauseLogin && asked, t.Cause == cloud.CauseMisconfigured && asked:
+	case t.Cause == cloud.CauseCertificate, t.Cause == cloud.CauseLogin && asked:
 		return e.refused(ctx, t)
 	}
 	e.rest(firstPause)
