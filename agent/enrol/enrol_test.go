@@ -58,18 +58,18 @@ func TestRenewed(t *testing.T) {
 		r.run(r.claim)
 		old := r.shown()
 		r.run(func() {
-			time.Sleep(59 * 24 * time.Hour)
+			r.sleep(59 * 24 * time.Hour)
 			if r.asked != 1 || !r.shown().Equal(old) {
 				t.Errorf("after 59 days it has asked %d times", r.asked)
 			}
 			r.refuses = cloud.CauseUnreachable
-			time.Sleep(6 * 24 * time.Hour)
+			r.sleep(6 * 24 * time.Hour)
 			if r.asked != 2 || !r.shown().Equal(old) {
 				t.Errorf("after 65 days it has asked %d times, and shows the old one: %v", r.asked, r.shown().Equal(old))
 			}
 			r.want("the broker is away", Renewing)
 			r.refuses = ""
-			time.Sleep(2 * time.Hour)
+			r.sleep(2 * time.Hour)
 		})
 		if now := r.shown(); now.Equal(old) || r.renewed != 2 {
 			t.Errorf("not renewed, %d log-ins", r.renewed)
@@ -85,7 +85,7 @@ func TestClockThatIsNotTrusted(t *testing.T) {
 		r.run(r.claim)
 		r.clock = clock.New(clock.Options{Mode: clock.Never})
 		r.open()
-		r.run(func() { time.Sleep(200 * 24 * time.Hour) })
+		r.run(func() { r.sleep(200 * 24 * time.Hour) })
 		if r.asked != 1 || r.At(cloud.Trouble{}) != brokers {
 			t.Errorf("asked %d times, goes to %s", r.asked, r.At(cloud.Trouble{}))
 		}
@@ -100,18 +100,18 @@ func TestNewOneIsRefused(t *testing.T) {
 		old, good := r.shown(), r.believes
 		r.run(func() {
 			_, r.believes = newAuthority(t) // the broker has lost its list
-			time.Sleep(65 * 24 * time.Hour)
+			r.sleep(65 * 24 * time.Hour)
 			r.want("refused", Kept)
 			if !r.shown().Equal(old) || r.renewed != 1 {
 				t.Error("the old one does not go on")
 			}
 			asked := r.asked
-			time.Sleep(24 * time.Hour)
+			r.sleep(24 * time.Hour)
 			if more := r.asked - asked; more < 20 || more > 50 {
 				t.Errorf("asked %d times in a day", more)
 			}
 			r.believes = good
-			time.Sleep(2 * time.Hour)
+			r.sleep(2 * time.Hour)
 		})
 		r.want("then", Good)
 		if r.shown().Equal(old) {
@@ -123,7 +123,7 @@ func TestNewOneIsRefused(t *testing.T) {
 // Faults of the certificate in use, each by its name: over, not valid yet, of another authority.
 func TestWrongCertificates(t *testing.T) {
 	for state, spoil := range map[string]func(r *rig){
-		Ended:       func(r *rig) { r.deaf = true; time.Sleep(91 * 24 * time.Hour) },
+		Ended:       func(r *rig) { r.deaf = true; r.sleep(91 * 24 * time.Hour) },
 		NotYetValid: func(r *rig) { r.clock.Move(-48 * time.Hour) },
 		Refused:     func(r *rig) { r.deaf = true; _, r.believes = newAuthority(r.T) },
 	} {
@@ -137,7 +137,7 @@ func TestWrongCertificates(t *testing.T) {
 					pair, _ := r.Show(nil)
 					last := r.judge(pair)
 					at = r.At(last)
-					time.Sleep(time.Hour)
+					r.sleep(time.Hour)
 				})
 				r.want("spoiled", state)
 				r.wantTold("cloudCertified", "cloudCertificateWrong")
@@ -151,7 +151,7 @@ func TestWrongCertificates(t *testing.T) {
 					return
 				}
 				r.believes, r.deaf = good, false
-				r.run(func() { time.Sleep(2 * time.Hour) })
+				r.run(func() { r.sleep(2 * time.Hour) })
 				r.want("mended", Good)
 				if r.At(cloud.Trouble{}) != brokers || state == Ended && r.shown().Equal(old) {
 					t.Errorf("it goes to %s", r.At(cloud.Trouble{}))
@@ -171,10 +171,10 @@ func TestRevoked(t *testing.T) {
 		r.run(func() {
 			r.At(cloud.Trouble{Cause: cloud.CauseCertificate, Error: "revoked certificate", At: time.Now()})
 			r.refuses = cloud.CauseCertificate
-			time.Sleep(time.Minute)
+			r.sleep(time.Minute)
 			r.want("revoked", Revoked)
 			asked := r.asked
-			time.Sleep(48 * time.Hour)
+			r.sleep(48 * time.Hour)
 			if r.asked != asked || asked != 2 {
 				t.Errorf("it has asked %d times, then %d", asked, r.asked)
 			}
@@ -192,7 +192,7 @@ func TestAsksAreBounded(t *testing.T) {
 		r.deaf = true
 		r.run(func() {
 			r.claim()
-			time.Sleep(24 * time.Hour)
+			r.sleep(24 * time.Hour)
 		})
 		if r.asked < 20 || r.asked > 60 {
 			t.Errorf("asked %d times in a day", r.asked)
@@ -200,7 +200,7 @@ func TestAsksAreBounded(t *testing.T) {
 		r.want("deaf", Wanted)
 		r.away, r.deaf = true, false
 		r.run(func() {
-			time.Sleep(24 * time.Hour)
+			r.sleep(24 * time.Hour)
 			r.away = false
 			r.Up()
 		})
@@ -302,7 +302,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			return try(ctx, url, pair)
 		}
 		r.o.Renew = func() { r.renewed++; keep() }
-		r.run(func() { time.Sleep(66 * 24 * time.Hour) })
+		r.run(func() { r.sleep(66 * 24 * time.Hour) })
 		if len(copies) != 4 || r.shown().Equal(old) {
 			t.Fatalf("%d copies", len(copies))
 		}
@@ -312,7 +312,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			if c := r.shown(); c == nil || i < 3 && !c.Equal(old) {
 				t.Errorf("killed at step %d it shows %v", i, c)
 			}
-			r.run(func() { time.Sleep(2 * time.Hour) })
+			r.run(func() { r.sleep(2 * time.Hour) })
 			if r.shown().Equal(old) {
 				t.Errorf("killed at step %d it gets no new certificate: %+v", i, r.Status())
 			}

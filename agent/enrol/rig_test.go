@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,7 @@ type rig struct {
 	asked    int            // requests that the cloud got
 	tried    int
 	renewed  int
+	touched  atomic.Int64 // what a test sets is seen by the loop, and the other way round
 	receipts map[string]*problem.Error
 }
 
@@ -134,6 +136,8 @@ func (r *rig) claim() {
 
 // send is the cloud that answers.
 func (r *rig) send(_ context.Context, data any) bool {
+	r.touched.Add(1)
+	defer r.touched.Add(1)
 	if r.away {
 		return false
 	}
@@ -168,6 +172,8 @@ func (r *rig) bring(id string, answer cloud.Enrolled) *problem.Error {
 
 // try is the broker: it wants a certificate of an authority that it believes, in its time.
 func (r *rig) try(_ context.Context, at string, pair *tls.Certificate) (cloud.Trouble, bool) {
+	r.touched.Add(1)
+	defer r.touched.Add(1)
 	r.tried++
 	if r.refuses != "" {
 		return cloud.Trouble{Cause: r.refuses, Error: "it does"}, r.refuses != cloud.CauseUnreachable
@@ -194,11 +200,19 @@ func (r *rig) run(do func()) {
 	go func() { ended <- r.Enrolment.Run(ctx) }()
 	synctest.Wait()
 	do()
-	synctest.Wait()
+	r.sleep(0)
 	cancel()
 	if err := <-ended; err != nil {
 		r.Error(err)
 	}
+}
+
+// sleep lets time pass, and the loop do what it has to do by then.
+func (r *rig) sleep(d time.Duration) {
+	r.touched.Add(1)
+	time.Sleep(d)
+	synctest.Wait()
+	r.touched.Add(1)
 }
 
 // shown is what the gateway shows; nil: nothing.

@@ -20,7 +20,7 @@ import (
 
 const (
 	// lookEvery is how often is looked whether the certificate is to be renewed: the clock may jump.
-	lookEvery = 10 * time.Minute
+	lookEvery = 30 * time.Minute
 	// From the first to the longest pause between two requests, or two tries with a new certificate.
 	firstPause, longestPause = 30 * time.Second, time.Hour
 	// A certificate that a broker has refused is asked for again that much later at first.
