@@ -8,6 +8,7 @@ import (
 	"roomgate/agent/cloudkey"
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/cloudpart"
+	"roomgate/agent/enrol"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
@@ -31,6 +32,7 @@ func forgetFormer(tx *store.Tx) error {
 	also(cloudconfig.Forget(tx))
 	also(cloudpart.Forget(tx))
 	also(claim.Forget(tx))
+	also(enrol.Forget(tx))
 	also(cloudkey.Forget(tx))
 	also(schedule.Forget(tx))
 	return err

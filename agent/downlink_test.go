@@ -12,7 +12,7 @@ import (
 
 // TestEveryDownLevelIsTaken: what a gateway listens to is what somebody takes.
 func TestEveryDownLevelIsTaken(t *testing.T) {
-	taken := append(slices.Collect(maps.Keys(down{}.handlers())), cloud.LevelAck, cloud.LevelReplay) // the link's own
+	taken := append(slices.Collect(maps.Keys(down{}.handlers())), cloud.LevelAck, cloud.LevelEnrol, cloud.LevelReplay) // the link's own
 	if slices.Sort(taken); !slices.Equal(taken, cloud.DownLevels()) {
 		t.Errorf("taken are %v, listened to %v", taken, cloud.DownLevels())
 	}

@@ -8,6 +8,7 @@ import (
 	"roomgate/agent/cloudconfig"
 	"roomgate/agent/device"
 	"roomgate/agent/edge"
+	"roomgate/agent/enrol"
 	"roomgate/agent/health"
 	"roomgate/agent/message/book"
 	"roomgate/agent/rule/engine"
@@ -29,6 +30,7 @@ func EventKinds() []string {
 		[]string{eventRepaired},
 		access.EventKinds(),
 		claim.EventKinds(),
+		enrol.EventKinds(),
 		timekeeper.EventKinds(),
 		cloudconfig.EventKinds(),
 		device.EventKinds(),

@@ -147,7 +147,11 @@ func loadCloud(ctx context.Context, a *Agent) (err error) {
 	if err := tellRepaired(ctx, a.db, a.Commands, a.options.Log, a.Health, a.Bookings); err != nil {
 		return fmt.Errorf("tell of the repair of the database: %w", err)
 	}
-	return a.Cloud.Open(cloudOptions(a))
+	link := cloudOptions(a)
+	if link.Identity, err = identity(ctx, a); err != nil {
+		return fmt.Errorf("load the certificate for the cloud: %w", err)
+	}
+	return a.Cloud.Open(link)
 }
 
 // Run moves the building until ctx ends. The devices stop first, so that the

@@ -10,6 +10,7 @@ import (
 	"roomgate/agent/cloudpart"
 	"roomgate/agent/device"
 	"roomgate/agent/edge"
+	"roomgate/agent/enrol"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
@@ -46,6 +47,7 @@ const Schema = 1
 //	"plans"          schedule what is set for a space at run time, by its id; the address of its calendar sealed
 //	"additions"      site     the spaces and devices that were made or changed at run time, by kind and id, sealed
 //	"gateway-claim"  claim    the organization that owns the gateway, in one row
+//	"cloud-certificate" enrol the certificate that the gateway shows to its cloud, and the next one, in one row, sealed
 //	"door-keys"      cloudkey the keys that the cloud signs door commands with, in one row
 //	"door-counters"  cloudkey which counters a key has used, by its id
 //	"cloud-config"   cloudconfig which keys, codes, rules and users are the cloud's, in one row
@@ -68,6 +70,7 @@ func buckets() []string {
 		eventlog.Buckets(),
 		access.Buckets(),
 		claim.Buckets(),
+		enrol.Buckets(),
 		edge.Buckets(),
 		cloudkey.Buckets(),
 		device.Buckets(),

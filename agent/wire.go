@@ -157,7 +157,8 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 			acked, _ := a.Cloud.Acked()
 			signers, t := a.signers, a.Cloud.Trouble()
 			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked, DoorsUnsigned: signers.Unsigned(), SigningKeys: signers.IDs(), Revision: a.CloudConfig.Revision(),
-				Trouble: health.Trouble{Cause: string(t.Cause), Seen: t.Seen(), Fix: t.Fix(), Error: t.Error, At: t.At.UTC(), Times: t.Times, Since: t.Since.UTC()}.OrNil()}
+				Certificate: certificateOf(a.Cloud),
+				Trouble:     health.Trouble{Cause: string(t.Cause), Seen: t.Seen(), Fix: t.Fix(), Error: t.Error, At: t.At.UTC(), Times: t.Times, Since: t.Since.UTC()}.OrNil()}
 		},
 		Send: func(ctx context.Context, r health.Report) { a.Cloud.Send(ctx, cloud.LevelHeartbeat, "", false, r) }}
 }

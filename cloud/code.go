@@ -85,7 +85,12 @@ func codeBox(typed string) (cipher.AEAD, error) {
 	if !ok {
 		return nil, ErrCode
 	}
-	key, err := hkdf.Key(sha256.New, []byte(code), nil, "roomgate claim", sha256.Size)
+	return boxOf([]byte(code), "roomgate claim")
+}
+
+// boxOf seals under a key that is made of a secret for one purpose.
+func boxOf(secret []byte, purpose string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, sha256.Size)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestTwoWithOneID(t *testing.T) {
 		var told atomic.Int64
 		link := func() *Link {
 			return NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet,
-				Contested: func(context.Context, int) { told.Add(1) }})
+				Own: Own{Contested: func(context.Context, int) { told.Add(1) }}})
 		}
 		one, other := link(), link()
 		stop := run(t, one.Run)
@@ -47,7 +47,7 @@ func TestNoDuplicateID(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ context.Context) {
 		_, wire := newBroker(t)
 		l := NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet,
-			Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }})
+			Own: Own{Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}})
 		stop := run(t, l.Run)
 		defer stop()
 		for range 20 {
@@ -68,7 +68,7 @@ func TestNoDuplicateID(t *testing.T) {
 
 // presenceOf are the options by which a link writes its own topic and knows itself.
 func presenceOf(o LinkOptions, name string) LinkOptions {
-	o.Own = Own{"up/presence", func(m Message) bool { return string(m.Payload) == name }}
+	o.Own.Topic, o.Own.Mine = "up/presence", func(m Message) bool { return string(m.Payload) == name }
 	o.Birth = func() Message { return Message{Topic: "up/presence", Payload: []byte(name), QoS: 1, Retained: true} }
 	o.Will = o.Birth
 	return o
@@ -161,7 +161,7 @@ func TestFarEndThatCloses(t *testing.T) {
 				}
 				wire := newCable(t, serve)
 				o := LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet, Subscribe: []string{"down/#"},
-					Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}
+					Own: Own{Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}}
 				o = presenceOf(o, "one")
 				if !c.proof {
 					o.Own.Topic = ""
@@ -194,7 +194,7 @@ func restarts(t *testing.T, own string, least time.Duration) {
 	inBubble(t, func(t *testing.T, _ context.Context) {
 		_, wire := newBroker(t)
 		o := presenceOf(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet,
-			Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}, "one")
+			Own: Own{Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}}, "one")
 		o.Own.Topic = own
 		l := NewLink(o)
 		defer run(t, l.Run)()

@@ -27,9 +27,10 @@ var ErrNotConnected = errors.New("not connected to the broker")
 type Link struct {
 	o         LinkOptions
 	brokers   []endpoint
-	endpoint      // the one whose turn it is; only Run changes it
-	at        int // its place among them
-	failed    int // how many in turn could not be reached
+	endpoint         // the one whose turn it is; only Run changes it
+	at        int    // its place among them
+	failed    int    // how many in turn could not be reached
+	named     string // the brokers by At; empty: those of URL
 	invalid   error
 	duplicate duplicateID
 	renew     chan struct{} // holds a token when the login is another
@@ -90,8 +91,8 @@ func (l *Link) Run(ctx context.Context) error {
 		if announced && !brief && cause != CauseReceiver {
 			try = 0
 		}
-		if n := l.Contested(); n > 0 && l.o.Contested != nil {
-			l.o.Contested(ctx, n)
+		if n := l.Contested(); n > 0 && l.o.Own.Contested != nil {
+			l.o.Own.Contested(ctx, n)
 		}
 		pause, from := l.pause(try, cause), l.address
 		if l.turn(announced, brief || cause == CauseReceiver) {
@@ -199,6 +200,9 @@ func (l *Link) once(ctx context.Context) (announced bool, err error) {
 	select {
 	case <-l.renew: // what Login says now is what is used
 	default:
+	}
+	if err := l.locate(); err != nil {
+		return false, err
 	}
 	s, err := l.open(ctx)
 	if err != nil {

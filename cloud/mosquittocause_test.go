@@ -186,7 +186,7 @@ func TestMosquittoRestarts(t *testing.T) {
 	for i := range links {
 		id := fmt.Sprint("g", i)
 		o := presenceOf(LinkOptions{URL: address, ClientID: id, Log: quiet, Spread: func() time.Duration { return 2 * time.Second },
-			Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}, id)
+			Own: Own{Contested: func(context.Context, int) { t.Error("somebody was told of a duplicate id") }}}, id)
 		o.Own.Topic = "up/presence/" + id
 		own := o.Own.Topic
 		o.Birth = func() Message { return Message{Topic: own, Payload: []byte(id), QoS: 1, Retained: true} }
@@ -232,7 +232,7 @@ func TestMosquittoTwoWithOneID(t *testing.T) {
 			told := make(chan struct{}, 100)
 			link := func(name string) *Link {
 				return NewLink(presenceOf(LinkOptions{URL: url, ClientID: "g", Log: quiet, MaxBackoff: 2 * time.Second,
-					Login: LoginAs("g", right), Contested: func(context.Context, int) { told <- struct{}{} }}, name))
+					Login: LoginAs("g", right), Own: Own{Contested: func(context.Context, int) { told <- struct{}{} }}}, name))
 			}
 			one, two := link("one"), link("two")
 			defer run(t, one.Run)()

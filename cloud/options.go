@@ -14,6 +14,9 @@ type LinkOptions struct {
 	// URL is mqtt://host[:1883] or mqtts://host[:8883], or several with commas between:
 	// when a connection is lost or cannot be made the next one is tried.
 	URL string
+	// At is asked before each connection where that goes, as URL; nil: URL. It gets what was met
+	// last.
+	At func(last Trouble) (url string)
 	// ClientID names the session at the broker, which keeps messages for it
 	// between connections. Two links with one id throw each other out.
 	ClientID string
@@ -53,9 +56,6 @@ type LinkOptions struct {
 	// Own tells somebody else with this id from a far end that closes by itself: once
 	// that has closed again and again, it is read if the broker allows it.
 	Own Own
-	// Contested is called before each pause while Link.Contested is not 0, with
-	// it; nil: nobody is told. It must return soon.
-	Contested func(ctx context.Context, times int)
 	// Dial opens the connection; nil: a net.Dialer. TLS is put on top.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// MaxBackoff bounds the pause between attempts; 0: 60 s. Every pause is
@@ -74,6 +74,9 @@ type Own struct {
 	Topic string // empty: there is none
 	// Mine says whether a message on it is from this run of the client.
 	Mine func(m Message) bool
+	// Contested is called before each pause while Link.Contested is not 0, with
+	// it; nil: nobody is told. It must return soon.
+	Contested func(ctx context.Context, times int)
 }
 
 // The clocks of a link. A dead peer is noticed after keepAlive + pingTimeout,

@@ -36,9 +36,12 @@ const (
 	LevelClaim    = "claim"
 )
 
+// LevelEnrol is the level of both ways on which a gateway gets its certificate.
+const LevelEnrol = "enrol"
+
 // DownLevels are the levels on which a gateway listens, sorted.
 func DownLevels() []string {
-	return []string{LevelAck, LevelClaim, LevelCommand, LevelConfig, LevelReplay, LevelSchedule}
+	return []string{LevelAck, LevelClaim, LevelCommand, LevelConfig, LevelEnrol, LevelReplay, LevelSchedule}
 }
 
 // Topics are the topics of one gateway. The gateway "+" makes filters that

@@ -162,7 +162,7 @@ func TestExampleShowsDefaults(t *testing.T) {
 	var d differences
 	off, on := parse(t, "gateway.yaml", configs.Gateway), parse(t, "gateway.yaml", text)
 	cmp.Equal(*off, *on, cmpopts.IgnoreUnexported(config.Config{}, mqttdevice.Options{}), cmp.Reporter(&d))
-	want := []string{"Broker.Listen", "Broker.TLS.Certificate", "Broker.TLS.Key", "Cloud.CAFile", "Cloud.ClaimURL", "Cloud.ClientCertificate", "Cloud.ClientKey", "Cloud.PasswordFile",
+	want := []string{"Broker.Listen", "Broker.TLS.Certificate", "Broker.TLS.Key", "Cloud.CAFile", "Cloud.ClaimURL", "Cloud.ClientCertificate", "Cloud.ClientKey", "Cloud.EnrolURL", "Cloud.PasswordFile",
 		"Cloud.URL", "Cloud.Username", "Doors.Unsigned", "HTTP.Names", "HTTP.Origins", "HTTP.TLS.Listen", "HTTP.TLS.TLS.Certificate", "HTTP.TLS.TLS.Key",
 		"Push.CAFile", "Push.TokenFile", "Push.Topic", "Push.URL", "SMTP.CAFile", "SMTP.From", "SMTP.PasswordFile", "SMTP.URL", "SMTP.Username", "Spaces.AroundTheClock", "Spaces.Booking.Hours.Friday",
 		"Spaces.Booking.Hours.Monday", "Spaces.Booking.Hours.Saturday", "Spaces.Booking.Hours.Sunday", "Spaces.Booking.Hours.Thursday",

@@ -24,7 +24,7 @@ var guarded = map[string]string{
 	"commands": "", "commands-under-way": "", "recent-commands": "", "refused-ids": "", "open-commands": "", "own-command-ages": "", "caller-command-ages": "", "command-ages": "", "bookings": "", "messages": "topics sealed",
 	"keypads": "", "rules": "topics sealed", "rule-runs": "", "open-rule-runs": "", "doubted-devices": "", "deliveries": "", "users": "", "store": "", "cloud-config": "sealed",
 	"api-keys": "hashed", "accounts": "a keyed hash", "signing-keys": "only their ids", "ended-sessions": "only their ids", "edge-devices": "hashed", "unlock-codes": "hashed",
-	"plans": "calendars sealed, feeds hashed", "additions": "sealed", "gateway-claim": "sealed", "mails": "sealed", "webhooks": "sealed",
+	"plans": "calendars sealed, feeds hashed", "additions": "sealed", "gateway-claim": "sealed", "cloud-certificate": "sealed", "mails": "sealed", "webhooks": "sealed",
 	"door-keys": "only public keys", "door-counters": "", "message-parts": "", "message-part-data": "sealed",
 }
 

@@ -129,7 +129,7 @@ type storedClaim struct {
 	Organization   string    `json:"organization"`
 	ClaimedAt      time.Time `json:"claimed_at"`
 	Message        string    `json:"message"`          // that brought it
-	Login          []byte    `json:"login"`            // login, encrypted under the device secret
+	Login          []byte    `json:"login"`            // secrets, encrypted under the device secret
 	Signed         bool      `json:"signed,omitempty"` // keys came with it
 }
 
@@ -137,6 +137,12 @@ type storedClaim struct {
 type login struct {
 	Username string `json:"username"` // empty: that of the configuration stays
 	Password string `json:"password"`
+}
+
+// secrets are what a claim brings and nobody may see.
+type secrets struct {
+	login
+	Enrolment []byte `json:"enrolment,omitempty"`
 }
 
 // shownCode is a code that is or was shown. It is kept in memory only: a
@@ -153,7 +159,7 @@ type Claim struct {
 	turn    sync.Mutex // of who changes the claim
 	mu      sync.Mutex // of what follows, never held for long
 	stored  *storedClaim
-	login   login
+	secrets secrets
 	codes   []shownCode // at most two, the one that is shown last
 	wrong   auth.Budget
 	changed loop.Broadcast
@@ -179,7 +185,7 @@ func (cl *Claim) load(tx *store.Tx) error {
 	}
 	raw, err := cl.o.Keys.Open(current, s.Login)
 	if err == nil {
-		err = json.Unmarshal(raw, &cl.login)
+		err = json.Unmarshal(raw, &cl.secrets)
 	}
 	if err != nil {
 		cl.o.Log.Warn("the stored claim belongs to other hardware: claim the gateway again, roomgate claim shows the code")
@@ -273,7 +279,7 @@ func (cl *Claim) link(code string) string {
 // password cannot be read.
 func (cl *Claim) Login() (username, password string, err error) {
 	cl.mu.Lock()
-	own := cl.login
+	own := cl.secrets.login
 	cl.mu.Unlock()
 	if own.Username != "" && cl.off() == "" {
 		return own.Username, own.Password, nil

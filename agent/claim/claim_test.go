@@ -1,9 +1,12 @@
 package claim
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +48,33 @@ func TestClaimedOnceAndForGood(t *testing.T) {
 		}
 		if told := r.told(); !slices.Equal(told, []string{"gatewayClaimed"}) || r.logins != 1 || len(r.organizations) != 1 || r.organizations[acme] != "Acme" {
 			t.Errorf("told %q, %d new logins, organizations %q", told, r.logins, r.organizations)
+		}
+	})
+}
+
+// The secret by which the gateway gets a certificate comes with the claim, lies sealed, and goes with it.
+func TestEnrolmentComesWithTheClaim(t *testing.T) {
+	inTime(t, func(r *rig) {
+		claim := acmeClaim
+		claim.Enrolment = []byte("short")
+		if why := r.bring("m1", r.Status().Code, claim); why == nil || why.Field != "enrolment" {
+			t.Errorf("a short one: %v", why)
+		}
+		claim.Enrolment = cloud.NewEnrolment()
+		if why := r.bring("m2", r.Status().Code, claim); why != nil {
+			t.Fatal(why)
+		}
+		for range 2 {
+			if !bytes.Equal(r.Enrolment(), claim.Enrolment) {
+				t.Error("it is another one")
+			}
+			r.open()
+		}
+		if raw, err := os.ReadFile(r.path); err != nil || bytes.Contains(raw, []byte(base64.StdEncoding.EncodeToString(claim.Enrolment))) {
+			t.Errorf("it lies open in the database, %v", err)
+		}
+		if err := r.Release(t.Context(), "me"); err != nil || r.Enrolment() != nil {
+			t.Errorf("after the release: %v", err)
 		}
 	})
 }

@@ -37,3 +37,14 @@ func (cl *Claim) NetworkStatus(brought string) Status {
 	g.Code, g.URL, g.AtCloud, g.ExpiresS, g.Reason = "", "", false, 0, hiddenCode
 	return g
 }
+
+// Enrolment is the secret by which the gateway gets a certificate from its cloud; nil: the
+// claim has brought none.
+func (cl *Claim) Enrolment() []byte {
+	if cl.off() != "" {
+		return nil
+	}
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.secrets.Enrolment
+}

@@ -21,6 +21,8 @@ type message struct {
 	Organization   string `json:"organization"`
 	// SigningKeys are those that the cloud signs with from now on.
 	SigningKeys []cloudkey.Key `json:"signing_keys"`
+	// Enrolment is the secret by which the gateway gets a certificate; empty: it gets none.
+	Enrolment []byte `json:"enrolment"`
 	login
 }
 
@@ -70,7 +72,7 @@ func (cl *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 	}
 	err = cl.store(ctx, e, s, signers, func() {
 		cl.mu.Lock()
-		cl.stored, cl.login, cl.codes = &s, m.login, nil
+		cl.stored, cl.secrets, cl.codes = &s, secrets{m.login, m.Enrolment}, nil
 		cl.mu.Unlock()
 		cl.changed.Wake()
 	})
@@ -148,6 +150,8 @@ func (m *message) check() error {
 		return refuse("username", "is out of range: want at most 128 bytes of text")
 	case !text(m.Password, 1024):
 		return refuse("password", "is out of range: want at most 1024 bytes of text")
+	case len(m.Enrolment) != 0 && len(m.Enrolment) != cloud.EnrolmentSize:
+		return refuse("enrolment", "is out of range: want 32 random bytes in base64")
 	case m.Username == "" && m.Password != "":
 		return refuse("username", "is missing, and there is a password: name the user")
 	}
@@ -158,7 +162,7 @@ func (m *message) check() error {
 func text(s string, most int) bool { return len(s) <= most && printable.Line(s) }
 
 func (cl *Claim) seal(m message, id string) (storedClaim, error) {
-	raw, err := json.Marshal(m.login)
+	raw, err := json.Marshal(secrets{m.login, m.Enrolment})
 	return storedClaim{OrganizationID: m.OrganizationID, Organization: m.Organization, Message: id,
 		Signed:    len(m.SigningKeys) > 0,
 		ClaimedAt: cl.o.Clock.Now().UTC().Truncate(time.Millisecond), Login: cl.o.Keys.Seal(current, raw)}, err
@@ -208,7 +212,7 @@ func (cl *Claim) Release(ctx context.Context, by string) error {
 	}
 	show := func() {
 		cl.mu.Lock()
-		cl.stored, cl.login = nil, login{}
+		cl.stored, cl.secrets = nil, secrets{}
 		cl.mu.Unlock()
 		cl.changed.Wake()
 	}

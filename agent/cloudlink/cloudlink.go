@@ -50,6 +50,8 @@ type Options struct {
 	// Contested is called when another gateway has the same id, with how many
 	// connections in a row the broker has closed soon.
 	Contested func(ctx context.Context, connections int)
+	// Identity is a certificate that the gateway gets from its cloud; nil: there is none.
+	Identity Identity
 	// Witness hears the time of each live message.
 	Witness func(e cloud.Envelope)
 }
@@ -99,12 +101,14 @@ func (l *Link) Open(o Options) error {
 		return err
 	}
 	s := &session{link: l}
-	l.link.Store(cloud.NewLink(cloud.LinkOptions{
+	link := cloud.LinkOptions{
 		URL: o.Cloud.URL, ClientID: cloud.ClientID(o.Gateway), Login: o.Login, TLS: secure,
 		Will: s.will, Birth: s.birth, Farewell: s.farewell,
-		Subscribe: []string{l.topics.Down("+")}, Unsubscribe: l.earlier(), Receive: l.Receive, Up: l.up, Contested: o.Contested,
-		Own: cloud.Own{Topic: l.topics.Up(cloud.LevelPresence), Mine: l.mine}, Spread: l.Spread, Dial: o.Dial, Log: o.Log,
-	}))
+		Subscribe: []string{l.topics.Down("+")}, Unsubscribe: l.earlier(), Receive: l.Receive, Up: l.up,
+		Own: cloud.Own{Topic: l.topics.Up(cloud.LevelPresence), Mine: l.mine, Contested: o.Contested}, Spread: l.Spread, Dial: o.Dial, Log: o.Log,
+	}
+	l.identify(&link)
+	l.link.Store(cloud.NewLink(link))
 	l.uplink.Store(cloud.NewUplink(l.link.Load(), outbox{l}, cloud.UplinkOptions{
 		Acks: o.Cloud.Acks, Rate: o.Cloud.Rate, ForgetWithin: forgetWithin, History: outbox{l}.rows, Log: o.Log}))
 	return nil
@@ -117,7 +121,7 @@ func (l *Link) Run(ctx context.Context, extra ...func(context.Context) error) er
 		return nil
 	}
 	loops, ctx := errgroup.WithContext(ctx)
-	for _, run := range append(extra, l.link.Load().Run, l.uplink.Load().Run) {
+	for _, run := range append(extra, l.loops()...) {
 		loops.Go(func() error { return run(ctx) })
 	}
 	if err := loops.Wait(); err != nil && ctx.Err() == nil {
@@ -166,6 +170,9 @@ func (l *Link) Renew() {
 
 // up follows each connection.
 func (l *Link) up(context.Context) {
+	if l.o.Identity != nil {
+		l.o.Identity.Up()
+	}
 	l.Wake()
 	l.o.Up()
 }

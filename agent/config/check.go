@@ -95,6 +95,18 @@ func (r *reader) cloud(c Cloud) {
 		plain, guarded = plain || scheme == "mqtt", guarded || scheme == "mqtts"
 		r.cloudURL(c, one)
 	}
+	for _, one := range c.EnrolURL.All() {
+		if !strings.HasPrefix(strings.ToLower(one), "mqtts:") || !IsBroker(one) {
+			r.refuse("cloud.enrol_url", "is not an address of a broker with TLS: want mqtts://HOST[:PORT]")
+		}
+	}
+	switch {
+	case c.EnrolURL == "":
+	case c.URL == "" || plain:
+		r.refuse("cloud.enrol_url", "is there, and cloud.url names no broker that wants certificates: want one of mqtts://")
+	case c.Acks == AcksBroker:
+		r.refuse("cloud.acks", "is broker, and the broker of cloud.enrol_url drops what a gateway without a certificate says: want backend")
+	}
 	if plain && guarded { // whoever keeps the guarded ones away would get the password
 		r.refuse("cloud.url", "has brokers of mqtt:// and of mqtts://: write mqtts:// for all of them")
 	}

@@ -114,6 +114,9 @@ type Cloud struct {
 	// https; empty: the gateway's own page shows it. With one the gateway can be
 	// claimed although it has a user.
 	ClaimURL string `yaml:"claim_url"`
+	// EnrolURL is the broker for a gateway that has no certificate yet, where it is claimed and gets
+	// one; empty: that of URL.
+	EnrolURL Brokers `yaml:"enrol_url"`
 	// Acks says on what the outbox forgets: AcksBackend or AcksBroker.
 	Acks string `yaml:"acks"`
 	// CommandTTL is how long a command without an expiry of its own is valid.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,13 +69,23 @@ func (x *examination) route() Finding {
 // cloudBroker examines the way to the cloud: name, port, certificate.
 func cloudBroker(ctx context.Context, x *examination) []Finding {
 	if x.simulated() || x.Quiet || x.Config == nil || x.Config.Cloud.URL == "" {
-		return append(x.contested(), x.unnamed()...)
+		return slices.Concat(cloudCertificate(x.Building), x.contested(), x.unnamed())
 	}
-	found := append(x.contested(), x.troubled()...)
+	found := slices.Concat(cloudCertificate(x.Building), x.contested(), x.troubled())
 	for _, one := range x.Config.Cloud.URL.All() {
 		found = append(found, x.broker(ctx, one)...)
 	}
 	return append(found, x.acked()...)
+}
+
+// cloudCertificate is what the running gateway says of the certificate that it gets from its cloud.
+func cloudCertificate(b *Building) []Finding {
+	if b == nil || b.CloudCertificate == nil {
+		return nil
+	}
+	c := b.CloudCertificate
+	state := map[string]State{"good": OK, "renewing": OK, "wanted": Warn, "kept": Warn}[c.State]
+	return one(Finding{"cloud certificate", cmp.Or(state, Fail), c.Seen, c.Fix})
 }
 
 // broker examines the way to one broker.
@@ -153,6 +164,9 @@ func (x *examination) troubled() []Finding {
 
 // cloudFix is what to do about a trouble. The names of a log-in that is refused are known here.
 func cloudFix(x *examination, t *health.Trouble) string {
+	if t.Cause == string(cloud.CauseCertificate) && x.Building != nil && x.Building.CloudCertificate != nil {
+		return cmp.Or(x.Building.CloudCertificate.Fix, t.Fix)
+	}
 	if t.Cause != string(cloud.CauseLogin) || x.Config == nil || x.Config.Cloud.Username == "" {
 		return t.Fix
 	}

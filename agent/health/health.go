@@ -60,6 +60,8 @@ type Cloud struct {
 	DoorsUnsigned bool
 	SigningKeys   []string
 	Revision      uint64 // of the configuration that the cloud manages; 0: none came
+	// Certificate is that which the gateway gets from its cloud; nil: there is to be none.
+	Certificate *Certificate
 }
 
 // Monitor knows how the gateway is. It may be used by many.

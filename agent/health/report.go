@@ -63,6 +63,8 @@ type CloudState struct {
 	CloudContested int  `json:"cloud_contested"` // connections in a row that the broker closed soon, as another gateway has this id; 0: it is not so
 	// CloudTrouble is why the link is down, or was a minute ago at most; nil: it is well.
 	CloudTrouble *Trouble `json:"cloud_trouble,omitempty"`
+	// CloudCertificate is that which the gateway gets from its cloud; nil: there is to be none.
+	CloudCertificate *Certificate `json:"cloud_certificate,omitempty"`
 }
 
 // What a heartbeat says of the cloud's commands to doors.
@@ -98,7 +100,7 @@ func (m *Monitor) Report() Report {
 		StoreState:   StoreState{StoreBytes: stats.SizeBytes, StoreWritten: stats.BytesWritten, StoreWrittenDay: stats.BytesDay, DiskFreeBytes: diskFree(m.o.DataDir)},
 		TemperatureC: processorTemperature(),
 		Clock:        m.Clock(),
-		CloudState:   CloudState{cloud.Connected, cloud.Contested, cloud.Trouble}, StoreRepair: RepairOf(m.Database.Repair()), Degraded: m.Database.Degraded()}
+		CloudState:   CloudState{cloud.Connected, cloud.Contested, cloud.Trouble, cloud.Certificate}, StoreRepair: RepairOf(m.Database.Repair()), Degraded: m.Database.Degraded()}
 	if cloud.DoorsUnsigned {
 		r.DoorOrders = DoorsUnsigned
 	}

@@ -20,3 +20,12 @@ func (t Trouble) OrNil() *Trouble {
 	}
 	return &t
 }
+
+// Certificate is how that is which the gateway gets from its cloud.
+type Certificate struct {
+	State string    `json:"state"`          // for machines, as good or revoked
+	From  time.Time `json:"from,omitzero"`  // when it begins; absent: there is none yet
+	Until time.Time `json:"until,omitzero"` // when it ends
+	Seen  string    `json:"seen"`           // for people
+	Fix   string    `json:"fix,omitempty"`  // what to do about it
+}

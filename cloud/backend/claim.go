@@ -20,6 +20,9 @@ type Claim struct {
 	// SigningKeys are at most four that the gateway believes from now on. With one
 	// it takes nothing that opens a door without a signature.
 	SigningKeys []SigningKey `json:"signing_keys,omitempty"`
+	// Enrolment is the secret by which the gateway asks for a certificate, from cloud.NewEnrolment;
+	// package authority answers. Nil: it gets none.
+	Enrolment []byte `json:"enrolment,omitempty"`
 }
 
 // SealedClaim is the data of down/claim: a Claim that only the gateway that

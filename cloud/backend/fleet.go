@@ -29,6 +29,15 @@ type Gateway struct {
 type Report struct {
 	Revision uint64 `json:"config_revision"` // of the configuration in force; 0: none, or an earlier release that does not say
 	Backlog  uint64 `json:"outbox_depth"`    // rows that the gateway keeps for the backend
+	// Certificate is that which the gateway gets from its cloud; nil: none.
+	Certificate *Certificate `json:"cloud_certificate,omitempty"`
+}
+
+// Certificate is how the certificate of a gateway is.
+type Certificate struct {
+	State string    `json:"state"` // as good or ended
+	Until time.Time `json:"until,omitzero"`
+	Seen  string    `json:"seen"` // the state in words
 }
 
 // Space is the state of a meeting space that a fleet is looked through for.

@@ -34,7 +34,7 @@ building what has changed. Times are as in "booking create".`,
 	f.String("day", "", "`DAY` of the times: today, tomorrow, monday or 2026-11-23")
 	f.Bool("cancel", false, "take the booking of --id back")
 	outputFlag(schedule)
-	return group("cloud", "the cloud's side of a gateway, to try and test it", newServe(), newFleet(), newCloudCommand(), newCloudConfig(), newCloudRollout(), newCloudCell(), newCloudClaim(), newCloudKey(), schedule)
+	return group("cloud", "the cloud's side of a gateway, to try and test it", newServe(), newFleet(), newCloudCommand(), newCloudConfig(), newCloudRollout(), newCloudCell(), newCloudClaim(), newCloudKey(), newCloudCA(), schedule)
 }
 
 // cloudSchedule lists or changes the stand-in cloud's schedule.

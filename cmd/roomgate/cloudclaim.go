@@ -19,7 +19,8 @@ func newCloudClaim() *cobra.Command {
 			"waits for the receipt. The gateway then belongs to the organization, and logs in\n" +
 			"as --user with the password in --password-file, which the broker has to know.\n" +
 			"Without them it keeps the login that it has. With --key it takes nothing that opens\n" +
-			"a door without the signature of that key.",
+			"a door without the signature of that key. With --ca it gets a certificate of that\n" +
+			"authority, which the broker has to believe.",
 		Example: "  roomgate cloud claim demo 7K3M-QX9D-0ABC-DEF1 --organization Acme\n" +
 			"  roomgate cloud claim berlin-3 7K3M-QX9D-0ABC-DEF1 --organization Acme --user berlin-3 --password-file berlin-3.password",
 		Args: cobra.ExactArgs(2), RunE: action(claimByCloud)}
@@ -30,6 +31,7 @@ func newCloudClaim() *cobra.Command {
 	f.Var(new(signingKey), "key", "`FILE` of the key that the cloud signs with: from then on what opens a door has to be signed")
 	f.String("user", "", "`NAME` of the gateway at the broker, from now on")
 	f.String("password-file", "", "`FILE` with its password in the first line")
+	authorityFlag(cmd)
 	f.Duration("wait", 15*time.Second, "how long to wait for the receipt")
 	return cmd
 }
@@ -50,15 +52,26 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 	if by != nil {
 		claim.SigningKeys = []backend.SigningKey{by.Public()}
 	}
+	ca, err := theAuthority(cmd)
+	if err != nil {
+		return err
+	}
+	if err := admit(ca, gateway, args[1], &claim); err != nil {
+		return err
+	}
 	sealed, err := backend.SealClaim(gateway, args[1], claim)
 	if err != nil {
 		return fail(exitUsage, "%w", err)
 	}
-	l, err := dialCloud(cmd, cloud.Topics{Gateway: gateway}.Up(cloud.LevelReceipt))
+	topics := cloud.Topics{Gateway: gateway}
+	l, err := dialCloud(cmd, topics.Up(cloud.LevelReceipt), topics.Up(cloud.LevelEnrol))
 	if err != nil {
 		return err
 	}
 	defer l.close()
+	if ca != nil {
+		return l.certify(cmd, ca, gateway, claim, sealed)
+	}
 	got, err := l.ask(cmd, gateway, "claim", sealed)
 	if err != nil {
 		return err

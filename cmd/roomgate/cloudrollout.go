@@ -168,13 +168,13 @@ func listGateways(cmd *cobra.Command) error {
 		return err
 	}
 	return outputSome(cmd, all, len(all), "no gateway was heard yet: connect one to the broker of this fleet",
-		"GATEWAY PRESENCE SINCE RELEASE REVISION LOCKS WAITING", func(row func(...string)) {
+		"GATEWAY PRESENCE SINCE RELEASE REVISION LOCKS WAITING CERTIFICATE", func(row func(...string)) {
 			for _, g := range all {
 				locks := "closed"
 				if g.Unlocked {
 					locks = "not closed"
 				}
-				row(g.ID, presence(g), g.Since.Format(time.RFC3339), show.Dash(show.Plain(g.Version)), strconv.FormatUint(g.Revision, 10), locks, strconv.FormatUint(g.Backlog, 10))
+				row(g.ID, presence(g), g.Since.Format(time.RFC3339), show.Dash(show.Plain(g.Version)), strconv.FormatUint(g.Revision, 10), locks, strconv.FormatUint(g.Backlog, 10), certified(g))
 			}
 		})
 }

@@ -29,7 +29,8 @@ func newServe() *cobra.Command {
 			"With --fleet it is the reference backend: it keeps in that folder who is online\n" +
 			"with which release, what gateways have sent, and rollouts, and goes on with them\n" +
 			"after a restart. It merges no bookings. roomgate cloud rollout talks to it. With\n" +
-			"--at it takes what comes at another broker, and starts none.",
+			"--at it takes what comes at another broker, and starts none. With --ca the gateways that\n" +
+			"are claimed there get certificates of that authority.",
 		Example: "  roomgate cloud serve\n  roomgate run --cloud mqtt://127.0.0.1:1884\n  roomgate cloud serve --fleet /var/lib/fleet --at mqtts://broker.example.org --username backend",
 		Args:    cobra.NoArgs, RunE: action(serveCloud)}
 	f := serve.Flags()
@@ -39,6 +40,7 @@ func newServe() *cobra.Command {
 	f.String("at", "", "`URL` of the broker of the fleet's gateways; else one is started")
 	f.String("username", "", "`NAME` at that broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
 	signingFlag(serve)
+	authorityFlag(serve)
 	return serve
 }
 
@@ -50,8 +52,8 @@ func serveCloud(cmd *cobra.Command, _ []string) (err error) {
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer func() { err = errors.Join(err, g.close()) }()
 	dir, url := text(cmd, "fleet"), text(cmd, "at")
-	if dir == "" && (url != "" || cmd.Flags().Changed("key")) {
-		return fail(exitUsage, "--at and --key go with --fleet: name a folder for the fleet's data")
+	if dir == "" && (url != "" || cmd.Flags().Changed("key") || cmd.Flags().Changed("ca")) {
+		return fail(exitUsage, "--at, --key and --ca go with --fleet: name a folder for the fleet's data")
 	}
 	if url == "" {
 		if url, err = g.openCloudBroker(text(cmd, "cloud-listen")); err != nil {
@@ -115,11 +117,15 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	ca, err := theAuthority(cmd)
+	if err != nil {
+		return err
+	}
 	door, err := openFleetDoor(dir)
 	if err != nil {
 		return fail(exitFailed, "%s cannot be read: %w", filepath.Join(dir, fleetFile), err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Broker: backend.Options{URL: url, ClientID: door.Client,
+	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Broker: backend.Options{URL: url, ClientID: door.Client,
 		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
 	if err != nil {
 		return fail(exitFailed, "the fleet cannot be opened: %w", err)

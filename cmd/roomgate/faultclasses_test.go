@@ -53,6 +53,8 @@ var faults = []faultClass{
 		control{"agent/eventlog/read.go", "\t\t\tif len(events) == f.limit() {\n\t\t\t\treturn events, next, nil\n", "\t\t\tif len(events) == f.limit() {\n\t\t\t\treturn events, page[len(page)-1].Seq, nil\n", "cmd/roomgate.TestEventsSinceAreAll"}},
 	{"webhooks' deliveries", []string{"agent/webhook.TestCrashBetween", "agent/webhook.TestDeliveriesAreBounded", "agent/webhook.TestNothingOfTroubleIsLost", "agent/webhook.TestGivenUpByThePlatformsNames", "agent/webhook.TestUnderWayIsNotDropped", "agent/webhook.TestUnreadDelivery", "agent/webhook.TestKnownSignature", "agent.TestBookingsAreToldToTheirOrganization"},
 		control{"agent/webhook/delivery.go", "min(a.RetryAfter, outgoing.LongestRetryAfter)", "max(a.RetryAfter, 0*outgoing.LongestRetryAfter)", "agent/webhook.TestDeliveryEndsAndIsBounded"}},
+	{"a certificate that has ended, is not valid yet, of another authority or revoked", []string{"agent/enrol.TestWrongCertificates", "agent/enrol.TestNewOneIsRefused", "agent/enrol.TestRevoked", "agent/enrol.TestClockThatIsNotTrusted", "agent/enrol.TestKilledAtEachStep", "cloud/authority.TestRevoke", "cmd/roomgate.TestCertificatesAtMosquitto"},
+		control{"agent/enrol/run.go", "\tcase t.Cause == \"\" && (asked || len(s.Now.Chain) == 0):\n", "\tcase t.Cause != \"nothing\":\n", "agent/enrol.TestNewOneIsRefused"}},
 	{"messages that cannot be read", []string{"cloud.TestDecodeKeepsTheID", "cloud.TestRefusedEnvelopeKeepsItsID", "agent/cloudlink.TestWhatIsBrokenIsAnswered", "agent.TestMessagesThatCannotBeUnderstoodAreDropped"},
 		control{"cloud/envelope.go", "\t\treturn onlyID(b), err\n", "\t\treturn Envelope{}, err\n", "cloud.TestDecodeKeepsTheID"}},
 	{"messages that a gateway cannot read", []string{"cmd/roomgate.TestRefusedMessagesOfAGateway"},

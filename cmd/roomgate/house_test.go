@@ -117,7 +117,7 @@ var arrows = []arrow{
 		why: "it asks the building by functions: without it, the building lacks one folder and one line"},
 	{from: []string{"agent/cloudlink"}, to: []string{"roomgate/agent/config", "roomgate/agent/device/...", "roomgate/agent/schedule", "roomgate/drivers"},
 		why: "the conversation with the cloud knows what a message is, and not what it is about"},
-	{from: []string{"agent/claim", "agent/edge"}, to: []string{"roomgate/agent/config", "roomgate/drivers/..."},
+	{from: []string{"agent/claim", "agent/edge", "agent/enrol"}, to: []string{"roomgate/agent/config", "roomgate/drivers/..."},
 		why: "each is one noun on the log: what it asks the building are functions, so without it the building lacks one folder and one line"},
 	{from: []string{"agent/cloudkey"}, to: []string{"roomgate/agent/config", "roomgate/agent/unlock", "roomgate/agent/cloudlink", "roomgate/drivers/..."},
 		why: "whose signature counts does not depend on how a message came, nor on who brought the key"},

@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"loop", "journal", "strict", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "certificate", "refusal"},
 	{"eventlog", "config", "calendarlink", "standin", "mail", "web", "eventwords", "tlsauthority"},
 	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper", "eventlog/eventlogtest"},
-	{"unlock", "rule/doubt", "roomcontrol", "homeassistant", "setup", "site", "health", "cloudkey", "plot"},
+	{"unlock", "rule/doubt", "roomcontrol", "homeassistant", "setup", "site", "health", "cloudkey", "plot", "enrol"},
 	{"rule/engine", "seed", "claim", "cloudcommand", "acceptance"},
 	{"cloudconfig", "cloudpart", "errand"},
 	{""}, // package agent itself

@@ -24,6 +24,7 @@ import (
 var removable = map[string][]string{
 	"homeassistant": nil,
 	"claim":         {"agent/api/gatewayclaim.go", "agent/doctor/claim.go", "cmd/roomgate/claim.go", "cmd/roomgate/run.go", "cmd/roomgate/screen.go"},
+	"enrol":         nil,
 	"push":          {"agent/doctor/queues.go", "agent/message/book/book.go", "agent/message/book/pusher.go", "cmd/roomgate/demonet.go"},
 	"update": {"agent/api/consoleupdate.go", "agent/console/update.go",
 		"agent/doctor/doctor.go", "agent/doctor/update.go", "agent/errand/errand.go",

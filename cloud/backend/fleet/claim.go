@@ -55,6 +55,13 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	if by := f.o.Broker.Signer; by != nil {
 		claim.SigningKeys = []backend.SigningKey{by.Public()}
 	}
+	if f.o.Authority != nil {
+		secret, err := f.o.Authority.Admit(c.Gateway)
+		if err != nil {
+			return Claimed{}, err
+		}
+		claim.Enrolment = secret
+	}
 	if _, err := backend.SealClaim(c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"roomgate/cloud"
+	"roomgate/cloud/authority"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/backend/rollout"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	// Rows is how many rows of all gateways together are kept for who wants to look; 0: 10,000.
 	Rows int
 	Log  *slog.Logger // nil: slog.Default()
+	// Authority certifies the gateways that are claimed here; nil: nobody does.
+	Authority *authority.Authority
 }
 
 // Fleet is a running backend.
@@ -41,6 +44,7 @@ type Fleet struct {
 	file    *backend.File
 	backend *backend.Backend
 	wake    chan struct{} // holds a token when a schedule is new
+	asks    chan wanted
 }
 
 // The buckets beside those of the ledger and the rollouts.
@@ -58,7 +62,7 @@ func Open(o Options) (f *Fleet, err error) {
 		o.Log = slog.Default()
 	}
 	o.Rows, o.Broker.Log = cmp.Or(o.Rows, 10_000), o.Log
-	f = &Fleet{o: o, wake: make(chan struct{}, 1)}
+	f = &Fleet{o: o, wake: make(chan struct{}, 1), asks: make(chan wanted, mostAsks)}
 	if f.backend, err = backend.Open(o.Broker); err != nil {
 		return nil, err
 	}
@@ -107,6 +111,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	defer stop()
 	loop.Go(func() { _ = f.Rollouts.Run(ctx) })
 	loop.Go(func() { f.bring(ctx) })
+	loop.Go(func() { f.certify(ctx) })
 	return f.backend.Consume(ctx, f.file, f.take)
 }
 
@@ -126,6 +131,10 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 	file := tx.(backend.FileTx)
 	if err := f.Take(tx, m); err != nil {
 		return err
+	}
+	if m.Level == cloud.LevelEnrol {
+		f.enrol(m)
+		return nil
 	}
 	if m.Level == cloud.LevelReceipt {
 		if err := errors.Join(claimed(file.Bucket(claims), m), taken(file.Bucket(schedules), m)); err != nil {
@@ -193,14 +202,15 @@ func (f *Fleet) Rows(after uint64) (all []Row, err error) {
 // Gateway is one as the fleet shows it.
 type Gateway struct {
 	backend.Gateway
-	Unlocked bool `json:"unlocked"` // a lock is not known to be closed
+	Unlocked bool      `json:"unlocked"`         // a lock is not known to be closed
+	Revoked  time.Time `json:"revoked,omitzero"` // when its certificates were taken back; absent: they were not
 }
 
 // Gateways are all that were ever heard, by their ids.
 func (f *Fleet) Gateways() []Gateway {
-	all := []Gateway{}
+	all, revoked := []Gateway{}, f.revoked()
 	for _, g := range f.backend.Fleet(nil) {
-		all = append(all, Gateway{g, g.Unlocked()})
+		all = append(all, Gateway{g, g.Unlocked(), revoked[g.ID]})
 	}
 	return all
 }
