@@ -50,6 +50,8 @@ type Options struct {
 	Gateway string
 	// Workers is how many call the handler at the same time, 1 to 64; 0: 4.
 	Workers int
+	// Source brings what gateways send; nil: the session at the broker does.
+	Source Source
 	// Signer signs commands and configurations; nil: nothing is signed.
 	Signer *Signer
 	Log    *slog.Logger // nil: slog.Default()
@@ -93,8 +95,9 @@ func (b *Backend) run(ctx context.Context, subscribe []string, giveUp func(strin
 	link := cloud.NewLink(cloud.LinkOptions{
 		URL: b.o.URL, ClientID: b.o.ClientID, Login: cloud.LoginAs(b.o.Username, b.o.Password),
 		TLS: b.o.TLS, Dial: b.o.Dial, Log: b.o.Log, Subscribe: subscribe, Deliver: deliver,
-		Up:   func(context.Context) { b.connected(true) },
-		Down: func(error) { b.connected(false) },
+		Fleeting: b.o.Source != nil,
+		Up:       func(context.Context) { b.connected(true) },
+		Down:     func(error) { b.connected(false) },
 	})
 	if !b.begin(link, deliver != nil) {
 		return ErrRunning
