@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
 
 // claims are by gateway: Claimed.
-var claims = []byte("roomgate.claims")
+const claims = "roomgate.claims"
 
 // Claim is what somebody has brought who stands before a gateway.
 type Claim struct {
@@ -62,8 +60,8 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	if done.MessageID, err = f.backend.Claim(ctx, c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, err
 	}
-	err = f.file.DB().Update(func(tx *bbolt.Tx) error {
-		if err := putJSON(tx.Bucket(claims), c.Gateway, done); err != nil {
+	err = f.store.Write(context.Background(), func(tx backend.Tables) error {
+		if err := putJSON(tx.Table(claims), c.Gateway, done); err != nil {
 			return err
 		}
 		return answered(tx, c.Gateway)
@@ -75,27 +73,28 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 func (f *Fleet) Claims() ([]Claimed, error) { return all[Claimed](f, claims) }
 
 // answered notes a receipt that has come before what it answers was stored.
-func answered(tx *bbolt.Tx, gateway string) error {
-	c := tx.Bucket(rows).Cursor()
+func answered(tx backend.Tables, gateway string) error {
 	n := 0
-	for k, raw := c.Last(); k != nil && n < mostRows; k, raw = c.Prev() {
+	for _, raw := range tx.Table(rows).Down() {
+		if n++; n > mostRows {
+			break
+		}
 		var r Row
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return err
 		}
 		if r.Gateway == gateway && r.Type == cloud.TypeOf(cloud.LevelReceipt) {
 			m := backend.Received{Gateway: gateway, Envelope: cloud.Envelope{Data: r.Data}}
-			if err := errors.Join(claimed(tx.Bucket(claims), m), taken(tx.Bucket(schedules), m)); err != nil {
+			if err := errors.Join(claimed(tx.Table(claims), m), taken(tx.Table(schedules), m)); err != nil {
 				return err
 			}
 		}
-		n++
 	}
 	return nil
 }
 
 // claimed notes what the receipt of a claim says.
-func claimed(b *bbolt.Bucket, m backend.Received) error {
+func claimed(b backend.Table, m backend.Received) error {
 	var done Claimed
 	var r backend.Receipt
 	raw := b.Get([]byte(m.Gateway))
@@ -110,7 +109,7 @@ func claimed(b *bbolt.Bucket, m backend.Received) error {
 }
 
 // putJSON stores a value.
-func putJSON(b *bbolt.Bucket, key string, v any) error {
+func putJSON(b backend.Table, key string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -118,16 +117,18 @@ func putJSON(b *bbolt.Bucket, key string, v any) error {
 	return b.Put([]byte(key), raw)
 }
 
-// all reads the values of a bucket.
-func all[T any](f *Fleet, bucket []byte) (values []T, err error) {
+// all reads the values of a table.
+func all[T any](f *Fleet, table string) (values []T, err error) {
 	values = []T{}
-	err = f.file.DB().View(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucket).ForEach(func(_, raw []byte) error {
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		for _, raw := range tx.Table(table).From(nil) {
 			var v T
-			err := json.Unmarshal(raw, &v)
+			if err := json.Unmarshal(raw, &v); err != nil {
+				return err
+			}
 			values = append(values, v)
-			return err
-		})
+		}
+		return nil
 	})
 	return values, err
 }
