@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"roomgate/cloud"
@@ -70,7 +71,10 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 }
 
 // Claims are all, by their gateways.
-func (f *Fleet) Claims() ([]Claimed, error) { return all[Claimed](f, claims) }
+func (f *Fleet) Claims() ([]Claimed, error) {
+	all, _, err := from[Claimed](f, claims, "", math.MaxInt)
+	return all, err
+}
 
 // answered notes a receipt that has come before what it answers was stored.
 func answered(tx backend.Tables, gateway string) error {
@@ -117,11 +121,15 @@ func putJSON(b backend.Table, key string, v any) error {
 	return b.Put([]byte(key), raw)
 }
 
-// all reads the values of a table.
-func all[T any](f *Fleet, table string) (values []T, err error) {
+// from reads at most so many values of a table, from a key on, and the key that follows.
+func from[T any](f *Fleet, table, key string, limit int) (values []T, next string, err error) {
 	values = []T{}
 	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
-		for _, raw := range tx.Table(table).From(nil) {
+		for k, raw := range tx.Table(table).From([]byte(key)) {
+			if len(values) == limit {
+				next = string(k)
+				break
+			}
 			var v T
 			if err := json.Unmarshal(raw, &v); err != nil {
 				return err
@@ -130,7 +138,7 @@ func all[T any](f *Fleet, table string) (values []T, err error) {
 		}
 		return nil
 	})
-	return values, err
+	return values, next, err
 }
 
 // newUUID is a random one.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"roomgate/cloud/backend"
@@ -66,7 +67,10 @@ func (f *Fleet) Schedule(s Schedule) (Schedule, error) {
 }
 
 // Schedules are all, by gateway and meeting space.
-func (f *Fleet) Schedules() ([]Schedule, error) { return all[Schedule](f, schedules) }
+func (f *Fleet) Schedules() ([]Schedule, error) {
+	all, _, err := from[Schedule](f, schedules, "", math.MaxInt)
+	return all, err
+}
 
 // bring sends schedules to gateways that have earlier ones, until ctx ends.
 func (f *Fleet) bring(ctx context.Context) {
