@@ -30,6 +30,7 @@ func newServe() *cobra.Command {
 	f.String("fleet", "", withVariable(fleetUsage, "fleet"))
 	f.String("fleet-listen", "127.0.0.1:1885", withVariable("`HOST:PORT` on this machine at which the fleet is asked", "fleet-listen"))
 	f.String("at", "", "`URL` of the broker of the fleet's gateways; else one is started")
+	f.String("cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
 	f.String("username", "", "`NAME` at that broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
 	signingFlag(serve)
 	return serve
@@ -43,8 +44,8 @@ func serveCloud(cmd *cobra.Command, _ []string) (err error) {
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer func() { err = errors.Join(err, g.close()) }()
 	dir, url := text(cmd, "fleet"), text(cmd, "at")
-	if dir == "" && (url != "" || cmd.Flags().Changed("key")) {
-		return fail(exitUsage, "--at and --key go with --fleet: name a folder for the fleet's data")
+	if dir == "" && (url != "" || cmd.Flags().Changed("key") || cmd.Flags().Changed("cells")) {
+		return fail(exitUsage, "--at, --cells and --key go with --fleet: name a folder for the fleet's data")
 	}
 	if url == "" {
 		if url, err = g.openCloudBroker(text(cmd, "cloud-listen")); err != nil {
@@ -76,7 +77,7 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err != nil {
 		return fail(exitFailed, "%w", err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Broker: backend.Options{URL: url, ClientID: door.Client,
+	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Admit: admitBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client,
 		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
 	if err != nil {
 		return fail(exitFailed, "the fleet cannot be opened: %w", err)

@@ -36,10 +36,15 @@ type Claimed struct {
 	State          string    `json:"state"` // "sent", and then what the receipt says
 	Reason         string    `json:"reason,omitempty"`
 	Time           time.Time `json:"time"`
+	// Taken says that an earlier claim was taken, or may have been: the gateway has the login that it brought.
+	Taken bool `json:"taken,omitempty"`
 }
 
 // sent is the state of a claim without a receipt.
 const sent = "sent"
+
+// released is the state of a claim that the gateway has ended.
+const released = "released"
 
 // Claim brings a code to a gateway. The receipt shows whether it was right.
 func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
@@ -58,6 +63,14 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
 	}
 	var err error
+	if done.Taken, err = f.hasLogin(c.Gateway); err != nil {
+		return Claimed{}, err
+	}
+	if claim.Username == "" && f.o.Admit != nil && !done.Taken { // another login would end the one that it has
+		if claim.Username, claim.Password, err = f.o.Admit(c.Gateway); err != nil {
+			return Claimed{}, err
+		}
+	}
 	if done.MessageID, err = f.backend.Claim(ctx, c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, err
 	}
@@ -68,6 +81,21 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 		return answered(tx, c.Gateway)
 	})
 	return done, err
+}
+
+// hasLogin says whether a gateway has taken a claim, or may have.
+func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		raw := tx.Table(claims).Get([]byte(gateway))
+		if raw == nil {
+			return nil
+		}
+		var before Claimed
+		err := json.Unmarshal(raw, &before)
+		taken = before.Taken || before.State == sent || before.State == backend.Done
+		return err
+	})
+	return taken, err
 }
 
 // Claims are all, by their gateways.
@@ -109,6 +137,20 @@ func claimed(b backend.Table, m backend.Received) error {
 		return err
 	}
 	done.State, done.Reason = r.State, r.Reason
+	return putJSON(b, m.Gateway, done)
+}
+
+// freed notes that a gateway has ended its claim, with the login that it had brought.
+func freed(b backend.Table, m backend.Received) error {
+	var done Claimed
+	raw := b.Get([]byte(m.Gateway))
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &done); err != nil {
+		return err
+	}
+	done.State, done.Reason, done.Taken = released, "", false
 	return putJSON(b, m.Gateway, done)
 }
 

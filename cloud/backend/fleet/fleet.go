@@ -28,6 +28,9 @@ type Options struct {
 	Store  backend.Store   // where the fleet is kept; nil: in the file
 	Key    string          // who has it may see and do everything
 	Broker backend.Options // at which the gateways are
+	// Admit makes the login of a gateway that is claimed without one, before the claim is sent; nil: it keeps its own. One that has
+	// taken a claim is not admitted again.
+	Admit func(gateway string) (username, password string, err error)
 	// Rows is how many rows of all gateways together are kept for who wants to look; 0: 10,000.
 	Rows int
 	Log  *slog.Logger // nil: slog.Default()
@@ -124,6 +127,11 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 	}
 	if m.Level == cloud.LevelReceipt {
 		if err := errors.Join(claimed(tables.Table(claims), m), taken(tables.Table(schedules), m)); err != nil {
+			return err
+		}
+	}
+	if m.Type == cloud.TypeOf(cloud.LevelEvent)+".gatewayReleased" && !m.Contested {
+		if err := freed(tables.Table(claims), m); err != nil {
 			return err
 		}
 	}
