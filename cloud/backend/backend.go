@@ -46,7 +46,7 @@ type Options struct {
 	// AckEvery is the least pause between two acknowledgements to a gateway;
 	// 0: 200 ms.
 	AckEvery time.Duration
-	// Gateway is whose messages are consumed; empty: those of every gateway.
+	// Gateway is whose messages are consumed; empty: those of every gateway, as with a Source.
 	Gateway string
 	// Workers is how many call the handler at the same time, 1 to 64; 0: 4.
 	Workers int
@@ -78,6 +78,9 @@ func Open(o Options) (*Backend, error) {
 	}
 	if o.ClientID == "" {
 		return nil, errors.New("backend has no client id: name the session")
+	}
+	if o.Source != nil && o.Gateway != "" {
+		return nil, errors.New("a source brings the messages of every gateway: name none")
 	}
 	o.Gateway, o.Workers = cmp.Or(o.Gateway, "+"), min(max(cmp.Or(o.Workers, 4), 1), 64)
 	o.AckEvery = cmp.Or(o.AckEvery, 200*time.Millisecond)

@@ -93,16 +93,14 @@ func TestTables(t *testing.T) {
 
 // program is roomgate-fleet at a database.
 type program struct {
-	t        *testing.T
-	dir      string
-	args     []string
-	cmd      *exec.Cmd
-	database string
+	t    *testing.T
+	dir  string
+	args []string
+	cmd  *exec.Cmd
 }
 
 func (p *program) start() {
 	p.t.Helper()
-	_ = os.Remove(filepath.Join(p.dir, "ready"))
 	p.cmd = exec.Command(filepath.Join(p.dir, "roomgate-fleet"), p.args...)
 	p.cmd.Stderr = os.Stderr
 	if err := p.cmd.Start(); err != nil {

@@ -74,12 +74,12 @@ func wait(ctx context.Context, d time.Duration) {
 // taken, by this backend or by the one before it, comes first.
 func (p *partition) work(going, ctx context.Context) error {
 	p.settle(ctx)
-	make, cancel := context.WithTimeout(going, 10*time.Second)
+	soon, cancel := context.WithTimeout(going, 10*time.Second)
 	defer cancel()
-	c, err := p.js.CreateOrUpdateConsumer(make, p.stream, jetstream.ConsumerConfig{Durable: p.name, FilterSubject: p.subject,
+	c, err := p.js.CreateOrUpdateConsumer(soon, p.stream, jetstream.ConsumerConfig{Durable: p.name, FilterSubject: p.subject,
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: window, MaxDeliver: -1})
 	if err == nil && c.CachedInfo().NumAckPending > 0 {
-		_, err = p.js.ResetConsumer(make, p.stream, p.name)
+		_, err = p.js.ResetConsumer(soon, p.stream, p.name)
 	}
 	if err != nil {
 		return err
