@@ -51,9 +51,11 @@ func (u *Uplink) drain(ctx context.Context, s *session) {
 	}
 	u.mu.Unlock()
 	defer func() {
+		unproven := d.flight.replaying()
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.left = time.Now()
+		u.replays = append(unproven, u.replays...)
 	}()
 	for ctx.Err() == nil {
 		row, replay, ok := d.next()
@@ -61,6 +63,8 @@ func (u *Uplink) drain(ctx context.Context, s *session) {
 			d.wait()
 		} else if d.enter() {
 			d.send(row, replay)
+		} else if replay {
+			d.flight.add(row.Seq, replay) // the next connection sends it
 		}
 	}
 }
@@ -127,7 +131,8 @@ func (d *draining) nextReplay() (Outgoing, bool) {
 	return row, true
 }
 
-// replayed shortens the first replay: another connection goes on from there.
+// replayed shortens the first replay. Another connection goes on from there, and begins with
+// what the broker has not acknowledged on this one.
 func (d *draining) replayed(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -278,4 +283,21 @@ func (f *flight) land(s *slot) uint64 {
 		f.slots = f.slots[1:]
 	}
 	return f.upTo
+}
+
+// replaying are the rows of replays that have not landed.
+func (f *flight) replaying() (spans []span) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.slots {
+		if !s.replay || s.landed {
+			continue
+		}
+		if n := len(spans); n > 0 && spans[n-1].to+1 == s.seq {
+			spans[n-1].to = s.seq
+		} else {
+			spans = append(spans, span{s.seq, s.seq})
+		}
+	}
+	return spans
 }

@@ -2,11 +2,14 @@ package cloud
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
@@ -18,8 +21,11 @@ func TestTwoWithOneID(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ context.Context) {
 		_, wire := newBroker(t)
 		var told atomic.Int64
+		var said strings.Builder
+		log := slog.New(slog.NewTextHandler(&said, nil)) // it has a lock of its own
+		began := time.Now()
 		link := func() *Link {
-			return NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: quiet,
+			return NewLink(LinkOptions{URL: "mqtt://cloud", ClientID: "g", Dial: wire.dial, Log: log,
 				Own: Own{Contested: func(context.Context, int) { told.Add(1) }}})
 		}
 		one, other := link(), link()
@@ -30,6 +36,10 @@ func TestTwoWithOneID(t *testing.T) {
 		time.Sleep(time.Hour)
 		if one.Contested() < duplicateFrom || other.Contested() < duplicateFrom || told.Load() == 0 {
 			t.Errorf("nobody noticed: %d and %d, told %d times, %+v, %+v", one.Contested(), other.Contested(), told.Load(), one.Trouble(), other.Trouble())
+		}
+		synctest.Wait()
+		if since := began.Add(time.Second).UTC().Format(time.RFC3339); !strings.Contains(said.String(), "cause=contested") || !strings.Contains(said.String(), "since="+since) {
+			t.Errorf("the log says neither that the session was taken nor since when (%s): %.2000s", since, said.String())
 		}
 		if wire.dialled() > 360 {
 			t.Errorf("%d connections in an hour, about 120 were expected", wire.dialled())

@@ -100,7 +100,7 @@ func (l *Link) Run(ctx context.Context) error {
 		}
 		if t, tell := l.met(cause, at.topic, err); tell {
 			l.o.Log.Warn("cloud link is down, trying again", "broker", from, "cause", t.Cause, "seen", t.Seen(),
-				"reason", err, "times", t.Times, "in", pause, "fix", t.Fix())
+				"reason", err, "times", t.Times, "since", t.Since.UTC().Format(time.RFC3339), "in", pause, "fix", t.Fix())
 		}
 		if !sleepUnless(ctx, pause, l.renew) {
 			return nil

@@ -108,7 +108,7 @@ func (l *Link) clientOptions(s *session) (*mqtt.ClientOptions, error) {
 	o.SetProtocolVersion(4).SetCleanSession(l.o.Fleeting).SetOrderMatters(true)
 	o.SetAutoReconnect(false).SetConnectRetry(false).SetResumeSubs(false)
 	o.SetAutoAckDisabled(true).SetStore(s.proofs).SetDefaultPublishHandler(s.arrived)
-	o.SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout)
+	o.SetKeepAlive(keepAlive).SetPingTimeout(2 * pingTimeout) // the wire gives up before, and says why
 	o.SetConnectTimeout(connectTimeout).SetWriteTimeout(handTime)
 	o.SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.fail(err) })
 	o.SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {

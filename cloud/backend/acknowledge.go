@@ -63,7 +63,9 @@ func (b *Backend) tell(ctx context.Context, link *cloud.Link, e errand) {
 	}
 	if e.ack > 0 && b.send(ctx, link, e.gateway, cloud.LevelAck, ack{e.ack}) {
 		b.mu.Lock()
-		b.progress[e.gateway].acknowledged(e.ack)
+		if l := b.progress[e.gateway]; l != nil { // else it was left meanwhile
+			l.acknowledged(e.ack)
+		}
 		b.mu.Unlock()
 	}
 }

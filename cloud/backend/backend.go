@@ -46,10 +46,12 @@ type Options struct {
 	// AckEvery is the least pause between two acknowledgements to a gateway;
 	// 0: 200 ms.
 	AckEvery time.Duration
-	// Gateway is whose messages are consumed; empty: those of every gateway.
+	// Gateway is whose messages are consumed; empty: those of every gateway, as with a Source.
 	Gateway string
 	// Workers is how many call the handler at the same time, 1 to 64; 0: 4.
 	Workers int
+	// Source brings what gateways send; nil: the session at the broker does.
+	Source Source
 	// Signer signs commands and configurations; nil: nothing is signed.
 	Signer *Signer
 	Log    *slog.Logger // nil: slog.Default()
@@ -77,6 +79,9 @@ func Open(o Options) (*Backend, error) {
 	if o.ClientID == "" {
 		return nil, errors.New("backend has no client id: name the session")
 	}
+	if o.Source != nil && o.Gateway != "" {
+		return nil, errors.New("a source brings the messages of every gateway: name none")
+	}
 	o.Gateway, o.Workers = cmp.Or(o.Gateway, "+"), min(max(cmp.Or(o.Workers, 4), 1), 64)
 	o.AckEvery = cmp.Or(o.AckEvery, 200*time.Millisecond)
 	if o.Log == nil {
@@ -93,8 +98,9 @@ func (b *Backend) run(ctx context.Context, subscribe []string, giveUp func(strin
 	link := cloud.NewLink(cloud.LinkOptions{
 		URL: b.o.URL, ClientID: b.o.ClientID, Login: cloud.LoginAs(b.o.Username, b.o.Password),
 		TLS: b.o.TLS, Dial: b.o.Dial, Log: b.o.Log, Subscribe: subscribe, Deliver: deliver,
-		Up:   func(context.Context) { b.connected(true) },
-		Down: func(error) { b.connected(false) },
+		Fleeting: b.o.Source != nil,
+		Up:       func(context.Context) { b.connected(true) },
+		Down:     func(error) { b.connected(false) },
 	})
 	if !b.begin(link, deliver != nil) {
 		return ErrRunning

@@ -61,7 +61,7 @@ func (b *Backend) Consume(ctx context.Context, l Ledger, h Handler) error {
 		default: // at the next look
 		}
 	}
-	return b.run(ctx, []string{cloud.Topics{Gateway: b.o.Gateway}.Up("#")}, giveUp, func(ctx context.Context, m cloud.Message, taken func()) {
+	deliver := func(ctx context.Context, m cloud.Message, taken func()) {
 		j, ok := b.read(m)
 		if !ok {
 			taken()
@@ -72,7 +72,11 @@ func (b *Backend) Consume(ctx context.Context, l Ledger, h Handler) error {
 		case of(j.Gateway) <- j:
 		case <-ctx.Done(): // it comes again with the next connection
 		}
-	})
+	}
+	if b.o.Source != nil {
+		return b.pull(ctx, giveUp, deliver)
+	}
+	return b.run(ctx, []string{cloud.Topics{Gateway: b.o.Gateway}.Up("#")}, giveUp, deliver)
 }
 
 // shard is the worker of a gateway.

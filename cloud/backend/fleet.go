@@ -155,6 +155,30 @@ func (b *Backend) Fleet(want func(Gateway) bool) (all []Gateway) {
 	return all
 }
 
+// FleetFrom returns at most so many gateways from an id on, sorted by id, the id of the one that
+// follows, and of how many all are.
+func (b *Backend) FleetFrom(id string, limit int) (some []Gateway, next string, known, online int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []string
+	for other, g := range b.fleet {
+		if g.Online {
+			online++
+		}
+		if other >= id {
+			ids = append(ids, other)
+		}
+	}
+	slices.Sort(ids)
+	if len(ids) > limit {
+		ids, next = ids[:limit], ids[limit]
+	}
+	for _, other := range ids {
+		some = append(some, b.fleet[other].clone())
+	}
+	return some, next, len(b.fleet), online
+}
+
 // Unlocked says whether a lock of the gateway is not known to be closed: it is open, or
 // offline.
 func (g Gateway) Unlocked() bool {

@@ -173,7 +173,9 @@ func (w *worker) stored(batch, fresh []job, known map[string]*progress) {
 		}
 	}
 	for _, j := range fresh {
-		w.hear(j)
+		if j.row || w.o.Source == nil { // else the session has heard it, perhaps later ones, too
+			w.hear(j)
+		}
 	}
 	w.mu.Unlock()
 	for _, j := range batch {

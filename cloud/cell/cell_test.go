@@ -55,7 +55,7 @@ func TestFiles(t *testing.T) {
 	}
 	first, second, _ := strings.Cut(files["accounts.conf"], "CELL_2")
 	for text, words := range map[string][]string{
-		first: {`{user: "backend@1"`, `publish: {allow: ["roomgate.v1.*.down.>"]}`, `{user: "berlin.3"`, `publish: {allow: ["roomgate.v1.berlin//3.up.>"]}`,
+		first: {`{user: "backend@1"`, `allowed_connection_types: ["MQTT", "STANDARD"],`, `permissions: {publish: {allow: ["roomgate.v1.*.down.>", "$JS.API.INFO", "$JS.API.STREAM.*.UP"`, `{user: "berlin.3"`, `publish: {allow: ["roomgate.v1.berlin//3.up.>"]}`,
 			`subscribe: {allow: ["roomgate.v1.hq.down.*", "roomgate.v1.hq.up.presence", "$MQTT.sub.>"]}`},
 		second:                         {`{user: "backend@2"`, `{user: "far"`},
 		files["mosquitto-1.acl"]:       {"user backend@1\n", "pattern write roomgate/v1/%u/up/#\n"},

@@ -30,21 +30,26 @@ func (c *Logins) of(cell int) []Login {
 	return all
 }
 
+// pulls are the subjects by which a backend reads and acknowledges what is in the stream UP.
+const pulls = `"$JS.API.INFO", "$JS.API.STREAM.*.UP", "$JS.API.CONSUMER.*.UP.>", "$JS.API.CONSUMER.MSG.NEXT.UP.>", "$JS.ACK.UP.>", ` +
+	`"$JS.API.STREAM.*.KV_UP_SHARES", "$JS.API.DIRECT.GET.KV_UP_SHARES.>", "$KV.UP_SHARES.>"`
+
 // accounts are the cells as NATS reads them, an account each. A dot in an id is // in a
-// subject there. $MQTT.sub.> is how NATS hands a message over.
+// subject there. $MQTT.sub.> is how NATS hands a message over. The backend also pulls from the
+// stream UP, which it makes, and shares that out with others in a bucket: cloud/engine/pull.
 func (c *Logins) accounts() string {
 	var text strings.Builder
 	text.WriteString("# Written by roomgate cloud cell.\naccounts {\n")
 	for n := range len(c.Backends) {
 		fmt.Fprintf(&text, "  CELL_%d {\n    jetstream { max_file: %s, max_memory: 64M }\n    users: [\n", n+1, cmp.Or(c.Disk, DefaultDisk))
 		for i, l := range c.of(n + 1) {
-			writes, reads := `"roomgate.v1.*.down.>"`, `"roomgate.v1.*.up", "roomgate.v1.*.up.>"`
+			writes, reads, ways := `"roomgate.v1.*.down.>", `+pulls, `"roomgate.v1.*.up", "roomgate.v1.*.up.>", "_INBOX.>"`, `"MQTT", "STANDARD"`
 			if i > 0 {
 				at := "roomgate.v1." + strings.ReplaceAll(l.User, ".", "//")
-				writes, reads = fmt.Sprintf("%q", at+".up.>"), fmt.Sprintf("%q, %q", at+".down.*", at+".up.presence")
+				writes, reads, ways = fmt.Sprintf("%q", at+".up.>"), fmt.Sprintf("%q, %q", at+".down.*", at+".up.presence"), `"MQTT"`
 			}
-			fmt.Fprintf(&text, "      {user: %q, password: %q, allowed_connection_types: [\"MQTT\"],\n"+
-				"       permissions: {publish: {allow: [%s]}, subscribe: {allow: [%s, \"$MQTT.sub.>\"]}}}\n", l.User, l.Bcrypt, writes, reads)
+			fmt.Fprintf(&text, "      {user: %q, password: %q, allowed_connection_types: [%s],\n"+
+				"       permissions: {publish: {allow: [%s]}, subscribe: {allow: [%s, \"$MQTT.sub.>\"]}}}\n", l.User, l.Bcrypt, ways, writes, reads)
 		}
 		text.WriteString("    ]\n  }\n")
 	}

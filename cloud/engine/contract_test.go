@@ -15,6 +15,8 @@ var brokers = []struct {
 	{"mosquitto", 1, func(t *testing.T, f *fleet) engine { return asMosquitto(t, f.logins) }},
 	{"one NATS node", 1, func(t *testing.T, f *fleet) engine { return asNATS(t, 1, f.logins) }},
 	{"three NATS nodes with two cells", 2, func(t *testing.T, f *fleet) engine { return asNATS(t, 3, f.logins) }},
+	{"one NATS node from which two pull", 1, func(t *testing.T, f *fleet) engine { return asPulled(t, 1, f.logins) }},
+	{"three NATS nodes from which two pull", 1, func(t *testing.T, f *fleet) engine { return asPulled(t, 3, f.logins) }},
 }
 
 // scenarios are what happens while gateways tell and backends command.
@@ -27,6 +29,7 @@ var scenarios = []struct {
 	{"a node is alone", alone},
 	{"all nodes are rolled", rolled},
 	{"a right is taken away", mute},
+	{"a backend is cut off", cutOff},
 	{"a store is full", full},
 }
 
@@ -38,7 +41,7 @@ func TestContract(t *testing.T) {
 			t.Parallel()
 			f := newFleet(t, b.cells, b.open)
 			for _, s := range scenarios {
-				if s.name == "a node is alone" && f.isolate == nil || s.name == "all nodes are rolled" && f.stop == nil {
+				if s.name == "a node is alone" && f.isolate == nil || s.name == "all nodes are rolled" && f.stop == nil || s.name == "a backend is cut off" && f.wire == nil {
 					continue // it has one node, or it ends in one way
 				}
 				ok := t.Run(s.name, func(t *testing.T) {

@@ -30,6 +30,7 @@ type engine struct {
 	isolate func(node int, alone bool)
 	rights  func(may bool)     // false: the gateways may write nothing
 	disk    func(bytes string) // how much may wait for a cell; nil: the engine has a bound of its own
+	pulls   []string           // where backends pull from JetStream, as URLs; nil: they have sessions
 }
 
 // quiet is the log of who is not asked.
@@ -37,11 +38,24 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // asNATS is a NATS server, or a cluster of three.
 func asNATS(t *testing.T, nodes int, logins *cell.Logins) engine {
-	n := newNATS(t, nodes, logins)
-	e := engine{brokers: func(_, first int) []string { return n.addresses(first) }, nodes: nodes, kill: n.kill, stop: n.stop, start: n.start, rights: func(may bool) { n.rights(files(logins, may)["accounts.conf"]) }}
+	return natsEngine(newNATS(t, nodes, logins), logins)
+}
+
+func natsEngine(n *nats, logins *cell.Logins) engine {
+	e := engine{brokers: func(_, first int) []string { return n.addresses(first) }, nodes: len(n.nodes), kill: n.kill, stop: n.stop, start: n.start, rights: func(may bool) { n.rights(files(logins, may)["accounts.conf"]) }}
 	e.disk = func(bytes string) { logins.Disk = bytes; e.rights(true) }
-	if nodes > 1 {
+	if len(n.nodes) > 1 {
 		e.isolate = n.isolate
+	}
+	return e
+}
+
+// asPulled is that, with backends that pull.
+func asPulled(t *testing.T, nodes int, logins *cell.Logins) engine {
+	n := newNATS(t, nodes, logins)
+	e := natsEngine(n, logins)
+	for _, node := range n.nodes {
+		e.pulls = append(e.pulls, "nats://"+node.nats)
 	}
 	return e
 }

@@ -35,6 +35,7 @@ type fleet struct {
 	backends  []*backend.Backend // by cell
 	twice     atomic.Int64       // rows that came again
 	beats     atomic.Int64       // heartbeats that came
+	wire      *wire              // to the stream, of one that pulls
 }
 
 // newFleet is a fleet of so many cells at an engine, which open starts.
@@ -76,6 +77,21 @@ func (f *fleet) password(user string) func() (string, error) {
 // consume starts the backend of a cell, and waits until it hears the gateways.
 func (f *fleet) consume(n int) {
 	f.t.Helper()
+	if f.engine.pulls != nil {
+		f.pulling(n)
+	} else {
+		f.hearing(n)
+	}
+	ready, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
+	defer cancel()
+	if err := f.backend(n).Settle(ready); err != nil {
+		f.t.Fatalf("the backend of cell %d: %v", n+1, err)
+	}
+}
+
+// hearing is a backend with a session.
+func (f *fleet) hearing(n int) {
+	f.t.Helper()
 	user := cell.BackendUser(n + 1)
 	b, err := backend.Open(backend.Options{URL: at(f.brokers(n, n)), ClientID: "backend", Username: user, Password: f.password(user), Log: quiet})
 	if err != nil {
@@ -91,11 +107,6 @@ func (f *fleet) consume(n int) {
 	f.mu.Lock()
 	f.backends[n], f.ends[n] = b, func() { stop(); loop.Wait() }
 	f.mu.Unlock()
-	ready, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
-	defer cancel()
-	if err := b.Settle(ready); err != nil {
-		f.t.Fatalf("the backend of cell %d: %v", n+1, err)
-	}
 }
 
 var stored = []byte("rows")

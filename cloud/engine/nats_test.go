@@ -50,8 +50,8 @@ func serveNATS(path string) {
 // natsNode is a node, with what leads from it to others.
 type natsNode struct {
 	*process
-	mqtt, cluster, monitor string
-	wires                  []*wire // to or from another node
+	mqtt, nats, cluster, monitor string
+	wires                        []*wire // to or from another node
 }
 
 // nats is a NATS server, or some that are a cluster.
@@ -65,7 +65,7 @@ func newNATS(t *testing.T, nodes int, logins *cell.Logins) *nats {
 	t.Helper()
 	n := &nats{t: t}
 	for range nodes {
-		n.nodes = append(n.nodes, &natsNode{mqtt: freeAddress(t), cluster: freeAddress(t), monitor: freeAddress(t)})
+		n.nodes = append(n.nodes, &natsNode{mqtt: freeAddress(t), nats: freeAddress(t), cluster: freeAddress(t), monitor: freeAddress(t)})
 	}
 	for i, node := range n.nodes {
 		n.prepare(i, node, logins)
@@ -102,7 +102,7 @@ func (n *nats) prepare(i int, node *natsNode, logins *cell.Logins) {
 	}
 	// What a node says of itself leads nowhere: the others have it by their wires.
 	node.process = &process{t: n.t, path: os.Args[0], dir: dir, says: says, env: []string{asServer + "=" + filepath.Join(dir, main),
-		fmt.Sprint("NODE=n", i+1), "MQTT_LISTEN=" + quoted(node.mqtt), "NATS_LISTEN=" + quoted(freeAddress(n.t)), "MONITOR=" + quoted(node.monitor),
+		fmt.Sprint("NODE=n", i+1), "MQTT_LISTEN=" + quoted(node.mqtt), "NATS_LISTEN=" + quoted(node.nats), "MONITOR=" + quoted(node.monitor),
 		"STORE=" + quoted(filepath.Join(dir, "store")), "CLUSTER_LISTEN=" + quoted(node.cluster), "CLUSTER_ADVERTISE=" + quoted(fmt.Sprint("127.0.0.1:", i+1)), "ROUTES=[" + strings.Join(routes, ",") + "]"}}
 	node.write(logins.Files()["accounts.conf"])
 	n.t.Cleanup(func() {

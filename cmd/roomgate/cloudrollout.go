@@ -69,7 +69,7 @@ func dialFleet(cmd *cobra.Command) (*client, error) {
 	if dir == "" {
 		return nil, fail(exitUsage, "--fleet is missing: name the folder of roomgate cloud serve --fleet")
 	}
-	door, err := readFleetDoor(dir)
+	door, err := fleet.ReadDoor(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(exitUnreachable, "no fleet was ever started in %s: roomgate cloud serve --fleet %s does", dir, dir)
 	}

@@ -2,17 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +31,7 @@ func newServe() *cobra.Command {
 	f.String("fleet", "", withVariable(fleetUsage, "fleet"))
 	f.String("fleet-listen", "127.0.0.1:1885", withVariable("`HOST:PORT` on this machine at which the fleet is asked", "fleet-listen"))
 	f.String("at", "", "`URL` of the broker of the fleet's gateways; else one is started")
+	f.String("cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
 	f.String("username", "", "`NAME` at that broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
 	signingFlag(serve)
 	authorityFlag(serve)
@@ -52,8 +46,8 @@ func serveCloud(cmd *cobra.Command, _ []string) (err error) {
 	slog.SetDefault(g.log) // what libraries say goes there too
 	defer func() { err = errors.Join(err, g.close()) }()
 	dir, url := text(cmd, "fleet"), text(cmd, "at")
-	if dir == "" && (url != "" || cmd.Flags().Changed("key") || cmd.Flags().Changed("ca")) {
-		return fail(exitUsage, "--at, --key and --ca go with --fleet: name a folder for the fleet's data")
+	if dir == "" && (url != "" || cmd.Flags().Changed("key") || cmd.Flags().Changed("cells") || cmd.Flags().Changed("ca")) {
+		return fail(exitUsage, "--at, --cells, --key and --ca go with --fleet: name a folder for the fleet's data")
 	}
 	if url == "" {
 		if url, err = g.openCloudBroker(text(cmd, "cloud-listen")); err != nil {
@@ -72,42 +66,6 @@ func serveCloud(cmd *cobra.Command, _ []string) (err error) {
 	return g.run(cmd.Context())
 }
 
-// fleetFile is where a fleet is asked, and the key that it wants. It lies in the folder of
-// its data, for its owner alone.
-const fleetFile = "fleet.json"
-
-type fleetDoor struct {
-	URL    string `json:"url"`
-	Key    string `json:"key"`
-	Client string `json:"client"` // the session at the broker, which no other backend and no gateway has
-}
-
-// readFleetDoor is what the last start has written; a first start makes a key.
-func readFleetDoor(dir string) (d fleetDoor, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, fleetFile))
-	if err == nil {
-		err = json.Unmarshal(raw, &d)
-	}
-	return d, err
-}
-
-// openFleetDoor is that, with a key and a session at the broker of its own.
-func openFleetDoor(dir string) (d fleetDoor, err error) {
-	d, err = readFleetDoor(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		d.Key, err = rand.Text(), nil
-	}
-	if d.Client == "" {
-		d.Client = "backend-" + strings.ToLower(rand.Text()[:12])
-	}
-	return d, err
-}
-
-func (d fleetDoor) write(dir string) error {
-	raw, _ := json.Marshal(d) // texts always can be encoded
-	return atomicfile.Write(filepath.Join(dir, fleetFile), raw, func(f *os.File) error { return f.Chmod(0o600) })
-}
-
 // openFleet opens the reference backend at a broker.
 func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	by, err := signer(cmd)
@@ -121,49 +79,27 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err != nil {
 		return err
 	}
-	door, err := openFleetDoor(dir)
+	door, err := fleet.OpenDoor(dir)
 	if err != nil {
-		return fail(exitFailed, "%s cannot be read: %w", filepath.Join(dir, fleetFile), err)
+		return fail(exitFailed, "%w", err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Broker: backend.Options{URL: url, ClientID: door.Client,
+	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Admit: admitBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client,
 		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
 	if err != nil {
 		return fail(exitFailed, "the fleet cannot be opened: %w", err)
 	}
 	g.closers = append(g.closers, f.Close)
-	at, err := listenHere(text(cmd, "fleet-listen"))
-	if err != nil {
-		return err
+	at, err := fleet.ListenHere(text(cmd, "fleet-listen"))
+	if errors.Is(err, fleet.ErrElsewhere) {
+		return fail(exitUsage, "--fleet-listen %q %w", text(cmd, "fleet-listen"), err)
+	} else if err != nil {
+		return fail(exitFailed, "the fleet cannot listen: %w", err)
 	}
 	door.URL = "http://" + at.Addr().String()
-	if err := door.write(dir); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, fleet.DoorFile), door.Encode(), nil); err != nil {
 		return errors.Join(err, at.Close())
 	}
-	g.loops = append(g.loops, loop{"fleet", f.Run}, loop{"fleet's door", func(ctx context.Context) error { return serveFleet(ctx, at, f.Handler()) }})
+	g.loops = append(g.loops, loop{"fleet", f.Run}, loop{"fleet's door", func(ctx context.Context) error { return f.Serve(ctx, at) }})
 	g.say("fleet in %s, asked at %s", dir, door.URL)
-	return nil
-}
-
-// listenHere listens on this machine and nowhere else: the key goes in the clear.
-func listenHere(address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
-		return nil, fail(exitUsage, "--fleet-listen %q is no address of this machine alone: want one as 127.0.0.1:1885", address)
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fail(exitFailed, "the fleet cannot listen: %w", err)
-	}
-	return l, nil
-}
-
-// serveFleet answers until ctx ends.
-func serveFleet(ctx context.Context, at net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
-	defer stop()
-	if err := s.Serve(at); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
 	return nil
 }

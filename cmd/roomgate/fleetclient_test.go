@@ -1,10 +1,12 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/backend/fleet"
@@ -16,11 +18,11 @@ func TestEachFleetHasItsOwnSession(t *testing.T) {
 	seen := map[string]bool{}
 	for range 2 {
 		dir := t.TempDir()
-		door, err := openFleetDoor(dir)
+		door, err := fleet.OpenDoor(dir)
 		if err == nil {
-			err = door.write(dir)
+			err = atomicfile.Write(filepath.Join(dir, fleet.DoorFile), door.Encode(), nil)
 		}
-		again, err2 := openFleetDoor(dir)
+		again, err2 := fleet.OpenDoor(dir)
 		if err != nil || err2 != nil || again.Client != door.Client || again.Key != door.Key {
 			t.Fatalf("after a restart %+v is %+v, %v, %v", door, again, err, err2)
 		}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"roomgate/cloud/backend/fleet"
 )
 
 // TestFleetPage: on the page of the reference backend somebody sees a gateway, claims it and sees
@@ -26,9 +28,9 @@ func TestFleetPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = serve.Process.Signal(os.Interrupt); _ = serve.Wait() })
-	var door fleetDoor
+	var door fleet.Door
 	for end := time.Now().Add(20 * time.Second); door.URL == ""; time.Sleep(20 * time.Millisecond) {
-		door, _ = readFleetDoor(filepath.Join(d.dir, "fleet"))
+		door, _ = fleet.ReadDoor(filepath.Join(d.dir, "fleet"))
 		if time.Now().After(end) {
 			t.Fatal("the fleet is not ready")
 		}

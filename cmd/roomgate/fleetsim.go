@@ -23,6 +23,9 @@ import (
 	"roomgate/drivers/sim/plan"
 )
 
+// simPause is from the beginning of one gateway to that of the next.
+const simPause = 4 * time.Millisecond
+
 // mostSimulated is how many gateways one process has at most.
 const mostSimulated = 10_000
 
@@ -47,10 +50,11 @@ func newFleetSim() *cobra.Command {
 	sim := &cobra.Command{Use: "sim N", Short: "run many gateways in this process, to measure a cloud",
 		Long: "Runs gateways sim-1 to sim-N with the real link, outbox and store, each with one\n" +
 			"simulated room, and says every 10 s what they cost, until Ctrl-C ends it. Their data goes with\n" +
-			"the process.",
+			"the process. --one-file is for more than some thousand.",
 		Example: "  roomgate fleet sim 500 --cloud mqtt://127.0.0.1:1884", Args: cobra.ExactArgs(1), RunE: action(simulateFleet)}
 	sim.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
 	sim.Flags().String("logins", "", "`DIR` of roomgate cloud cell, which has admitted sim-1 to sim-N: they log in with its passwords")
+	sim.Flags().Bool("one-file", false, "light gateways, whose logs are in one database: link, outbox and log are real, and they have no devices")
 	sim.Flags().Duration("every", 10*time.Second, "how often it says what the gateways cost")
 	fleet := group("fleet", "many gateways, to measure a cloud", sim)
 	fleet.Hidden = true
@@ -81,13 +85,15 @@ func simulateFleet(cmd *cobra.Command, args []string) (err error) {
 	every, _ := cmd.Flags().GetDuration("every")
 	s := &simulated{out: cmd.OutOrStdout(), every: max(every, time.Second), before: costNow()}
 	defer func() { err = errors.Join(err, s.close()) }()
-	for i := range n {
-		if cmd.Context().Err() != nil {
-			return nil
+	if light, _ := cmd.Flags().GetBool("one-file"); light {
+		err = s.openLight(cmd.Context(), dir, text(cmd, "cloud"), logins, n)
+	} else {
+		for i := 0; i < n && err == nil && cmd.Context().Err() == nil; i++ {
+			err = s.open(cmd.Context(), filepath.Join(dir, strconv.Itoa(i+1)), text(cmd, "cloud"), logins, i+1)
 		}
-		if err := s.open(cmd.Context(), filepath.Join(dir, strconv.Itoa(i+1)), text(cmd, "cloud"), logins, i+1); err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	return s.run(cmd.Context())
 }
@@ -109,12 +115,19 @@ func simLogin(logins string, number int) func() (string, string, error) {
 	})
 }
 
+// simMember is a gateway.
+type simMember struct {
+	run       func(context.Context) error
+	connected func() bool
+}
+
 // simulated are gateways in one process.
 type simulated struct {
-	out    io.Writer
-	every  time.Duration
-	agents []*agent.Agent
-	before cost // without gateways
+	out     io.Writer
+	every   time.Duration
+	members []simMember
+	closes  []func() error
+	before  cost // without gateways
 }
 
 func (s *simulated) open(ctx context.Context, dir, url, logins string, number int) error {
@@ -137,14 +150,29 @@ func (s *simulated) open(ctx context.Context, dir, url, logins string, number in
 	}
 	a, err := agent.Open(ctx, agent.Options{Config: c, Buses: world, DataDir: dir, SystemKey: "simulated", Version: version, Simulated: true, Log: slog.New(slog.DiscardHandler)})
 	if err == nil {
-		s.agents = append(s.agents, a)
+		s.members = append(s.members, simMember{a.Run, a.Cloud.Connected})
+		s.closes = append(s.closes, a.Close)
 	}
 	return err
 }
 
+// openLight opens light gateways upon one database.
+func (s *simulated) openLight(ctx context.Context, dir, url, logins string, n int) error {
+	db, err := openLightStore(ctx, dir)
+	if err != nil {
+		return err
+	}
+	s.closes = append(s.closes, db.Close)
+	for i := range n {
+		g := openLight(db, url, i+1, simLogin(logins, i+1))
+		s.members = append(s.members, simMember{g.Run, g.link.Connected})
+	}
+	return nil
+}
+
 func (s *simulated) close() (err error) {
-	for _, a := range s.agents {
-		err = errors.Join(err, a.Close())
+	for _, end := range s.closes {
+		err = errors.Join(err, end())
 	}
 	return err
 }
@@ -152,8 +180,15 @@ func (s *simulated) close() (err error) {
 // run runs the gateways and says what they cost.
 func (s *simulated) run(ctx context.Context) error {
 	loops, ctx := errgroup.WithContext(ctx)
-	for _, a := range s.agents {
-		loops.Go(func() error { return a.Run(ctx) })
+	for i, m := range s.members {
+		loops.Go(func() error {
+			select { // one after the other, as the buildings of a fleet do
+			case <-ctx.Done():
+				return nil
+			case <-time.After(time.Duration(i) * simPause):
+			}
+			return m.run(ctx)
+		})
 	}
 	loops.Go(func() error {
 		for last := costNow(); ; {
@@ -172,13 +207,13 @@ func (s *simulated) run(ctx context.Context) error {
 
 // line says what the gateways cost since the last look.
 func (s *simulated) line(last, now cost) string {
-	connected, n := 0, float64(len(s.agents))
-	for _, a := range s.agents {
-		if a.Cloud.Connected() {
+	connected, n := 0, float64(len(s.members))
+	for _, m := range s.members {
+		if m.connected() {
 			connected++
 		}
 	}
-	return fmt.Sprintf("%d of %d gateways are connected, each with %.0f kB of memory and %.3f %% of a processor", connected, len(s.agents),
+	return fmt.Sprintf("%d of %d gateways are connected, each with %.0f kB of memory and %.3f %% of a processor", connected, len(s.members),
 		float64(now.memory-s.before.memory)/n/1000, 100*(now.cpu-last.cpu).Seconds()/now.at.Sub(last.at).Seconds()/n)
 }
 

@@ -6,16 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
 
 // claims are by gateway: Claimed.
-var claims = []byte("roomgate.claims")
+const claims = "roomgate.claims"
 
 // Claim is what somebody has brought who stands before a gateway.
 type Claim struct {
@@ -37,10 +36,15 @@ type Claimed struct {
 	State          string    `json:"state"` // "sent", and then what the receipt says
 	Reason         string    `json:"reason,omitempty"`
 	Time           time.Time `json:"time"`
+	// Taken says that an earlier claim was taken, or may have been: the gateway has the login that it brought.
+	Taken bool `json:"taken,omitempty"`
 }
 
 // sent is the state of a claim without a receipt.
 const sent = "sent"
+
+// released is the state of a claim that the gateway has ended.
+const released = "released"
 
 // Claim brings a code to a gateway. The receipt shows whether it was right.
 func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
@@ -66,11 +70,19 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
 	}
 	var err error
+	if done.Taken, err = f.hasLogin(c.Gateway); err != nil {
+		return Claimed{}, err
+	}
+	if claim.Username == "" && f.o.Admit != nil && !done.Taken { // another login would end the one that it has
+		if claim.Username, claim.Password, err = f.o.Admit(c.Gateway); err != nil {
+			return Claimed{}, err
+		}
+	}
 	if done.MessageID, err = f.backend.Claim(ctx, c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, err
 	}
-	err = f.file.DB().Update(func(tx *bbolt.Tx) error {
-		if err := putJSON(tx.Bucket(claims), c.Gateway, done); err != nil {
+	err = f.store.Write(context.Background(), func(tx backend.Tables) error {
+		if err := putJSON(tx.Table(claims), c.Gateway, done); err != nil {
 			return err
 		}
 		return answered(tx, c.Gateway)
@@ -78,31 +90,50 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	return done, err
 }
 
+// hasLogin says whether a gateway has taken a claim, or may have.
+func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		raw := tx.Table(claims).Get([]byte(gateway))
+		if raw == nil {
+			return nil
+		}
+		var before Claimed
+		err := json.Unmarshal(raw, &before)
+		taken = before.Taken || before.State == sent || before.State == backend.Done
+		return err
+	})
+	return taken, err
+}
+
 // Claims are all, by their gateways.
-func (f *Fleet) Claims() ([]Claimed, error) { return all[Claimed](f, claims) }
+func (f *Fleet) Claims() ([]Claimed, error) {
+	all, _, err := from[Claimed](f, claims, "", math.MaxInt)
+	return all, err
+}
 
 // answered notes a receipt that has come before what it answers was stored.
-func answered(tx *bbolt.Tx, gateway string) error {
-	c := tx.Bucket(rows).Cursor()
+func answered(tx backend.Tables, gateway string) error {
 	n := 0
-	for k, raw := c.Last(); k != nil && n < mostRows; k, raw = c.Prev() {
+	for _, raw := range tx.Table(rows).Down() {
+		if n++; n > mostRows {
+			break
+		}
 		var r Row
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return err
 		}
 		if r.Gateway == gateway && r.Type == cloud.TypeOf(cloud.LevelReceipt) {
 			m := backend.Received{Gateway: gateway, Envelope: cloud.Envelope{Data: r.Data}}
-			if err := errors.Join(claimed(tx.Bucket(claims), m), taken(tx.Bucket(schedules), m)); err != nil {
+			if err := errors.Join(claimed(tx.Table(claims), m), taken(tx.Table(schedules), m)); err != nil {
 				return err
 			}
 		}
-		n++
 	}
 	return nil
 }
 
 // claimed notes what the receipt of a claim says.
-func claimed(b *bbolt.Bucket, m backend.Received) error {
+func claimed(b backend.Table, m backend.Received) error {
 	var done Claimed
 	var r backend.Receipt
 	raw := b.Get([]byte(m.Gateway))
@@ -116,8 +147,22 @@ func claimed(b *bbolt.Bucket, m backend.Received) error {
 	return putJSON(b, m.Gateway, done)
 }
 
+// freed notes that a gateway has ended its claim, with the login that it had brought.
+func freed(b backend.Table, m backend.Received) error {
+	var done Claimed
+	raw := b.Get([]byte(m.Gateway))
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &done); err != nil {
+		return err
+	}
+	done.State, done.Reason, done.Taken = released, "", false
+	return putJSON(b, m.Gateway, done)
+}
+
 // putJSON stores a value.
-func putJSON(b *bbolt.Bucket, key string, v any) error {
+func putJSON(b backend.Table, key string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -125,18 +170,24 @@ func putJSON(b *bbolt.Bucket, key string, v any) error {
 	return b.Put([]byte(key), raw)
 }
 
-// all reads the values of a bucket.
-func all[T any](f *Fleet, bucket []byte) (values []T, err error) {
+// from reads at most so many values of a table, from a key on, and the key that follows.
+func from[T any](f *Fleet, table, key string, limit int) (values []T, next string, err error) {
 	values = []T{}
-	err = f.file.DB().View(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucket).ForEach(func(_, raw []byte) error {
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		for k, raw := range tx.Table(table).From([]byte(key)) {
+			if len(values) == limit {
+				next = string(k)
+				break
+			}
 			var v T
-			err := json.Unmarshal(raw, &v)
+			if err := json.Unmarshal(raw, &v); err != nil {
+				return err
+			}
 			values = append(values, v)
-			return err
-		})
+		}
+		return nil
 	})
-	return values, err
+	return values, next, err
 }
 
 // newUUID is a random one.

@@ -16,20 +16,22 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"roomgate/cloud"
 	"roomgate/cloud/authority"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/backend/rollout"
 )
 
-// Options say where the gateways are and where the backend keeps what it knows. Path,
-// Key and the URL and ClientID of Broker are required.
+// Options say where the gateways are and where the backend keeps what it knows. Path or
+// Store, Key and the URL and ClientID of Broker are required.
 type Options struct {
-	Path   string          // of the file, as one process has it open
+	Path   string          // of the file, as one process has it open; unused with a Store
+	Store  backend.Store   // where the fleet is kept; nil: in the file
 	Key    string          // who has it may see and do everything
 	Broker backend.Options // at which the gateways are
+	// Admit makes the login of a gateway that is claimed without one, before the claim is sent; nil: it keeps its own. One that has
+	// taken a claim is not admitted again.
+	Admit func(gateway string) (username, password string, err error)
 	// Rows is how many rows of all gateways together are kept for who wants to look; 0: 10,000.
 	Rows int
 	Log  *slog.Logger // nil: slog.Default()
@@ -41,19 +43,20 @@ type Options struct {
 type Fleet struct {
 	*rollout.Rollouts
 	o       Options
-	file    *backend.File
+	store   backend.Store
+	close   func() error
 	backend *backend.Backend
 	wake    chan struct{} // holds a token when a schedule is new
 	asks    chan wanted
 }
 
-// The buckets beside those of the ledger and the rollouts.
-var (
-	gateways = []byte("roomgate.fleet") // by id: backend.Gateway
-	rows     = []byte("roomgate.rows")  // by number: Row
+// The tables beside the ledger and the rollouts.
+const (
+	gateways = "roomgate.fleet" // by id: backend.Gateway
+	rows     = "roomgate.rows"  // by number: Row
 )
 
-// Open opens the file. Run connects.
+// Open opens the file, if the fleet is kept in one. Run connects.
 func Open(o Options) (f *Fleet, err error) {
 	if o.Key == "" {
 		return nil, errors.New("the fleet has no key: make one")
@@ -62,46 +65,41 @@ func Open(o Options) (f *Fleet, err error) {
 		o.Log = slog.Default()
 	}
 	o.Rows, o.Broker.Log = cmp.Or(o.Rows, 10_000), o.Log
-	f = &Fleet{o: o, wake: make(chan struct{}, 1), asks: make(chan wanted, mostAsks)}
+	f = &Fleet{o: o, close: func() error { return nil }, wake: make(chan struct{}, 1), asks: make(chan wanted, mostAsks)}
 	if f.backend, err = backend.Open(o.Broker); err != nil {
 		return nil, err
 	}
-	if f.file, err = backend.OpenFile(o.Path); err != nil {
-		return nil, err
+	if f.store = o.Store; f.store == nil {
+		file, err := backend.OpenFile(o.Path)
+		if err != nil {
+			return nil, err
+		}
+		f.store, f.close = file, file.Close
 	}
-	f.Rollouts, err = rollout.Open(rollout.Options{File: f.file, Backend: f.backend, Log: o.Log})
+	f.Rollouts, err = rollout.Open(rollout.Options{Store: f.store, Backend: f.backend, Log: o.Log})
 	if err == nil {
-		err = f.file.DB().Update(f.load)
+		err = f.store.Read(context.Background(), f.load)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.file.Close())
+		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
 // load reads what the gateways have said.
-func (f *Fleet) load(tx *bbolt.Tx) error {
-	known, err := tx.CreateBucketIfNotExists(gateways)
-	for _, name := range [][]byte{rows, claims, schedules} {
-		if err == nil {
-			_, err = tx.CreateBucketIfNotExists(name)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return known.ForEach(func(_, raw []byte) error {
+func (f *Fleet) load(tx backend.Tables) error {
+	for _, raw := range tx.Table(gateways).From(nil) {
 		var g backend.Gateway
 		if err := json.Unmarshal(raw, &g); err != nil {
 			return err
 		}
 		f.backend.Know(g)
-		return nil
-	})
+	}
+	return nil
 }
 
 // Close closes the file, after Run.
-func (f *Fleet) Close() error { return f.file.Close() }
+func (f *Fleet) Close() error { return f.close() }
 
 // Run takes what the gateways send and goes through the rollouts, until ctx ends.
 func (f *Fleet) Run(ctx context.Context) error {
@@ -112,7 +110,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	loop.Go(func() { _ = f.Rollouts.Run(ctx) })
 	loop.Go(func() { f.bring(ctx) })
 	loop.Go(func() { f.certify(ctx) })
-	return f.backend.Consume(ctx, f.file, f.take)
+	return f.backend.Consume(ctx, f.store, f.take)
 }
 
 // Row is a message of a gateway's log.
@@ -128,7 +126,7 @@ type Row struct {
 
 // take stores what a message says.
 func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error {
-	file := tx.(backend.FileTx)
+	tables := tx.(backend.Tables)
 	if err := f.Take(tx, m); err != nil {
 		return err
 	}
@@ -137,17 +135,22 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 		return nil
 	}
 	if m.Level == cloud.LevelReceipt {
-		if err := errors.Join(claimed(file.Bucket(claims), m), taken(file.Bucket(schedules), m)); err != nil {
+		if err := errors.Join(claimed(tables.Table(claims), m), taken(tables.Table(schedules), m)); err != nil {
+			return err
+		}
+	}
+	if m.Type == cloud.TypeOf(cloud.LevelEvent)+".gatewayReleased" && !m.Contested {
+		if err := freed(tables.Table(claims), m); err != nil {
 			return err
 		}
 	}
 	if level, _, _ := strings.Cut(m.Level, "/"); !slices.Contains([]string{cloud.LevelPresence, cloud.LevelHeartbeat, cloud.LevelState}, level) {
-		if err := f.keep(file.Bucket(rows), m); err != nil || !m.Contested {
+		if err := f.keep(tables.Table(rows), m); err != nil || !m.Contested {
 			return err
 		}
 	}
 	g := backend.Gateway{ID: m.Gateway}
-	known := file.Bucket(gateways)
+	known := tables.Table(gateways)
 	if raw := known.Get([]byte(m.Gateway)); raw != nil {
 		if err := json.Unmarshal(raw, &g); err != nil {
 			return err
@@ -162,7 +165,7 @@ func (f *Fleet) take(_ context.Context, tx backend.Tx, m backend.Received) error
 }
 
 // keep stores a row, and forgets the oldest if there are too many.
-func (f *Fleet) keep(b *bbolt.Bucket, m backend.Received) error {
+func (f *Fleet) keep(b backend.Table, m backend.Received) error {
 	number, err := b.NextSequence()
 	if err != nil {
 		return err
@@ -185,9 +188,11 @@ const mostRows = 1000
 // Rows are those after a number, the oldest first, at most 1,000 of those that are kept.
 func (f *Fleet) Rows(after uint64) (all []Row, err error) {
 	all = []Row{}
-	err = f.file.DB().View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(rows).Cursor()
-		for k, raw := c.Seek(numbered(after + 1)); k != nil && len(all) < mostRows; k, raw = c.Next() {
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		for _, raw := range tx.Table(rows).From(numbered(after + 1)) {
+			if len(all) == mostRows {
+				break
+			}
 			var r Row
 			if err := json.Unmarshal(raw, &r); err != nil {
 				return err

@@ -31,10 +31,16 @@ func start(t *testing.T, path, url string) (f *Fleet, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, runs(t, f)
+}
+
+// runs runs a fleet until stop.
+func runs(t *testing.T, f *Fleet) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var loop sync.WaitGroup
 	loop.Go(func() { _ = f.Run(ctx) })
-	return f, sync.OnceFunc(func() {
+	return sync.OnceFunc(func() {
 		cancel()
 		loop.Wait()
 		if err := f.Close(); err != nil {

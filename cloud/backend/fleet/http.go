@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ const claimTime = 20 * time.Second
 
 // Handler serves the fleet to who has the key, in X-API-Key:
 //
-//	GET  /gateways                            {"gateways": [Gateway]}
+//	GET  /gateways                            {"gateways": [Gateway], "known": n, "online": n, "next": id}
 //	GET  /rows?after=NUMBER                   {"rows": [Row]}
 //	GET  /rollouts                            {"rollouts": [rollout.Rollout]}
 //	POST /rollouts                            rollout.Order -> rollout.Rollout; without gateways for all
@@ -36,6 +37,9 @@ const claimTime = 20 * time.Second
 //	GET  /schedules                           {"schedules": [Schedule]}
 //	PUT  /gateways/{gateway}/schedules/{id}   {"bookings": […]} -> Schedule
 //	GET  /                                    a page that shows it, to everybody; it asks for the key
+//
+// Gateways, claims and schedules may be asked for in pages: ?from=KEY&limit=N, with next of the page before
+// as the key; the last page has no next. The key of a schedule is gateway/meeting space.
 //
 // A refusal is a problem document (RFC 9457).
 func (f *Fleet) Handler() http.Handler {
@@ -57,7 +61,7 @@ func (f *Fleet) Handler() http.Handler {
 			_ = json.NewEncoder(w).Encode(v)
 		})
 	}
-	route("GET /gateways", func(*http.Request) (any, error) { return map[string]any{"gateways": f.Gateways()}, nil })
+	route("GET /gateways", f.gateways)
 	route("GET /rows", f.rows)
 	route("GET /rollouts", f.list)
 	route("POST /rollouts", f.begin)
@@ -65,12 +69,9 @@ func (f *Fleet) Handler() http.Handler {
 	for does, turn := range map[string]func(string) (rollout.Rollout, error){"pause": f.Pause, "resume": f.Resume, "abort": f.Abort} {
 		route("POST /rollouts/{id}/"+does, func(r *http.Request) (any, error) { return turn(r.PathValue("id")) })
 	}
-	route("GET /claims", func(*http.Request) (any, error) { all, err := f.Claims(); return map[string]any{"claims": all}, err })
+	route("GET /claims", func(r *http.Request) (any, error) { return pageOf[Claimed](f, r, claims, "claims") })
 	route("POST /claims", f.claim)
-	route("GET /schedules", func(*http.Request) (any, error) {
-		all, err := f.Schedules()
-		return map[string]any{"schedules": all}, err
-	})
+	route("GET /schedules", func(r *http.Request) (any, error) { return pageOf[Schedule](f, r, schedules, "schedules") })
 	route("PUT /gateways/{gateway}/schedules/{id}", f.schedule)
 	pages(mux)
 	return mux
@@ -80,6 +81,41 @@ func (f *Fleet) Handler() http.Handler {
 func (f *Fleet) holdsKey(r *http.Request) bool {
 	got, want := sha256.Sum256([]byte(r.Header.Get("X-API-Key"))), sha256.Sum256([]byte(f.o.Key))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+// asked is which page a request wants; without a limit it wants all.
+func asked(r *http.Request) (from string, limit int, err error) {
+	q := r.URL.Query()
+	limit = math.MaxInt
+	if text := q.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 {
+			return "", 0, fmt.Errorf("%w: limit is %q: want how many a page has", errInvalid, text)
+		}
+	}
+	return q.Get("from"), limit, nil
+}
+
+func (f *Fleet) gateways(r *http.Request) (any, error) {
+	id, limit, err := asked(r)
+	if err != nil {
+		return nil, err
+	}
+	some, next, known, online := f.backend.FleetFrom(id, limit)
+	all, revoked := []Gateway{}, f.revoked()
+	for _, g := range some {
+		all = append(all, Gateway{g, g.Unlocked(), revoked[g.ID]})
+	}
+	return map[string]any{"gateways": all, "next": next, "known": known, "online": online}, nil
+}
+
+// pageOf is a page of a table.
+func pageOf[T any](f *Fleet, r *http.Request, table, name string) (any, error) {
+	key, limit, err := asked(r)
+	if err != nil {
+		return nil, err
+	}
+	some, next, err := from[T](f, table, key, limit)
+	return map[string]any{name: some, "next": next}, err
 }
 
 func (f *Fleet) rows(r *http.Request) (any, error) {

@@ -1,20 +1,18 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"roomgate/cloud/backend"
 )
 
 // schedules are by gateway and meeting space: Schedule.
-var schedules = []byte("roomgate.schedules")
+const schedules = "roomgate.schedules"
 
 // errNoSpace is a meeting space that no gateway has told of.
 var errNoSpace = errors.New("the gateway has not told of this meeting space")
@@ -51,15 +49,15 @@ func (f *Fleet) Schedule(s Schedule) (Schedule, error) {
 	if s.Bookings == nil {
 		return s, fmt.Errorf("%w: bookings is missing: want all that is booked, or []", errInvalid)
 	}
-	err := f.file.DB().Update(func(tx *bbolt.Tx) error {
+	err := f.store.Write(context.Background(), func(tx backend.Tables) error {
 		var before Schedule
-		if raw := tx.Bucket(schedules).Get([]byte(s.place())); raw != nil {
+		if raw := tx.Table(schedules).Get([]byte(s.place())); raw != nil {
 			if err := json.Unmarshal(raw, &before); err != nil {
 				return err
 			}
 		}
 		s.Revision = max(before.Revision, space.ScheduleRevision) + 1
-		return putJSON(tx.Bucket(schedules), s.place(), s)
+		return putJSON(tx.Table(schedules), s.place(), s)
 	})
 	select {
 	case f.wake <- struct{}{}:
@@ -69,7 +67,10 @@ func (f *Fleet) Schedule(s Schedule) (Schedule, error) {
 }
 
 // Schedules are all, by gateway and meeting space.
-func (f *Fleet) Schedules() ([]Schedule, error) { return all[Schedule](f, schedules) }
+func (f *Fleet) Schedules() ([]Schedule, error) {
+	all, _, err := from[Schedule](f, schedules, "", math.MaxInt)
+	return all, err
+}
 
 // bring sends schedules to gateways that have earlier ones, until ctx ends.
 func (f *Fleet) bring(ctx context.Context) {
@@ -117,9 +118,9 @@ func due(s Schedule, g backend.Gateway, last tried, now time.Time) bool {
 
 // scheduled notes that a schedule was sent, and the receipt if that has come before.
 func (f *Fleet) scheduled(s Schedule, id string) error {
-	return f.file.DB().Update(func(tx *bbolt.Tx) error {
+	return f.store.Write(context.Background(), func(tx backend.Tables) error {
 		var now Schedule
-		b := tx.Bucket(schedules)
+		b := tx.Table(schedules)
 		if err := json.Unmarshal(b.Get([]byte(s.place())), &now); err != nil || now.Revision != s.Revision {
 			return err // another one is stored meanwhile
 		}
@@ -132,14 +133,13 @@ func (f *Fleet) scheduled(s Schedule, id string) error {
 }
 
 // taken notes what the receipt of a schedule says.
-func taken(b *bbolt.Bucket, m backend.Received) error {
+func taken(b backend.Table, m backend.Received) error {
 	var r backend.Receipt
 	if json.Unmarshal(m.Data, &r) != nil || r.State == backend.Accepted {
 		return nil
 	}
 	prefix := []byte(m.Gateway + "/")
-	c := b.Cursor()
-	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
+	for _, raw := range backend.Within(b, prefix) {
 		var s Schedule
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return err

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
 	"roomgate/cloud/backend"
@@ -118,7 +117,7 @@ func (f *fleet) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if f.Rollouts, err = Open(Options{File: file, Backend: b, Log: quiet}); err != nil {
+	if f.Rollouts, err = Open(Options{Store: file, Backend: b, Log: quiet}); err != nil {
 		f.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -169,12 +168,12 @@ func (f *fleet) unsend(id, gateway string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	err = file.DB().Update(func(tx *bbolt.Tx) error {
+	err = file.Write(f.t.Context(), func(tx backend.Tables) error {
 		var s Step
 		rows := rows{tx}
 		err := rows.get(steps, stepKey(id, gateway), &s)
 		s.State = stepSending
-		return errors.Join(err, rows.put(steps, stepKey(id, gateway), s), tx.Bucket(unsent).Put([]byte(stepKey(id, gateway)), nil))
+		return errors.Join(err, rows.put(steps, stepKey(id, gateway), s), tx.Table(unsent).Put([]byte(stepKey(id, gateway)), nil))
 	})
 	if err = errors.Join(err, file.Close()); err != nil {
 		f.t.Fatal(err)

@@ -1,8 +1,8 @@
 // Package rollout brings a configuration or a release to a fleet, a few gateways first, then
-// faster, and stops when too many do not take it. It is kept in the file of the ledger:
+// faster, and stops when too many do not take it. It is kept beside the ledger:
 // a backend that was killed goes on where it was.
 //
-//	r, err := rollout.Open(rollout.Options{File: ledger, Backend: b})
+//	r, err := rollout.Open(rollout.Options{Store: ledger, Backend: b})
 //	go r.Run(ctx)
 //	go b.Consume(ctx, ledger, func(ctx context.Context, tx backend.Tx, m backend.Received) error {
 //		return errors.Join(r.Take(tx, m), store(tx, m))
@@ -24,15 +24,14 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"go.etcd.io/bbolt"
 
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
 
-// Options are what rollouts stand on. File and Backend are required.
+// Options are what rollouts stand on. Store and Backend are required.
 type Options struct {
-	File    *backend.File
+	Store   backend.Store
 	Backend *backend.Backend
 	Log     *slog.Logger // nil: slog.Default()
 }
@@ -48,7 +47,7 @@ func Open(o Options) (*Rollouts, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Rollouts{o: o}, o.File.DB().Update(makeBuckets)
+	return &Rollouts{o: o}, nil
 }
 
 // Order is a rollout that is wanted.
@@ -99,7 +98,7 @@ func (r *Rollouts) Start(o Order) (Rollout, error) {
 		return Rollout{}, fmt.Errorf("%w: %w", ErrOrder, err)
 	}
 	h := Rollout{ID: ulid.Make().String(), Name: o.Name, Release: o.Release, Plan: o.Plan, Begun: time.Now().UTC(), State: Running, Counts: Counts{Waiting: len(o.Gateways)}}
-	return h, r.o.File.DB().Update(func(tx *bbolt.Tx) error {
+	return h, r.o.Store.Write(context.Background(), func(tx backend.Tables) error {
 		rows := rows{tx}
 		if err := rows.forget(); err != nil {
 			return err
@@ -109,7 +108,7 @@ func (r *Rollouts) Start(o Order) (Rollout, error) {
 				return err
 			}
 			err := errors.Join(rows.put(steps, stepKey(h.ID, g), Step{Gateway: g, State: stepWaiting}),
-				tx.Bucket(queue).Put(queueKey(h.ID, i), []byte(g)), tx.Bucket(active).Put([]byte(g), []byte(h.ID)))
+				tx.Table(queue).Put(queueKey(h.ID, i), []byte(g)), tx.Table(active).Put([]byte(g), []byte(h.ID)))
 			if err != nil {
 				return err
 			}
@@ -120,7 +119,7 @@ func (r *Rollouts) Start(o Order) (Rollout, error) {
 
 // free refuses a gateway that a rollout still waits for.
 func (r rows) free(gateway string) error {
-	id := string(r.tx.Bucket(active).Get([]byte(gateway)))
+	id := string(r.tx.Table(active).Get([]byte(gateway)))
 	if id == "" {
 		return nil
 	}
@@ -138,12 +137,12 @@ func (r rows) free(gateway string) error {
 // Take notes what a message says of the rollout that its gateway is in. The handler of
 // Consume calls it with each message, in the transaction of the ledger.
 func (r *Rollouts) Take(tx backend.Tx, m backend.Received) error {
-	file, ok := tx.(backend.FileTx)
+	tables, ok := tx.(backend.Tables)
 	if !ok {
-		return errors.New("rollouts are kept in the ledger's file: consume with that")
+		return errors.New("rollouts are kept beside the ledger: consume with a Store")
 	}
-	rows := rows{file.Tx}
-	id := string(file.Bucket(active).Get([]byte(m.Gateway)))
+	rows := rows{tables}
+	id := string(tables.Table(active).Get([]byte(m.Gateway)))
 	if id == "" {
 		return nil
 	}
@@ -164,13 +163,13 @@ func (r *Rollouts) Take(tx backend.Tx, m backend.Received) error {
 
 // List are the rollouts, the oldest first.
 func (r *Rollouts) List() (all []Rollout, err error) {
-	err = r.o.File.DB().View(func(tx *bbolt.Tx) error { all, err = rows{tx}.all(); return err })
+	err = r.o.Store.Read(context.Background(), func(tx backend.Tables) error { all, err = rows{tx}.all(); return err })
 	return all, err
 }
 
 // Get is a rollout, and how each of its gateways stands, by their ids.
 func (r *Rollouts) Get(id string) (h Rollout, all []Step, err error) {
-	err = r.o.File.DB().View(func(tx *bbolt.Tx) error {
+	err = r.o.Store.Read(context.Background(), func(tx backend.Tables) error {
 		rows := rows{tx}
 		if h, err = rows.head(id); err != nil {
 			return err
@@ -192,7 +191,7 @@ func (r *Rollouts) Resume(id string) (Rollout, error) { return r.turn(id, Runnin
 func (r *Rollouts) Abort(id string) (Rollout, error) { return r.turn(id, Aborted) }
 
 func (r *Rollouts) turn(id, to string) (h Rollout, err error) {
-	err = r.o.File.DB().Update(func(tx *bbolt.Tx) error {
+	err = r.o.Store.Write(context.Background(), func(tx backend.Tables) error {
 		rows := rows{tx}
 		if h, err = rows.head(id); err == nil {
 			err = h.turn(to)

@@ -7,49 +7,40 @@ import (
 	"fmt"
 	"time"
 
-	"go.etcd.io/bbolt"
+	"roomgate/cloud/backend"
 )
 
 // ErrNotFound is returned for a rollout that there is not.
 var ErrNotFound = errors.New("there is no such rollout")
 
-// The buckets in the ledger's file. What belongs to a rollout begins with its id.
-var (
-	heads    = []byte("roomgate.rollouts")         // by id: Rollout
-	contents = []byte("roomgate.rollout.contents") // by id: the configuration
-	steps    = []byte("roomgate.rollout.steps")    // id, gateway: Step
-	queue    = []byte("roomgate.rollout.queue")    // id, number: the gateway that waits there
-	unsent   = []byte("roomgate.rollout.unsent")   // id, gateway: nothing; those that are to be sent it
-	pending  = []byte("roomgate.rollout.pending")  // id, deadline, gateway: nothing; those without an answer
-	active   = []byte("roomgate.rollout.active")   // gateway: the id of the rollout that it is in
+// The tables beside the ledger. What belongs to a rollout begins with its id.
+const (
+	heads    = "roomgate.rollouts"         // by id: Rollout
+	contents = "roomgate.rollout.contents" // by id: the configuration
+	steps    = "roomgate.rollout.steps"    // id, gateway: Step
+	queue    = "roomgate.rollout.queue"    // id, number: the gateway that waits there
+	unsent   = "roomgate.rollout.unsent"   // id, gateway: nothing; those that are to be sent it
+	pending  = "roomgate.rollout.pending"  // id, deadline, gateway: nothing; those without an answer
+	active   = "roomgate.rollout.active"   // gateway: the id of the rollout that it is in
 )
 
 // rows are the rollouts in a transaction.
-type rows struct{ tx *bbolt.Tx }
+type rows struct{ tx backend.Tables }
 
-func makeBuckets(tx *bbolt.Tx) (err error) {
-	for _, name := range [][]byte{heads, contents, steps, queue, unsent, pending, active} {
-		if _, e := tx.CreateBucketIfNotExists(name); e != nil {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
-}
-
-func (r rows) get(bucket []byte, key string, v any) error {
-	raw := r.tx.Bucket(bucket).Get([]byte(key))
+func (r rows) get(table string, key string, v any) error {
+	raw := r.tx.Table(table).Get([]byte(key))
 	if raw == nil {
 		return ErrNotFound
 	}
 	return json.Unmarshal(raw, v)
 }
 
-func (r rows) put(bucket []byte, key string, v any) error {
+func (r rows) put(table string, key string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return r.tx.Bucket(bucket).Put([]byte(key), raw)
+	return r.tx.Table(table).Put([]byte(key), raw)
 }
 
 // head is a rollout by its id.
@@ -62,12 +53,11 @@ func (r rows) head(id string) (h Rollout, err error) {
 
 // all are the rollouts, the oldest first.
 func (r rows) all() (all []Rollout, err error) {
-	err = r.tx.Bucket(heads).ForEach(func(_, raw []byte) error {
+	for _, raw := range r.tx.Table(heads).From(nil) {
 		var h Rollout
-		err := json.Unmarshal(raw, &h)
+		err = errors.Join(err, json.Unmarshal(raw, &h))
 		all = append(all, h)
-		return err
-	})
+	}
 	return all, err
 }
 
@@ -83,11 +73,13 @@ func pendingKey(id string, deadline time.Time, gateway string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte(id+"/"), uint64(deadline.UnixNano())), gateway...)
 }
 
-// first are at most n entries of a bucket whose keys begin with those of a rollout.
-func (r rows) first(bucket []byte, id string, n int) (keys, values []string) {
+// first are at most n entries of a table whose keys begin with those of a rollout.
+func (r rows) first(table string, id string, n int) (keys, values []string) {
 	prefix := id + "/"
-	c := r.tx.Bucket(bucket).Cursor()
-	for k, v := c.Seek([]byte(prefix)); len(keys) < n && len(k) > len(prefix) && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
+	for k, v := range backend.Within(r.tx.Table(table), []byte(prefix)) {
+		if len(keys) == n {
+			break
+		}
 		keys, values = append(keys, string(k)), append(values, string(v))
 	}
 	return keys, values
@@ -98,7 +90,7 @@ func (r rows) move(h *Rollout, s Step, to, why string, now time.Time) error {
 	from := s.State
 	s.State, s.Why = to, why
 	waited := pendingKey(h.ID, s.At.Add(h.Plan.timeout()), s.Gateway)
-	sending := r.tx.Bucket(unsent)
+	sending := r.tx.Table(unsent)
 	err := sending.Delete([]byte(stepKey(h.ID, s.Gateway)))
 	switch to {
 	case stepSending:
@@ -107,14 +99,14 @@ func (r rows) move(h *Rollout, s Step, to, why string, now time.Time) error {
 			break
 		}
 		s.At = now
-		err = errors.Join(err, r.tx.Bucket(pending).Put(pendingKey(h.ID, now.Add(h.Plan.timeout()), s.Gateway), nil), r.tx.Bucket(active).Put([]byte(s.Gateway), []byte(h.ID)))
+		err = errors.Join(err, r.tx.Table(pending).Put(pendingKey(h.ID, now.Add(h.Plan.timeout()), s.Gateway), nil), r.tx.Table(active).Put([]byte(s.Gateway), []byte(h.ID)))
 	case stepSent:
 	case stepLate: // it may still answer
 		s.Ended = now
-		err = errors.Join(err, r.tx.Bucket(pending).Delete(waited))
+		err = errors.Join(err, r.tx.Table(pending).Delete(waited))
 	default:
 		s.Ended = now
-		err = errors.Join(err, r.tx.Bucket(pending).Delete(waited), r.leave(h.ID, s.Gateway))
+		err = errors.Join(err, r.tx.Table(pending).Delete(waited), r.leave(h.ID, s.Gateway))
 	}
 	h.moved(from, to)
 	return errors.Join(err, r.put(steps, stepKey(h.ID, s.Gateway), s))
@@ -122,7 +114,7 @@ func (r rows) move(h *Rollout, s Step, to, why string, now time.Time) error {
 
 // leave lets a gateway be in no rollout any more, if it is in that one.
 func (r rows) leave(id, gateway string) error {
-	b := r.tx.Bucket(active)
+	b := r.tx.Table(active)
 	if string(b.Get([]byte(gateway))) != id {
 		return nil
 	}
@@ -160,11 +152,11 @@ func (r rows) drop(id string) error {
 	for _, s := range all {
 		err = errors.Join(err, r.leave(id, s.Gateway))
 	}
-	for _, bucket := range [][]byte{steps, queue, unsent, pending} {
-		keys, _ := r.first(bucket, id, 1<<30)
+	for _, table := range []string{steps, queue, unsent, pending} {
+		keys, _ := r.first(table, id, 1<<30)
 		for _, key := range keys {
-			err = errors.Join(err, r.tx.Bucket(bucket).Delete([]byte(key)))
+			err = errors.Join(err, r.tx.Table(table).Delete([]byte(key)))
 		}
 	}
-	return errors.Join(err, r.tx.Bucket(heads).Delete([]byte(id)), r.tx.Bucket(contents).Delete([]byte(id)))
+	return errors.Join(err, r.tx.Table(heads).Delete([]byte(id)), r.tx.Table(contents).Delete([]byte(id)))
 }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"go.etcd.io/bbolt"
-
 	"roomgate/cloud/backend"
 )
 
@@ -44,7 +42,7 @@ func (r *Rollouts) advance(ctx context.Context, id string) error {
 	var next []Step
 	var config backend.Configuration
 	now := time.Now().UTC()
-	step := func(tx *bbolt.Tx) error {
+	step := func(tx backend.Tables) error {
 		rows := rows{tx}
 		h, err := rows.head(id)
 		if err != nil {
@@ -62,13 +60,13 @@ func (r *Rollouts) advance(ctx context.Context, id string) error {
 		return errors.Join(err, rows.put(heads, id, h), rows.get(contents, id, &config))
 	}
 	idle := false
-	if err := r.o.File.DB().View(func(tx *bbolt.Tx) (err error) { idle, err = rows{tx}.idle(id, now); return err }); err != nil {
+	if err := r.o.Store.Read(context.Background(), func(tx backend.Tables) (err error) { idle, err = rows{tx}.idle(id, now); return err }); err != nil {
 		return err
 	}
 	if idle {
 		return nil
 	}
-	if err := r.o.File.DB().Update(step); err != nil {
+	if err := r.o.Store.Write(context.Background(), step); err != nil {
 		return err
 	}
 	if len(next) == 0 {
@@ -119,7 +117,7 @@ func (r rows) draw(h *Rollout, now time.Time, revision func(gateway string) uint
 			return err
 		}
 		s.Message, s.Revision = ulid.Make().String(), revision(gateway)
-		if err := errors.Join(r.move(h, s, stepSending, "", now), r.tx.Bucket(queue).Delete([]byte(keys[i]))); err != nil {
+		if err := errors.Join(r.move(h, s, stepSending, "", now), r.tx.Table(queue).Delete([]byte(keys[i]))); err != nil {
 			return err
 		}
 	}
@@ -170,7 +168,7 @@ func (r *Rollouts) send(ctx context.Context, id string, c backend.Configuration,
 			why[i] = short(err.Error())
 		}
 	}
-	return r.o.File.DB().Update(func(tx *bbolt.Tx) error {
+	return r.o.Store.Write(context.Background(), func(tx backend.Tables) error {
 		rows := rows{tx}
 		h, err := rows.head(id)
 		for i, s := range to {

@@ -2,7 +2,7 @@
 // text, never as markup. The key stays in this tab.
 'use strict';
 (function () {
-	var doc = document, key = sessionStorage.getItem('fleet key') || '', last = 0, tail = [], timer = 0, shown = {};
+	var doc = document, key = sessionStorage.getItem('fleet key') || '', last = 0, tail = [], timer = 0, shown = {}, from = {};
 	function el(id) { return doc.getElementById(id); }
 	function say(text) { el('state').textContent = text; }
 
@@ -46,19 +46,32 @@
 		return all;
 	}
 
+	// page asks for one page of a list, and lets go on to the next or back to the first.
+	async function page(name) {
+		var got = await ask('GET', '/' + name + '?limit=50&from=' + encodeURIComponent(from[name] || ''));
+		var next = el('next-' + name), first = el('first-' + name);
+		next.hidden = !got.next; first.hidden = !from[name];
+		next.onclick = function () { from[name] = got.next; look(); };
+		first.onclick = function () { from[name] = ''; look(); };
+		return got;
+	}
+
 	async function show() {
-		var g = await ask('GET', '/gateways'), r = await ask('GET', '/rollouts'), c = await ask('GET', '/claims'), s = await ask('GET', '/schedules'), rows = await ask('GET', '/rows?after=' + last);
+		var g = await page('gateways'), r = await ask('GET', '/rollouts'), c = await page('claims'), s = await page('schedules'), rows = await ask('GET', '/rows?after=' + last);
 		fill('gateways', ['Gateway', 'Presence', 'Since', 'Release', 'Revision', 'Locks', 'Waiting', 'Rooms'], g.gateways.map(function (g) {
-			var contested = g.contested && { bad: 'two have this id' };
+			var contested = g.contested && { bad: 'contested since ' + when(g.contested) };
 			return [g.gateway_id, contested || (g.online ? 'online' : { bad: 'offline' }), when(g.since), g.version, g.config_revision, g.unlocked ? { bad: 'not closed' } : 'closed', g.outbox_depth, Object.keys(g.meeting_spaces || {}).map(function (id) { return g.meeting_spaces[id].name; }).join(', ')];
 		}));
 		fill('rollouts', ['Name', 'State', 'Waiting', 'Sent', 'Taken', 'Refused', 'Late', ''], r.rollouts.map(function (r) { return [r.name || r.id, r.state, r.gateways.waiting, r.gateways.sent, r.gateways.taken, r.gateways.refused, r.gateways.late, turns(r)]; }));
 		fill('claims', ['Gateway', 'Organization', 'State', 'Reason', 'Time'], c.claims.map(function (c) { return [c.gateway_id, c.organization, c.state, c.reason, when(c.time)]; }));
-		fill('schedules', ['Gateway', 'Meeting space', 'Revision', 'Bookings'], s.schedules.map(function (s) { return [s.gateway_id, s.meeting_space_id, s.revision, s.bookings.length]; }));
+		fill('schedules', ['Gateway', 'Meeting space', 'Revision', 'Bookings', 'State', 'Reason'], s.schedules.map(function (s) {
+			var state = s.state === 'rejected' || s.state === 'failed' ? { bad: s.state } : s.state || 'waiting';
+			return [s.gateway_id, s.meeting_space_id, s.revision, s.bookings.length, state, s.reason];
+		}));
 		rows.rows.forEach(function (row) { last = row.number; tail.unshift([when(row.time), row.gateway_id, row.sequence, row.type, JSON.stringify(row.data).slice(0, 200)]); });
 		tail = tail.slice(0, 50);
 		fill('rows', ['Time', 'Gateway', 'Sequence', 'Type', 'Data'], tail);
-		say(g.gateways.length + (g.gateways.length === 1 ? ' gateway' : ' gateways'));
+		say(g.known + (g.known === 1 ? ' gateway, ' : ' gateways, ') + g.online + ' online');
 	}
 
 	async function look() {
@@ -77,5 +90,6 @@
 		['gateway_id', 'code', 'organization'].forEach(function (name) { asked[name] = form.elements[name].value.trim(); });
 		ask('POST', '/claims', asked).then(function () { form.reset(); look(); }, function (e) { say(e.message); });
 	};
+	el('find').onsubmit = function (e) { e.preventDefault(); from.gateways = e.target.elements.id.value.trim(); look(); };
 	if (key) { look(); }
 }());
