@@ -212,9 +212,11 @@ type Gateway struct {
 }
 
 // Gateways are all that were ever heard, by their ids.
-func (f *Fleet) Gateways() []Gateway {
+func (f *Fleet) Gateways() []Gateway { return f.shown(f.backend.Fleet(nil)) }
+
+func (f *Fleet) shown(gateways []backend.Gateway) []Gateway {
 	all, revoked := []Gateway{}, f.revoked()
-	for _, g := range f.backend.Fleet(nil) {
+	for _, g := range gateways {
 		all = append(all, Gateway{g, g.Unlocked(), revoked[g.ID]})
 	}
 	return all

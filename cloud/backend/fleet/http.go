@@ -101,11 +101,7 @@ func (f *Fleet) gateways(r *http.Request) (any, error) {
 		return nil, err
 	}
 	some, next, known, online := f.backend.FleetFrom(id, limit)
-	all, revoked := []Gateway{}, f.revoked()
-	for _, g := range some {
-		all = append(all, Gateway{g, g.Unlocked(), revoked[g.ID]})
-	}
-	return map[string]any{"gateways": all, "next": next, "known": known, "online": online}, nil
+	return map[string]any{"gateways": f.shown(some), "next": next, "known": known, "online": online}, nil
 }
 
 // pageOf is a page of a table.
