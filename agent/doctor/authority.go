@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"roomgate/agent/account"
 	"roomgate/agent/tlsauthority"
 )
 
@@ -22,8 +23,8 @@ func (x *examination) authority() []Finding {
 	for _, file := range []string{tlsauthority.AuthorityFile, tlsauthority.GatewayFile} {
 		file = filepath.Join(data, tlsauthority.Dir, file)
 		info, err := os.Stat(file)
-		if err == nil && !x.user.may(info, mayRead) {
-			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.name), "sudo chown "+x.user.name+": "+filepath.Dir(file)+" "+file))
+		if err == nil && !x.user.May(info, account.Read) {
+			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.Name), "sudo chown "+x.user.Name+": "+filepath.Dir(file)+" "+file))
 		}
 	}
 	a, err := tlsauthority.Load(data)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/tlsauthority"
 )
@@ -14,7 +15,7 @@ import (
 func TestAuthority(t *testing.T) {
 	c := config.Default()
 	c.HTTP.TLS.Authority, c.Data = true, t.TempDir()
-	x := &examination{Options: Options{Config: &c}, user: user{name: "root", id: os.Getuid(), groups: []int{os.Getgid()}}}
+	x := &examination{Options: Options{Config: &c}, user: user{User: account.User{Name: "root", ID: os.Getuid(), Groups: []int{os.Getgid()}}}}
 	found := func() []Finding { return certificates(t.Context(), x) }
 	found()[0].is(t, "none", Fail, "roomgate tls init")
 	here := tlsauthority.LimitsOf(tlsauthority.Found())
@@ -39,9 +40,9 @@ func TestAuthority(t *testing.T) {
 	if err := os.Chmod(key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.user = user{name: "roomgate", id: 4711}
+	x.user = user{User: account.User{Name: "roomgate", ID: 4711}}
 	found()[0].is(t, "not the service's", Fail, "may not be read by roomgate")
-	x.user.id = os.Getuid()
+	x.user.ID = os.Getuid()
 	if err := os.Remove(filepath.Join(c.Data, tlsauthority.Dir, tlsauthority.GatewayFile)); err != nil {
 		t.Fatal(err)
 	}

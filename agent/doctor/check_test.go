@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
 )
@@ -102,14 +103,14 @@ func TestClock(t *testing.T) {
 // Rights are those of the gateway's user, not of who asks.
 func TestRights(t *testing.T) {
 	root := tree(t, pi)
-	x := &examination{Options: Options{Root: root}, user: user{name: "roomgate", id: 4711}}
+	x := &examination{Options: Options{Root: root}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
 	n := need{kindI2C, "i2c-1", "hub"}
 	x.node(n, "", "").is(t, "open to all", OK, "/dev/i2c-1")
 	if err := os.Chmod(filepath.Join(root, "dev/i2c-1"), 0o660); err != nil {
 		t.Fatal(err)
 	}
 	x.node(n, "", "").is(t, "others", Fail, "roomgate may not open")
-	x.user.groups = []int{os.Getgid()}
+	x.user.Groups = []int{os.Getgid()}
 	x.node(n, "", "").is(t, "by group", OK, "")
 	if err := os.Chmod(filepath.Join(root, "sys/class/pwm/pwmchip0/export"), 0o600); err != nil {
 		t.Fatal(err)
@@ -126,12 +127,12 @@ func TestWhom(t *testing.T) {
 	}
 	x := &examination{Options: Options{Root: tree(t, files), ProcessID: 77}}
 	x.user = x.findUser()
-	account(t.Context(), x)[0].is(t, "running", OK, "roomgate (998), groups gpio i2c roomgate: the running")
+	runsAs(t.Context(), x)[0].is(t, "running", OK, "roomgate (998), groups gpio i2c roomgate: the running")
 	x.ProcessID = 0
 	x.user = x.findUser()
-	account(t.Context(), x)[0].is(t, "service", OK, "the service's user")
-	x.ProcessID, x.user.id = 77, 0
-	account(t.Context(), x)[0].is(t, "root", Warn, "root is not needed")
+	runsAs(t.Context(), x)[0].is(t, "service", OK, "the service's user")
+	x.ProcessID, x.user.ID = 77, 0
+	runsAs(t.Context(), x)[0].is(t, "root", Warn, "root is not needed")
 }
 
 func TestHeld(t *testing.T) {
@@ -257,7 +258,7 @@ func TestCloudBroker(t *testing.T) {
 }
 
 func TestCertificate(t *testing.T) {
-	x := &examination{Options: Options{Root: t.TempDir()}, user: user{name: "roomgate", id: 4711, groups: []int{os.Getgid()}}}
+	x := &examination{Options: Options{Root: t.TempDir()}, user: user{User: account.User{Name: "roomgate", ID: 4711, Groups: []int{os.Getgid()}}}}
 	host, _ := os.Hostname()
 	for _, c := range []struct {
 		name     string
@@ -312,7 +313,7 @@ func TestPassword(t *testing.T) {
 	c.Cloud.PasswordFile = file
 	c.Broker.Listen, c.Broker.Users = "127.0.0.1:0", []config.User{{Name: "hub", PasswordFile: "/run/credentials/roomgate.service/hub"}}
 	c.SMTP.PasswordFile = "${CREDENTIALS_DIRECTORY}/secret_that-nobody-wrote"
-	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{name: "roomgate", id: 4711}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
 	found := passwords(t.Context(), x)
 	found[0].is(t, "none", Fail, "no such file")
 	found[1].is(t, "no source of a credential", Fail, "/etc/roomgate/credentials/that-nobody-wrote")
@@ -323,7 +324,7 @@ func TestPassword(t *testing.T) {
 		}
 		passwords(t.Context(), x)[0].is(t, mode.String(), want, file)
 	}
-	x.user.groups = []int{os.Getgid()}
+	x.user.Groups = []int{os.Getgid()}
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +344,7 @@ func TestDataFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	dataFolder(t.Context(), x)[0].is(t, "open", Warn, "chmod 700")
-	x.user = user{name: "roomgate", id: 4711}
+	x.user = user{User: account.User{Name: "roomgate", ID: 4711}}
 	dataFolder(t.Context(), x)[0].is(t, "not ours", Fail, "chown")
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"roomgate/agent/account"
 	"roomgate/agent/backup"
 	"roomgate/agent/devicesecret"
 	"roomgate/agent/tlsauthority"
@@ -49,16 +50,16 @@ func closedBelow(x *examination, path string) (all []closedFile) {
 	if err != nil {
 		return nil // it is just being replaced
 	}
-	want := mayRead
+	want := account.Read
 	switch {
 	case info.IsDir():
-		want = mayRead | mayWrite | mayEnter
+		want = account.Read | account.Write | account.Enter
 	case !info.Mode().IsRegular():
 		return nil
 	case slices.Contains(writtenNames, filepath.Base(path)):
-		want = mayRead | mayWrite
+		want = account.Read | account.Write
 	}
-	if !x.user.may(info, want) {
+	if !x.user.May(info, want) {
 		return []closedFile{{path, info, want}}
 	}
 	if info.IsDir() {
@@ -72,7 +73,7 @@ func closedBelow(x *examination, path string) (all []closedFile) {
 
 // may words the rights that are wanted.
 func (f closedFile) may() string {
-	if f.want&mayWrite != 0 {
+	if f.want&account.Write != 0 {
 		return "read and written"
 	}
 	return "read"
@@ -81,7 +82,7 @@ func (f closedFile) may() string {
 // closedFinding names files that the gateway cannot use, and the commands that give them to it.
 func closedFinding(x *examination, name, dir string, all []closedFile) Finding {
 	first := all[0]
-	seen := fmt.Sprintf("%s (%s, owner %s) may not be %s by %s, as which the gateway runs", first.path, first.info.Mode(), ownerOf(x, first.info), first.may(), x.user.name)
+	seen := fmt.Sprintf("%s (%s, owner %s) may not be %s by %s, as which the gateway runs", first.path, first.info.Mode(), ownerOf(x, first.info), first.may(), x.user.Name)
 	if more := len(all) - 1; more > 0 {
 		seen += "; nor may " + count(more, "other file")
 	}
@@ -99,8 +100,8 @@ func closedFinding(x *examination, name, dir string, all []closedFile) Finding {
 		recursive, paths = "-R ", []string{dir}
 	}
 	on := strings.Join(paths, " ")
-	if slices.ContainsFunc(all, func(f closedFile) bool { return ownerOf(x, f.info) != x.user.name }) {
-		commands = append(commands, "sudo chown "+recursive+x.user.name+": "+on)
+	if slices.ContainsFunc(all, func(f closedFile) bool { return ownerOf(x, f.info) != x.user.Name }) {
+		commands = append(commands, "sudo chown "+recursive+x.user.Name+": "+on)
 	}
 	if narrow {
 		commands = append(commands, "sudo chmod "+recursive+"u+rwX "+on)
@@ -110,8 +111,8 @@ func closedFinding(x *examination, name, dir string, all []closedFile) Finding {
 
 // ownerOf is the name of who owns a file.
 func ownerOf(x *examination, info fs.FileInfo) string {
-	if id, ok := owner(info); ok {
-		return x.nameOf(id)
+	if id, ok := account.OwnerOf(info); ok {
+		return x.accounts().NameOf(id)
 	}
 	return "unknown"
 }

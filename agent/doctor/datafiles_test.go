@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/update"
 	"roomgate/drivers/all"
@@ -16,7 +17,7 @@ import (
 func TestFilesOfTheDataFolder(t *testing.T) {
 	c := config.Default()
 	c.Data = t.TempDir()
-	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{name: "roomgate", id: 4711}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
 	write := func(name string, mode os.FileMode) string {
 		t.Helper()
 		path := filepath.Join(c.Data, name)
@@ -62,9 +63,9 @@ func TestFilesOfTheDataFolder(t *testing.T) {
 		t.Error(f.Fix)
 	}
 	write("roomgate.db", 0o400)
-	x.user.id = os.Getuid()
-	x.user.name = x.nameOf(os.Getuid())
-	if x.user.id == 0 {
+	x.user.ID = os.Getuid()
+	x.user.Name = x.accounts().NameOf(os.Getuid())
+	if x.user.ID == 0 {
 		return // root may everything
 	}
 	if f := dataFolder(t.Context(), x)[0]; !strings.HasPrefix(f.Fix, "sudo chmod u+rwX "+filepath.Join(c.Data, "roomgate.db")) {
@@ -77,7 +78,7 @@ func TestPlaceOfTheDataFolder(t *testing.T) {
 	c := config.Default()
 	above := t.TempDir()
 	c.Data = filepath.Join(above, "data")
-	x := &examination{Options: Options{Root: t.TempDir(), Config: &c, ConfigFile: "gateway.yaml"}, user: user{name: "roomgate", id: 4711}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c, ConfigFile: "gateway.yaml"}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
 	f := dataFolder(t.Context(), x)[0]
 	f.is(t, "no right above", Fail, above+" (drwx")
 	if want := "sudo install -d -m 700 -o roomgate " + c.Data; !strings.HasPrefix(f.Fix, want) {
@@ -110,7 +111,7 @@ func TestOwnerOfTheData(t *testing.T) {
 	if err := os.Chown(c.Data, 998, 997); err != nil {
 		t.Skip("only root gives a folder away")
 	}
-	if u := x.findUser(); u.name != "roomgate" || u.why != "the owner of the data folder" {
+	if u := x.findUser(); u.Name != "roomgate" || u.why != "the owner of the data folder" {
 		t.Errorf("%+v", u)
 	}
 	x.IsRoot = false

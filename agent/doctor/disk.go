@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"roomgate/agent/account"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
@@ -46,8 +47,8 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 	at, above := notEntered(x, filepath.Dir(dir))
 	closed := closedFiles(x, dir)
 	switch {
-	case !x.user.may(info, mayRead|mayWrite|mayEnter):
-		return one(closedFinding(x, name, dir, []closedFile{{dir, info, mayRead | mayWrite | mayEnter}}))
+	case !x.user.May(info, account.Read|account.Write|account.Enter):
+		return one(closedFinding(x, name, dir, []closedFile{{dir, info, account.Read | account.Write | account.Enter}}))
 	case above != nil:
 		return one(fail(name, shutSeen(x, at, above), shutFix(x, at)+", then "+x.restart()))
 	case len(closed) > 0:
@@ -72,9 +73,9 @@ func shutOut(x *examination) bool {
 func unmade(x *examination, name, dir string) Finding {
 	seen, above := dir+" is not there yet", x.existing()
 	info, err := os.Stat(above)
-	if byService := x.Service.Loaded && dir == config.Default().Data; err == nil && !byService && !x.user.may(info, mayWrite|mayEnter) {
-		return fail(name, fmt.Sprintf("%s, and %s (%s) may not be written by %s, as which the gateway runs", seen, above, info.Mode(), x.user.name),
-			"sudo install -d -m 700 -o "+x.user.name+" "+dir+", or name another folder with --data or data")
+	if byService := x.Service.Loaded && dir == config.Default().Data; err == nil && !byService && !x.user.May(info, account.Write|account.Enter) {
+		return fail(name, fmt.Sprintf("%s, and %s (%s) may not be written by %s, as which the gateway runs", seen, above, info.Mode(), x.user.Name),
+			"sudo install -d -m 700 -o "+x.user.Name+" "+dir+", or name another folder with --data or data")
 	}
 	return warn(name, seen, "it is made at the first start; the service makes it as its StateDirectory")
 }

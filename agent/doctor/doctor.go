@@ -129,7 +129,7 @@ func checks() []check {
 		{"gateway", gateway},
 		{"board", board},
 		{"kernel", kernel},
-		{"user", account},
+		{"user", runsAs},
 		{"gpio chips", lines},
 		{"buses", buses},
 		{"watchdog", watchdog},

@@ -320,7 +320,7 @@ func (x *examination) listener(ctx context.Context, name, listen string) Finding
 	case running:
 		return fail(name, listen+" does not answer though the gateway runs", x.again()+", and see its log")
 	case tooLow(x, port):
-		return fail(name, fmt.Sprintf("%s: a port below %d takes a right that %s does not have", listen, firstFreePort(x), x.user.name),
+		return fail(name, fmt.Sprintf("%s: a port below %d takes a right that %s does not have", listen, firstFreePort(x), x.user.Name),
 			"write one as :8080 into "+x.ConfigFile+", or give it CAP_NET_BIND_SERVICE by sudo systemctl edit roomgate, as AmbientCapabilities and CapabilityBoundingSet")
 	}
 	return good(name, "%s is free", listen)

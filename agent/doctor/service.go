@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"roomgate/agent/account"
 )
 
 // Service is what the service manager says of the packaged gateway.
@@ -140,9 +142,9 @@ func readable(x *examination) (seen, todo string) {
 	if err != nil || x.user.self {
 		return "", ""
 	}
-	if info, ok := x.exists(path); ok && !x.user.may(info, mayRead) {
-		return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.name),
-			fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", x.groupName(x.user.group), path, path, x.again())
+	if info, ok := x.exists(path); ok && !x.user.May(info, account.Read) {
+		return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.Name),
+			fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", x.accounts().GroupName(x.user.Group), path, path, x.again())
 	}
 	if at, info := notEntered(x, filepath.Dir(path)); info != nil {
 		return shutSeen(x, at, info), shutFix(x, at) + ", then " + x.again()
@@ -154,9 +156,9 @@ func readable(x *examination) (seen, todo string) {
 // its group read it.
 func shut(x *examination, name, file string, info fs.FileInfo) (f Finding, shut bool) {
 	var seen, todo []string
-	if !x.user.may(info, mayRead) {
-		seen = append(seen, fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", file, info.Mode(), x.user.name))
-		todo = append(todo, fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s", x.groupName(x.user.group), file, file))
+	if !x.user.May(info, account.Read) {
+		seen = append(seen, fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", file, info.Mode(), x.user.Name))
+		todo = append(todo, fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s", x.accounts().GroupName(x.user.Group), file, file))
 	}
 	for dir := filepath.Dir(file); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
 		at, above := notEntered(x, dir)
@@ -172,7 +174,7 @@ func shut(x *examination, name, file string, info fs.FileInfo) (f Finding, shut 
 // enter; nil: there is none.
 func notEntered(x *examination, dir string) (at string, info fs.FileInfo) {
 	for ; dir != "/" && dir != "."; dir = filepath.Dir(dir) {
-		if info, ok := x.exists(dir); ok && !x.user.may(info, mayEnter) {
+		if info, ok := x.exists(dir); ok && !x.user.May(info, account.Enter) {
 			return dir, info
 		}
 	}
@@ -180,10 +182,10 @@ func notEntered(x *examination, dir string) (at string, info fs.FileInfo) {
 }
 
 func shutSeen(x *examination, at string, info fs.FileInfo) string {
-	return fmt.Sprintf("%s (%s) may not be entered by %s, as which the gateway runs", at, info.Mode(), x.user.name)
+	return fmt.Sprintf("%s (%s) may not be entered by %s, as which the gateway runs", at, info.Mode(), x.user.Name)
 }
 
 // shutFix lets the gateway's group enter a folder, and shows it to nobody else.
 func shutFix(x *examination, at string) string {
-	return fmt.Sprintf("sudo chgrp %s %s && sudo chmod g+x %s", x.groupName(x.user.group), at, at)
+	return fmt.Sprintf("sudo chgrp %s %s && sudo chmod g+x %s", x.accounts().GroupName(x.user.Group), at, at)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
 	"roomgate/cloud"
@@ -27,14 +28,14 @@ func closedRoom(t *testing.T) (x *examination, dir, file string) {
 	c := config.Default()
 	c.Cloud.PasswordFile = file
 	return &examination{Options: Options{Root: "/", Config: &c, ConfigFile: "gateway.yaml", Service: Service{Loaded: true}},
-		user: user{name: "roomgate", id: 99998, group: os.Getgid(), groups: []int{os.Getgid()}}}, dir, file
+		user: user{User: account.User{Name: "roomgate", ID: 99998, Group: os.Getgid(), Groups: []int{os.Getgid()}}}}, dir, file
 }
 
 // TestShutFolder: a password, a certificate and a key that lie in a folder which the gateway's user may not
 // enter are no good ones, and one fix is enough for the file and the folder.
 func TestShutFolder(t *testing.T) {
 	x, dir, file := closedRoom(t)
-	group := x.groupName(os.Getgid())
+	group := x.accounts().GroupName(os.Getgid())
 	f := passwords(t.Context(), x)[0]
 	f.is(t, "both", Fail, file+" (-rw-------) may not be read by roomgate, as which the gateway runs; "+dir+" (drwx------) may not be entered by roomgate")
 	want := "sudo chgrp " + group + " " + file + " && sudo chmod 640 " + file + " && sudo chgrp " + group + " " + dir + " && sudo chmod g+x " + dir + ", then sudo systemctl restart roomgate"

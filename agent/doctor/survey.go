@@ -86,7 +86,7 @@ func options(_ context.Context, x *examination) (found []Finding) {
 	for _, id := range slices.Sorted(maps.Keys(x.wrong)) {
 		f := fail("options of "+id, x.wrong[id].Error(), "correct its options in "+x.ConfigFile+", or the file that they name")
 		if errors.Is(x.wrong[id], fs.ErrPermission) {
-			f.State, f.Fix = Warn, "run this command as root, or let "+x.user.name+" read the file"
+			f.State, f.Fix = Warn, "run this command as root, or let "+x.user.Name+" read the file"
 		}
 		found = append(found, f)
 	}
