@@ -49,15 +49,20 @@ type O3 struct {
 
 	mu       sync.Mutex
 	numbers  map[string]float64 // by subtopic
-	sound    string             // what plays
-	ends     time.Time          // and until when
-	played   []string
+	speaker  `yaml:"-"`
 	news     []string // subtopics to report, oldest first
 	muted    bool     // reports nothing
 	babbles  bool     // reports nonsense
 	numb     bool     // takes orders without following them
 	disorder disorder
 	silences silences // by subject
+}
+
+// speaker is what is heard of a hub.
+type speaker struct {
+	sound  string    // what plays
+	ends   time.Time // and until when
+	played []string
 }
 
 // Subjects are its sub-devices.
