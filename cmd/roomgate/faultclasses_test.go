@@ -145,7 +145,7 @@ var faults = []faultClass{
 	{"a broker of a gateway that is away for long", []string{"cmd/roomgate.TestBrokerOfAGatewayRestarts"},
 		control{"cloud/link.go", "\tawayPause   = 12 * time.Second\n", "\tawayPause   = 5 * time.Minute\n", "cmd/roomgate.TestBrokerOfAGatewayRestarts"}},
 	{"a line of a gateway whose trouble nobody names", []string{"cmd/roomgate.TestTroubleOfAGateway"},
-		control{"cloud/cause.go", "\tcase errors.Is(err, errTLSHere):\n\t\treturn CauseTLSWanted\n", "", "cmd/roomgate.TestTroubleOfAGateway"}},
+		control{"cloud/duplicateid.go", "\t\t\treturn CauseMayNotWrite, at\n", "\t\t\treturn CauseClosed, at\n", "cmd/roomgate.TestTroubleOfAGateway"}},
 	{"a far end of a gateway that closes", []string{"cmd/roomgate.TestTroubleOfAGateway"},
 		control{"cloud/duplicateid.go", "same && !c.foreign {", "same && false {", "cmd/roomgate.TestTroubleOfAGateway"}},
 
