@@ -34,7 +34,7 @@ func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
 		return driver.Do(ctx, command)
 	})
 	if err == nil {
-		err = unproven(status, began)
+		err = unproven(d.Type, command, status, began)
 	}
 	if err != nil {
 		d.finish(p, nil, err)
@@ -48,12 +48,13 @@ func (d *Device) obey(ctx context.Context, driver drivers.Driver, p *Pending) {
 }
 
 // unproven is why a status is no evidence of a command that began then.
-func unproven(s drivers.Status, began time.Time) error {
-	switch {
-	case s.Err != nil:
-		return &fault{fmt.Errorf("%w: %w", drivers.ErrNotConfirmed, s.Err)}
-	case s.ObservedAt.Before(began):
-		return &fault{fmt.Errorf("%w: its last report is older than the command", drivers.ErrNotConfirmed)}
+func unproven(deviceType string, c drivers.Command, s drivers.Status, began time.Time) error {
+	err := drivers.Unproven(deviceType, c, s)
+	if s.Err == nil && s.ObservedAt.Before(began) {
+		err = fmt.Errorf("%w: its last report is older than the command", drivers.ErrNotConfirmed)
+	}
+	if err != nil {
+		return &fault{err}
 	}
 	return nil
 }

@@ -39,6 +39,9 @@ type Case struct {
 	// Silences are the ways in which a fact ends alone: at least one of each
 	// sub-device that is fitted, unless Skip says why not.
 	Silences []Silence
+	// Reports says that the device sends what it is, and obeys "disorder" in the simulated
+	// world: its reports may overtake each other.
+	Reports bool
 	// Confirm looks at the hardware after a command was carried out.
 	Confirm func(t *testing.T, c drivers.Command, s drivers.Status)
 	// Rig returns the board between the driver and a world with the parts. Nil
@@ -92,6 +95,7 @@ func checks() []check {
 		{"stick", stick},
 		{"delay", delay},
 		{"silence", silence},
+		{"disorder", disorder},
 		{"close", closeTwice},
 		{"reopen", reopen},
 		{"watch", watch},

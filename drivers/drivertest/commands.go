@@ -107,7 +107,7 @@ func (b *bench) command(sub string, a drivers.Action, value string) {
 	if s.Sub != sub {
 		b.Errorf("%s: the status is of %q", what, s.Sub)
 	}
-	if want, ok := outcome(b.c.Kind.Type, c); ok && s.Value != want {
+	if want, ok := drivers.LeadsTo(b.c.Kind.Type, c); ok && s.Value != want {
 		b.Errorf("%s: the value is %q, want %q", what, s.Value, want)
 	}
 	if pictured(a.Name) && (s.Picture == nil || len(s.Picture.Data) == 0 || s.Picture.ContentType == "") {
@@ -130,24 +130,6 @@ func (b *bench) command(sub string, a drivers.Action, value string) {
 
 func pictured(action string) bool {
 	return action == drivers.ActSnapshot || action == drivers.ActScreenshot
-}
-
-// outcome is the value that a command must lead to, where that is certain.
-func outcome(deviceType string, c drivers.Command) (string, bool) {
-	if table()[deviceType][c.Sub].values == nil {
-		return "", true
-	}
-	switch c.Action {
-	case drivers.ActOpen:
-		return drivers.Open, true
-	case drivers.ActClose:
-		return drivers.Closed, true
-	case drivers.ActOn, drivers.ActOff:
-		return c.Action, true
-	case drivers.ActIntensity:
-		return drivers.OnOff(c.Args.Number(drivers.ValueName) > 0), true
-	}
-	return "", false
 }
 
 // unknown: what the device does not take is refused, and nothing moves; so

@@ -62,7 +62,14 @@ func (f *fan) Do(ctx context.Context, c drivers.Command) (drivers.Status, error)
 	if err := f.drive(ctx, before, percent); err != nil {
 		return drivers.Status{}, f.takeBack(before, err)
 	}
-	return f.observe(ctx)
+	s, err := f.observe(ctx)
+	if err != nil {
+		return drivers.Status{}, err
+	}
+	if err := drivers.Unproven(drivers.TypeFan, c, s); err != nil { // it has stalled since
+		return drivers.Status{}, f.takeBack(before, err)
+	}
+	return s, nil
 }
 
 // drive brings the fan to an intensity; from standing still it may need a kick.

@@ -130,6 +130,23 @@ func TestBlockedFanIsNotConfirmedAndTakenBack(t *testing.T) {
 	})
 }
 
+// TestFanThatStallsDuringItsCommand: whenever that is, the command is done only if the fan is seen to turn.
+func TestFanThatStallsDuringItsCommand(t *testing.T) {
+	for after := time.Duration(0); after < 3*time.Second; after += 50 * time.Millisecond {
+		on(t, wired(), func(b *bench) {
+			stall := time.AfterFunc(after, b.rotor.Stall)
+			defer stall.Stop()
+			s, err := b.intensity(80)
+			if err == nil && s.Value != drivers.On || err != nil && !errors.Is(err, drivers.ErrNotConfirmed) {
+				t.Errorf("stalled after %s: %+v, %v", after, s, err)
+			}
+			if s := b.poll(); err != nil && s.Details["intensity"] != 0 {
+				t.Errorf("stalled after %s: it is not taken back: %+v", after, s)
+			}
+		})
+	}
+}
+
 func TestStallIsToldOnceEachTime(t *testing.T) {
 	on(t, wired(), func(b *bench) {
 		var told []drivers.Event

@@ -79,6 +79,7 @@ func TestConformance(t *testing.T) {
 					b, g = d.parts()
 					return []sim.Part{b, g}
 				},
+				Reports:  true,
 				Silences: d.silences(),
 				Bad:      bad(),
 				Confirm: func(t *testing.T, c drivers.Command, s drivers.Status) {

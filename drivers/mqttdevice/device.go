@@ -129,17 +129,27 @@ func (d *Device) Do(ctx context.Context, c drivers.Command) (drivers.Status, err
 	if err := ctx.Err(); err != nil {
 		return drivers.Status{}, err
 	}
-	if err := d.carryOut(ctx, want); err != nil {
+	var s drivers.Status
+	if err := d.carryOut(ctx, want, d.proof(c, &s)); err != nil {
 		if _, isDoor := get(want, bolt); isDoor && c.Action == drivers.ActOpen && !errors.Is(err, drivers.ErrOffline) {
 			d.takeBack(ctx)
 		}
 		return drivers.Status{}, fmt.Errorf("%s: %w", c.Action, err)
 	}
-	all, err := d.statuses()
-	if err != nil || len(all) == 0 {
-		return drivers.Status{}, err
+	return s, nil
+}
+
+// proof judges a command by what the device has said, which it keeps in s. It is
+// called with the news locked, so that nothing comes between.
+func (d *Device) proof(c drivers.Command, s *drivers.Status) func() error {
+	return func() error {
+		all, err := d.body.statuses(time.Now())
+		if err != nil {
+			return fmt.Errorf("%w: %w", drivers.ErrNotConfirmed, err)
+		}
+		*s = all[0]
+		return drivers.Unproven(d.body.describe().Type, c, *s)
 	}
-	return all[0], nil
 }
 
 // takeBack orders the bolt closed. Whether it follows is seen at the next
@@ -151,8 +161,9 @@ func (d *Device) takeBack(ctx context.Context) {
 	_ = d.session.Send(ctx, messages...) // the error of the order itself is the one to tell
 }
 
-// carryOut is for devices with one peer.
-func (d *Device) carryOut(ctx context.Context, want []fact) error {
+// carryOut is for devices with one peer. It ends once an order is followed and
+// nothing that was said since speaks against it.
+func (d *Device) carryOut(ctx context.Context, want []fact, unproven func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	p := d.news.peers[0]
@@ -166,16 +177,16 @@ func (d *Device) carryOut(ctx context.Context, want []fact) error {
 	}
 	began := time.Now()
 	for again := began.Add(askFirst); ; {
-		done, wake, lost := d.news.progress(p, order)
+		why, wake, lost := d.news.progress(p, order, unproven)
 		switch {
-		case done:
+		case why == nil:
 			return nil
 		case lost != nil:
 			return fmt.Errorf("%w: %w", drivers.ErrNotConfirmed, lost)
 		}
 		session.Until(ctx, wake, time.Until(again))
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w: no report of it within %s", drivers.ErrNotConfirmed, time.Since(began).Round(time.Millisecond))
+			return fmt.Errorf("%w, %s after the order", why, time.Since(began).Round(time.Millisecond))
 		}
 		if !time.Now().Before(again) {
 			again = time.Now().Add(askAgain)
@@ -211,7 +222,7 @@ func (d *Device) Close() error {
 		if calm != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 			defer cancel()
-			_ = d.carryOut(ctx, calm) // nobody is left to be told of a failure
+			_ = d.carryOut(ctx, calm, func() error { return nil }) // nobody is left to be told of a failure
 		}
 		d.stop()
 	})

@@ -134,14 +134,19 @@ func (n *news) begin(p *peer, want []fact) (order, error) {
 	return order{want: want, after: p.nth, before: l.number}, p.gone(time.Now())
 }
 
-// progress says whether an order was followed. lost is why it will not be.
-func (n *news) progress(p *peer, o order) (done bool, wake <-chan struct{}, lost error) {
+// progress is why an order is not proved by what was said up to now; once it is
+// followed, unproven judges the whole. lost is why it will not be.
+func (n *news) progress(p *peer, o order, unproven func() error) (why error, wake <-chan struct{}, lost error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if lost = n.down(); lost == nil {
 		lost = p.gone(time.Now())
 	}
-	return lost == nil && p.followed(o), n.wake, lost
+	why = fmt.Errorf("%w: no report of it", drivers.ErrNotConfirmed)
+	if lost == nil && p.followed(o) {
+		why = unproven()
+	}
+	return why, n.wake, lost
 }
 
 // questions are the messages that are due, and when the next will be.

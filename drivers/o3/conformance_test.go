@@ -35,6 +35,7 @@ func TestConformance(t *testing.T) {
 					change(h)
 					return []sim.Part{h}
 				},
+				Reports:  true,
 				Silences: silences(),
 				Bad:      bad(),
 			})

@@ -54,7 +54,7 @@ func (d *Device) Close() error {
 		defer cancel()
 		if todo := d.calm(); len(todo) > 0 {
 			// The hub may be gone, and nobody is left to be told of it.
-			_, _ = d.carryOut(ctx, todo)
+			_ = d.carryOut(ctx, todo, func(time.Time) error { return nil })
 		}
 		d.stop()
 	})
@@ -122,14 +122,11 @@ func (d *Device) Do(ctx context.Context, c drivers.Command) (drivers.Status, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
-	at, err := d.carryOut(ctx, todo)
-	if err != nil {
+	var s drivers.Status
+	if err := d.carryOut(ctx, todo, d.proof(c, &s)); err != nil {
 		return drivers.Status{}, fmt.Errorf("%s %s: %w", c.Sub, c.Action, err)
 	}
-	s := d.evidence(c, at)
-	if s.Err != nil {
-		return drivers.Status{}, fmt.Errorf("%s %s: %w: %w", c.Sub, c.Action, drivers.ErrNotConfirmed, s.Err)
-	}
+	d.remember(c)
 	return s, nil
 }
 
@@ -143,49 +140,59 @@ func (d *Device) orders(c drivers.Command) []order {
 	return nil
 }
 
-// carryOut gives orders, and returns when the last of them was reported back.
-func (d *Device) carryOut(ctx context.Context, todo []order) (at time.Time, err error) {
-	es := make([]*expectation, len(todo))
-	for i, o := range todo {
-		es[i] = &expectation{sub: o.sub, match: o.match}
-	}
+// carryOut gives orders, and returns when they were reported back and nothing
+// that was said since speaks against them.
+func (d *Device) carryOut(ctx context.Context, todo []order, unproven func(at time.Time) error) error {
+	es := expectations(todo)
 	if err := d.said.expect(es); err != nil {
-		return at, err
+		return err
 	}
 	defer d.said.forget(es)
 	if err := d.link.send(ctx, todo); err != nil {
-		return at, err
+		return err
 	}
 	for {
-		at, missing, wake, lost := d.said.progress(es)
+		why, wake, lost := d.said.progress(es, unproven)
 		switch {
-		case missing == "":
-			return at, nil
+		case why == nil:
+			return nil
 		case lost != nil:
-			return at, fmt.Errorf("%w: connection lost before the report of %s", drivers.ErrNotConfirmed, missing)
+			return fmt.Errorf("%w, and the connection is lost", why)
 		}
 		select {
 		case <-wake:
 		case <-ctx.Done():
-			return at, fmt.Errorf("%w: no report of %s with the new value", drivers.ErrNotConfirmed, missing)
+			return why
 		}
 	}
 }
 
+// proof judges a command by what the reports show, which it keeps in s. It is
+// called with the readings locked, so that nothing comes between.
+func (d *Device) proof(c drivers.Command, s *drivers.Status) func(at time.Time) error {
+	return func(at time.Time) error {
+		*s = d.evidence(c, at)
+		return drivers.Unproven(drivers.TypeO3, c, *s)
+	}
+}
+
+// remember keeps a color for the next "on".
+func (d *Device) remember(c drivers.Command) {
+	if c.Sub != drivers.SubRing || c.Action != drivers.ActColor {
+		return
+	}
+	if rgb, err := parseColor(c.Args.Text(drivers.ValueName)); err == nil && rgb != (color{}) {
+		d.color = rgb
+	}
+}
+
 // evidence is the state that the reports show, as of the last report that the
-// order has led to: what stayed as it was is older. A sound may have ended by
+// order has led to: what stayed as it was is older. A beep may have ended by
 // now: that it was reported is what counts.
 func (d *Device) evidence(c drivers.Command, at time.Time) drivers.Status {
-	if c.Sub == drivers.SubRing && c.Action == drivers.ActColor {
-		if rgb, err := parseColor(c.Args.Text(drivers.ValueName)); err == nil && rgb != (color{}) {
-			d.color = rgb
-		}
-	}
-	d.said.mu.Lock()
-	defer d.said.mu.Unlock()
 	s := d.sub(c.Sub)
-	if c.Sub == drivers.SubBuzzer {
-		s.Value, s.Err = drivers.OnOff(c.Action != drivers.ActOff), nil
+	if c.Action == drivers.ActBeep {
+		s.Value, s.Err = drivers.On, nil
 	}
 	if at.After(s.ObservedAt) {
 		s.ObservedAt = at

@@ -12,9 +12,10 @@ import (
 // order is one message on commands/object/..., as {"data": 100}, and the
 // report that confirms it.
 type order struct {
-	sub   string
-	data  any // an int or a string
-	match func(report) bool
+	sub    string
+	data   any // an int or a string
+	match  func(report) bool
+	passes bool // that it was reported counts, though it may be over
 }
 
 func (o order) payload() ([]byte, error) {
@@ -27,17 +28,19 @@ func (o order) payload() ([]byte, error) {
 
 // set orders a number and expects the same number back.
 func set(sub string, n int) order {
-	return order{sub, n, func(r report) bool { return !r.isText && math.Abs(r.number-float64(n)) < 0.5 }}
+	return order{sub: sub, data: n, match: func(r report) bool { return !r.isText && math.Abs(r.number-float64(n)) < 0.5 }}
 }
 
-// play orders a sound by its name and expects it back.
-func play(name string) order {
-	return order{soundFile, name, func(r report) bool { return r.isText && r.text == name }}
+// play orders a sound by its name, so many times, and expects it back.
+func play(name string, times int) []order {
+	repeat := set(soundRepeat, times)
+	repeat.passes = true
+	return []order{repeat, {sub: soundFile, data: name, match: func(r report) bool { return r.isText && r.text == name }}}
 }
 
 // hush orders silence. However the hub writes that down is good.
 func hush(name string) order {
-	return order{soundFile, name, func(r report) bool {
+	return order{sub: soundFile, data: name, match: func(r report) bool {
 		idle, err := r.idle()
 		return idle && err == nil
 	}}
@@ -67,7 +70,7 @@ func beepPatterns() []string {
 func (d *Device) buzzerOrders(c drivers.Command) []order {
 	switch c.Action {
 	case drivers.ActOn:
-		return []order{set(soundRepeat, repeatMax), play(soundName("Alarm"))}
+		return play(soundName("Alarm"), repeatMax)
 	case drivers.ActOff:
 		return []order{hush(d.opts.Idle)}
 	case drivers.ActBeep:
@@ -84,7 +87,9 @@ func beepOrders(args drivers.Args) []order {
 		if b.times == 0 {
 			b.times = max(1, int(math.Ceil(args.Number(argSeconds))))
 		}
-		return []order{set(soundRepeat, b.times), play(soundName(b.sound))}
+		todo := play(soundName(b.sound), b.times)
+		todo[1].passes = true // it ends by itself
+		return todo
 	}
 	return nil
 }

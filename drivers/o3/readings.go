@@ -63,9 +63,16 @@ type readings struct {
 
 // expectation is an order that waits for its report.
 type expectation struct {
-	sub   string
-	match func(report) bool
-	at    time.Time // of the report; zero: it has not come
+	order
+	at time.Time // of the report; zero: it has not come, or another has come since
+}
+
+func expectations(todo []order) []*expectation {
+	es := make([]*expectation, len(todo))
+	for i, o := range todo {
+		es[i] = &expectation{order: o}
+	}
+	return es
 }
 
 func newReadings(silence time.Duration, kept ...string) *readings {
@@ -94,6 +101,9 @@ func (r *readings) disconnected(cause error) (spoke bool) {
 	defer r.mu.Unlock()
 	spoke = r.up && r.spoken
 	r.up, r.tried, r.cause = false, true, cause
+	for _, e := range r.pending {
+		e.at = time.Time{}
+	}
 	r.pending = nil
 	r.changed()
 	return spoke
@@ -117,15 +127,21 @@ func (r *readings) take(sub string, parsed report, err error) {
 	}
 	if err == nil {
 		r.heard, r.spoken = now, true
-		r.confirm(sub, parsed, now)
 	}
+	r.confirm(sub, parsed, err, now)
 	r.changed()
 }
 
-func (r *readings) confirm(sub string, got report, now time.Time) {
+// confirm takes the last word on what was ordered. Reports overtake each other, so
+// one that says otherwise has to be followed by the right one again.
+func (r *readings) confirm(sub string, got report, unread error, now time.Time) {
 	for _, e := range r.pending {
-		if e.at.IsZero() && e.sub == sub && e.match(got) {
+		matches := unread == nil && e.sub == sub && e.match(got)
+		switch {
+		case matches && e.at.IsZero():
 			e.at = now
+		case !matches && e.sub == sub && !e.passes:
+			e.at = time.Time{}
 		}
 	}
 }
@@ -153,20 +169,22 @@ func (r *readings) forget(es []*expectation) {
 	r.pending = slices.DeleteFunc(r.pending, func(p *expectation) bool { return slices.Contains(es, p) })
 }
 
-// progress says when the last of the orders was confirmed, or which is not.
-// lost is the reason if the connection has gone; otherwise wake tells of news.
-func (r *readings) progress(es []*expectation) (at time.Time, missing string, wake <-chan struct{}, lost error) {
+// progress is why the orders are not proved by what was said up to now. Once
+// each is confirmed, the last of them at some time, unproven judges the whole. lost
+// is the reason if the connection has gone; otherwise wake tells of news.
+func (r *readings) progress(es []*expectation, unproven func(at time.Time) error) (why error, wake <-chan struct{}, lost error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var at time.Time
 	for _, e := range es {
 		switch {
 		case e.at.IsZero():
-			return at, e.sub, r.wake, r.offline()
+			return fmt.Errorf("%w: no report of %s with the new value", drivers.ErrNotConfirmed, e.sub), r.wake, r.offline()
 		case e.at.After(at):
 			at = e.at
 		}
 	}
-	return at, "", r.wake, nil
+	return unproven(at), r.wake, r.offline()
 }
 
 // offline is nil while the hub can be spoken to.

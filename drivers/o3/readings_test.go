@@ -115,7 +115,7 @@ func TestRhythm(t *testing.T) {
 				if n > 0 {
 					time.Sleep(c.pause)
 				}
-				e := []*expectation{{sub: soundFile, match: func(report) bool { return true }}}
+				e := expectations([]order{{sub: soundFile, match: func(report) bool { return true }}})
 				if c.ordered {
 					d.said.heard = time.Now() // so that it takes orders
 					if err := d.said.expect(e); err != nil {

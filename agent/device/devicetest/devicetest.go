@@ -23,7 +23,7 @@ type Script struct {
 	mu     sync.Mutex
 	value  map[string]string // by sub-device
 	gone   map[string]error  // why a sub-device has no value
-	fault  string            // "", "hang", "panic", "lie", "vanish", "ignore"
+	fault  string            // "", "hang", "panic", "lie", "vanish", "ignore", "contrary"
 	done   []string          // the commands that took effect
 	late   time.Duration     // the evidence
 	unseen error             // there is none
@@ -37,8 +37,8 @@ func New(values map[string]string) *Script {
 	return &Script{value: values, Release: make(chan struct{})}
 }
 
-// Set plays a fault from now on: hang, panic, lie, vanish, flaky or ignore; empty:
-// none.
+// Set plays a fault from now on: hang, panic, lie, vanish, flaky, ignore or contrary;
+// empty: none.
 func (s *Script) Set(fault string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,6 +188,9 @@ func (d *Driver) Do(_ context.Context, c drivers.Command) (drivers.Status, error
 		d.value[c.Sub] = drivers.Open
 	} else if c.Action == drivers.ActClose {
 		d.value[c.Sub] = drivers.Closed
+	}
+	if d.fault == "contrary" {
+		d.value[c.Sub] = drivers.OnOff(c.Action == drivers.ActOff)
 	}
 	return drivers.Status{Sub: c.Sub, Value: d.value[c.Sub], ObservedAt: time.Now().Add(d.late), Source: "script", Err: d.unseen}, nil
 }

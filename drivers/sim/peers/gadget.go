@@ -56,7 +56,8 @@ type Gadget struct {
 	mute      bool     // says nothing
 	numb      bool     // takes orders without following them
 	silences  silences // by subject; empty is what it is itself
-	orders    int      // how many were taken
+	disorder  disorder
+	orders    int // how many were taken
 }
 
 // condition is how the hardware of a gadget is, and what is around it.
@@ -175,19 +176,22 @@ func (g *Gadget) session(ctx context.Context, w *sim.World) {
 func (g *Gadget) speak(ctx context.Context, c mqtt.Client) {
 	period := time.NewTicker(gadgetPeriod)
 	defer period.Stop()
+	var again <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-g.kick:
 		case <-period.C:
-			g.mu.Lock()
-			g.news = append(g.news, g.product.report(true)...)
-			g.mu.Unlock()
+			g.add(func() []said { return g.product.report(true) })
+		case <-again:
+			g.add(g.disorder.right)
 		}
 		g.mu.Lock()
-		news, mute := g.news, g.mute
-		g.news = nil
+		news, mute := g.disorder.all(g.news), g.mute
+		if g.news = nil; !g.disorder.again.IsZero() {
+			again = time.After(time.Until(g.disorder.again))
+		}
 		g.mu.Unlock()
 		if !mute {
 			g.say(c, news)
@@ -309,6 +313,7 @@ func (g *Gadget) Verbs(subject string) []sim.Verb {
 		fact = subject
 	}
 	all = append(all, silenceVerbs(func(s silence) { g.change(func() { g.silences[fact] = s }) })...)
+	all = append(all, disorderVerbs(func(on bool) { g.change(func() { g.disorder.on = on }) })...)
 	switch {
 	case subject == "temperature":
 		return append(all, sim.Verb{Name: "<celsius>", Do: g.warm})

@@ -49,14 +49,20 @@ type O3 struct {
 
 	mu       sync.Mutex
 	numbers  map[string]float64 // by subtopic
-	sound    string             // what plays
-	ends     time.Time          // and until when
-	played   []string
+	speaker  `yaml:"-"`
 	news     []string // subtopics to report, oldest first
 	muted    bool     // reports nothing
 	babbles  bool     // reports nonsense
 	numb     bool     // takes orders without following them
+	disorder disorder
 	silences silences // by subject
+}
+
+// speaker is what is heard of a hub.
+type speaker struct {
+	sound  string    // what plays
+	ends   time.Time // and until when
+	played []string
 }
 
 // Subjects are its sub-devices.
@@ -131,21 +137,21 @@ func (o *O3) due(next time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finish()
-	full := !time.Now().Before(next)
+	full := o.disorder.over() || !time.Now().Before(next)
 	if full {
 		o.everything()
 	}
 	return full
 }
 
-// earlier is the end of the sound if it comes before t.
+// earlier is the end of the sound, or of a disorder, if it comes before t.
 func (o *O3) earlier(t time.Time) time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.sound != o3Idle && o.ends.Before(t) {
-		return o.ends
+		t = o.ends
 	}
-	return t
+	return o.disorder.earlier(t)
 }
 
 // change does what alters the hub, and has the news reported.
@@ -270,6 +276,7 @@ func (o *O3) Verbs(subject string) []sim.Verb {
 		sim.Always("numb", "it does not follow commands", func() { o.Numb(true) }),
 		sim.Always("unnumb", "it follows commands", func() { o.Numb(false) }),
 	}
+	hub = append(hub, disorderVerbs(func(on bool) { o.change(func() { o.disorder.on = on }) })...)
 	if slices.Contains(o.Subjects(), subject) {
 		hub = append(hub, silenceVerbs(func(s silence) {
 			o.change(func() {

@@ -97,20 +97,29 @@ func (o *O3) play(data any) {
 func (o *O3) speak() {
 	o.mu.Lock()
 	news := slices.DeleteFunc(o.news, func(name string) bool { return o.silences.about(name) == missing })
-	messages := [][]byte(nil)
+	var messages []said
 	o.news = nil
 	for i, name := range news {
-		messages = append(messages, o.message(name, i))
+		m := said{o.topic("events/object/") + name, string(o.message(name, i)), false}
+		messages = append(messages, o.disorder.of(m, o.meaning(name))...)
 	}
 	muted := o.muted
 	o.mu.Unlock()
 	if muted {
 		return
 	}
-	for i, name := range news {
+	for _, m := range messages {
 		// Nobody listening is not an error, and there is no other.
-		_ = o.broker.Publish(o.topic("events/object/")+name, messages[i], false, 0)
+		_ = o.broker.Publish(m.topic, []byte(m.payload), false, 0)
 	}
+}
+
+// meaning is what a report says, whenever it is made.
+func (o *O3) meaning(name string) string {
+	if n, ok := o.numbers[name]; ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return o.sound
 }
 
 func (o *O3) topic(part string) string {
