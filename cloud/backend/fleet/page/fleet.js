@@ -101,11 +101,11 @@
 		var all = made('div', '', { className: 'acts' });
 		({ running: ['pause', 'abort'], paused: ['resume', 'abort'], stopped: ['resume', 'abort'] }[r.state] || []).forEach(function (does) {
 			function turn() {
-				ask('POST', '/rollouts/' + encodeURIComponent(r.id) + '/' + does).then(function (now) { tell(el('turned'), called(r) + ' is ' + now.state); look(); }, function (e) { tell(el('turned'), e.message, true); });
+				ask('POST', '/rollouts/' + encodeURIComponent(r.id) + '/' + does).then(function () { tell(el('turned'), called(r) + ' was ' + { pause: 'paused', resume: 'resumed', abort: 'aborted' }[does]); look(); }, function (e) { tell(el('turned'), e.message, true); });
 			}
 			var b = made('button', does, { type: 'button', onclick: turn, className: does === 'abort' ? 'danger' : '' });
 			b.setAttribute('aria-label', does + ' ' + called(r));
-			if (does === 'abort') { b.onclick = function () { sure('Abort ' + called(r) + '?', 'Who waits for it does not get it. What was sent stays sent. It cannot be resumed.', 'Yes, abort it', turn); }; }
+			if (does === 'abort') { b.onclick = function () { sure('Abort ' + called(r) + '?', 'Gateways that wait for it do not get it. Those that were sent it keep it. It cannot be resumed.', 'Yes, abort it', turn); }; }
 			all.appendChild(b);
 		});
 		return all;
@@ -118,7 +118,7 @@
 		var next = el('next-' + name), first = el('first-' + name);
 		next.hidden = !got.next; first.hidden = !from[name];
 		next.onclick = function () { from[name] = got.next; look(); };
-		first.onclick = function () { from[name] = ''; look(); };
+		first.onclick = function () { from[name] = ''; if (name === 'gateways') { el('find').reset(); } look(); };
 		return got;
 	}
 
@@ -217,7 +217,7 @@
 		p.timeout_s = number('timeout_s', 1, 43200, true) * 60;
 		return { method: 'POST', path: '/rollouts', body: o };
 	}
-	sends(rollout, order, function (r) { rollout.reset(); brings(); return called(r) + ' has begun, for ' + counted(r.gateways.waiting, 'gateway'); }, function (text) {
+	sends(rollout, order, function (r) { rollout.reset(); brings(); tell(el('turned'), ''); return called(r) + ' has begun, for ' + counted(r.gateways.waiting, 'gateway'); }, function (text) {
 		var found = members.find(function (m) { return text.indexOf(m[0]) >= 0; });
 		var input = found && rollout.elements[found[1]];
 		if (input && !input.closest('[hidden]')) { wrong(input, labelled(input) + ': ' + text); } else { tell(rollout.querySelector('.said'), text, true); }

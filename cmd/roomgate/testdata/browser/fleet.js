@@ -110,9 +110,9 @@ const sorted = (v) => v && typeof v === 'object' ? (Array.isArray(v) ? v.map(sor
 	sends('release.json');
 	await page.focus('[aria-label="pause 1.10.0"]');
 	await page.keyboard.press('Enter');
-	await seen('1.10.0 is paused', '#turned');
+	await seen('1.10.0 was paused', '#turned');
 	await page.click('[aria-label="resume 1.10.0"]');
-	await seen('1.10.0 is running', '#turned');
+	await seen('1.10.0 was resumed', '#turned');
 	await page.waitForSelector('[aria-label="pause 1.10.0"]');
 	await page.focus('[aria-label="abort 1.10.0"]');
 	await page.keyboard.press('Enter');
@@ -123,7 +123,7 @@ const sorted = (v) => v && typeof v === 'object' ? (Array.isArray(v) ? v.map(sor
 	await seen('running', '#rollouts');
 	await page.keyboard.press('Enter');
 	await page.click('#sure-yes');
-	await seen('1.10.0 is aborted', '#turned');
+	await seen('1.10.0 was aborted', '#turned');
 	await seen('aborted', '#rollouts');
 	await page.waitForSelector('[aria-label="abort 1.10.0"]', { state: 'detached' });
 	await page.click('text=Begin a rollout');
