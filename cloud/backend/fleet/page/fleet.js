@@ -67,13 +67,13 @@
 		box.showModal();
 	}
 
-	// wrong says under a field what is wrong with it; the first one that is wrong gets the focus.
-	function wrong(input, text) {
+	// wrong says under a field what is wrong with it; the first one that is wrong gets the focus, if it is not to stay.
+	function wrong(input, text, stay) {
 		var field = input.closest('.field'), note = field.querySelector('.wrong') || field.appendChild(made('p', '', { className: 'wrong', id: field.querySelector('[id]').id + '-wrong' }));
 		if (!note.textContent) { note.textContent = text; }
 		input.setAttribute('aria-invalid', 'true');
 		input.setAttribute('aria-describedby', (input.getAttribute('aria-describedby') || '') + ' ' + note.id);
-		if (!input.form.querySelector('[aria-invalid=true]:focus')) { input.focus(); }
+		if (stay) { note.setAttribute('role', 'alert'); } else if (!input.form.querySelector('[aria-invalid=true]:focus')) { input.focus(); }
 	}
 	function calm(form) {
 		form.querySelectorAll('.wrong').forEach(function (p) { p.remove(); });
@@ -162,7 +162,7 @@
 		function send(w) {
 			busy = true;
 			tell(said, 'sending …');
-			ask(w.method, w.path, w.body).then(function (answer) { busy = false; tell(said, done(answer)); look(); }, function (e) { busy = false; tell(said, ''); refused(e.message); });
+			(w.first ? w.first() : Promise.resolve()).then(function () { return ask(w.method, w.path, w.body); }).then(function (answer) { busy = false; tell(said, done(answer)); look(); }, function (e) { busy = false; tell(said, ''); refused(e.message); });
 		}
 		form.onsubmit = function (e) {
 			e.preventDefault();
@@ -236,7 +236,7 @@
 	};
 
 	// A schedule: the bookings that the fleet has for a room, in the time of this browser.
-	var schedule = el('schedule'), lines = el('bookings').tBodies[0], over = [], turn = 0;
+	var schedule = el('schedule'), lines = el('bookings').tBodies[0], over = [], laid = 0, turn = 0;
 	function suggest(gateways) {
 		var ids = gateways.map(function (g) { return g.gateway_id; }).join(' ');
 		if (el('known').mark === ids) { return; }
@@ -277,15 +277,22 @@
 		el('bookings').tHead.hidden = !lines.rows.length;
 	}
 	function live(b) { return !b.state || b.state === 'booked' || b.state === 'checked_in'; }
-	function lay(bookings) {
-		var coming = bookings.filter(function (b) { return new Date(b.end_time) > new Date(); });
+	function lay(s) {
+		var coming = s.bookings.filter(function (b) { return new Date(b.end_time) > new Date(); });
 		over = coming.filter(function (b) { return !live(b); }); // as cancelled: they are sent as they are
+		laid = s.revision;
 		lines.textContent = '';
 		coming.filter(live).sort(function (a, b) { return new Date(a.start_time) - new Date(b.start_time); }).forEach(line);
 		count();
 		var minutes = -new Date().getTimezoneOffset(), zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 		el('zone').textContent = 'Times are those of this browser’s time zone, ' + (zone ? zone + ', ' : '') + 'now UTC' + (minutes < 0 ? '−' : '+') + Math.floor(Math.abs(minutes) / 60) + (minutes % 60 ? ':' + Math.abs(minutes % 60) : '') + '. They are sent in UTC.';
 		el('booked').hidden = false;
+	}
+	function stored(gateway, space) { return '/schedules?limit=1&from=' + encodeURIComponent(gateway + '/' + space); }
+	// of is the schedule of a room in an answer, or that of one for which none was stored.
+	function of(got, gateway, space) {
+		var s = got.schedules[0];
+		return s && s.gateway_id === gateway && s.meeting_space_id === space ? s : { revision: 0, bookings: [] };
 	}
 	// only calls does with the answer, if nothing else was asked for meanwhile.
 	function only(path, does) {
@@ -296,10 +303,11 @@
 		var id = e.target.value.trim();
 		calm(schedule);
 		offer([{ id: '', name: 'name the gateway first' }]);
+		turn++;
 		if (!id) { return; }
 		only('/gateways?limit=1&from=' + encodeURIComponent(id), function (got) {
 			var g = got.gateways[0], all = g && g.gateway_id === id ? spaces(g) : [];
-			if (!all.length) { wrong(e.target, 'Gateway ' + id + (g && g.gateway_id === id ? ' has not told of a meeting space yet' : ' was not heard yet: want the id of one that was')); return; }
+			if (!all.length) { wrong(e.target, 'Gateway ' + id + (g && g.gateway_id === id ? ' has not told of a meeting space yet' : ' was not heard yet: want the id of one that was'), true); return; }
 			offer([{ id: '', name: 'choose one' }].concat(all));
 		});
 	};
@@ -307,11 +315,8 @@
 		var gateway = value(schedule, 'gateway'), space = e.target.value;
 		calm(schedule);
 		el('booked').hidden = true;
-		if (!space) { return; }
-		only('/schedules?limit=1&from=' + encodeURIComponent(gateway + '/' + space), function (got) {
-			var s = got.schedules[0];
-			lay(s && s.gateway_id === gateway && s.meeting_space_id === space ? s.bookings : []);
-		});
+		turn++;
+		if (space) { only(stored(gateway, space), function (got) { lay(of(got, gateway, space)); }); }
 	};
 	el('more').onclick = function () { line({}).querySelector('input').focus(); };
 	lines.addEventListener('change', function (e) { // an end that nobody has said is an hour later
@@ -338,10 +343,19 @@
 			var other = all.findIndex(function (o) { return new Date(o.start_time) < new Date(b.end_time) && new Date(b.start_time) < new Date(o.end_time); });
 			if (other >= 0 && other < i) { wrong(rows[i].querySelectorAll('input')[1], 'Booking ' + (i + 1) + ' overlaps booking ' + (other + 1) + ': want one after the other'); }
 		});
-		var name = space.selectedOptions[0] && space.selectedOptions[0].textContent;
-		return { method: 'PUT', path: '/gateways/' + encodeURIComponent(gateway) + '/schedules/' + encodeURIComponent(space.value), body: { bookings: over.concat(all) }, sure: all.length ? null : ['Write an empty schedule?', 'All that the cloud has booked in ' + name + ' is cancelled.', 'Yes, cancel all'] };
+		var name = space.selectedOptions[0] && space.selectedOptions[0].textContent, id = space.value, had = laid;
+		function first() { // what somebody else has written meanwhile is not written over
+			return ask('GET', stored(gateway, id)).then(function (got) {
+				var now = of(got, gateway, id).revision;
+				if (now !== had) { throw new Error('Somebody has written revision ' + now + ' meanwhile: choose the meeting space again.'); }
+			});
+		}
+		return { first: first, method: 'PUT', path: '/gateways/' + encodeURIComponent(gateway) + '/schedules/' + encodeURIComponent(id), body: { bookings: over.concat(all) }, sure: all.length ? null : ['Write an empty schedule?', 'All that the cloud has booked in ' + name + ' is cancelled.', 'Yes, cancel all'] };
 	}
-	sends(schedule, written, function (s) { lay(s.bookings); return 'Revision ' + s.revision + ' is stored, with ' + counted(s.bookings.length, 'booking') + '. The gateway gets it when it is online.'; }, function (text) { tell(schedule.querySelector('.said'), text, true); });
+	sends(schedule, written, function (s) {
+		if (s.gateway_id === value(schedule, 'gateway') && s.meeting_space_id === schedule.elements.space.value) { lay(s); } // else another room is there by now
+		return 'Revision ' + s.revision + ' is stored, with ' + counted(s.bookings.length, 'booking') + '. The gateway gets it when it is online.';
+	}, function (text) { tell(schedule.querySelector('.said'), text, true); });
 
 	if (key) { look(); }
 }());

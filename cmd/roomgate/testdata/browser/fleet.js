@@ -164,6 +164,21 @@ const sorted = (v) => v && typeof v === 'object' ? (Array.isArray(v) ? v.map(sor
 	const moved = JSON.parse(sent).bookings;
 	if (moved.length !== 1 || moved[0].revision !== 2 || moved[0].title !== 'Board') { wrong('a change is sent as', sent); }
 
+	// What somebody else has written meanwhile is not written over; an empty schedule is asked about.
+	await seen('done', '#schedules');
+	const space = await page.inputValue('#s-space');
+	const other = await page.request.put(process.env.FLEET + '/gateways/demo/schedules/' + space, { headers: { 'X-API-Key': process.env.FLEET_KEY }, data: { bookings: moved } });
+	if (!other.ok()) { wrong('another one is not stored:', await other.text()); }
+	await page.click('#schedule .main');
+	await seen('Somebody has written revision 3 meanwhile', '#schedule .said');
+	await page.selectOption('#s-space', '');
+	await page.selectOption('#s-space', space);
+	await page.waitForSelector('#booked:not([hidden])');
+	await page.click('[aria-label="Remove booking 1"]');
+	await page.click('#schedule .main');
+	await seen('All that the cloud has booked in Aurora is cancelled.', '#sure');
+	await page.click('#sure-no');
+
 	// The certificates of others.
 	await page.route('**/gateways?*', async (route) => {
 		const answer = await route.fetch(), got = await answer.json(), one = got.gateways[0];
