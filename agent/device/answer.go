@@ -55,15 +55,16 @@ func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) err
 // gets the same answer, and tells the sender. An id that is known has its answer
 // already, and only that is sent; one that is reserved is not used. A command without an action stands for a
 // message that is no command. It also runs the writes of its caller. Of very
-// many in a row only some are stored and answered, see refusalBurst. Without room on
-// the disk the answer is sent as it is: nothing was done that had to be remembered.
+// many in a row only some are stored, see refusalBurst: the others are answered as those are for which the disk has no room, with
+// a receipt that may be lost. Nothing was done that had to be remembered.
 func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
-	if !cs.refusals.Allow() {
-		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is acknowledged without a receipt", "reason", printable.Cut(why.Error(), refusedText, ""))
-		return nil
-	}
 	c = refused(c)
 	r := RefusedReceipt(c.ID, why)
+	if !cs.refusals.Allow() {
+		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is answered without being stored", "reason", printable.Cut(why.Error(), refusedText, ""))
+		cs.answerUnstored(c.ID, r)
+		return nil
+	}
 	cs.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
 	err := cs.o.Events.Update(ctx, func(tx *store.Tx) error {
 		for _, write := range also {

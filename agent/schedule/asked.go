@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"roomgate/agent/eventlog"
@@ -32,17 +33,39 @@ type asked struct {
 	at   time.Time // with a monotonic reading
 }
 
-// askSnapshot is what is stored with a refusal to ask the cloud for a snapshot. It is asked once for each revision that the
-// space has, and once more each minute: who sends gaps without end pushes nothing out of the log.
-func (bk *Book) askSnapshot(r *Room, have, revision uint64) func(*store.Tx) error {
-	return func(tx *store.Tx) error {
-		if last := r.asked.Load(); last != nil && last.have == have && time.Since(last.at) < askEvery {
-			return nil
-		}
-		if err := bk.tellSnapshotWanted(tx, r, have, revision); err != nil {
-			return err
-		}
-		r.asked.Store(&asked{have, time.Now()})
-		return nil
+// ask asks the cloud for the snapshot of a room.
+type ask struct {
+	book           *Book
+	room           *Room
+	have, revision uint64
+}
+
+// due says whether the cloud is to be asked now. It is asked once for each revision that the room has, and once more each
+// minute: who sends gaps without end pushes nothing out of the log.
+func (a *ask) due() bool {
+	last := a.room.asked.Load()
+	return last == nil || last.have != a.have || time.Since(last.at) >= askEvery
+}
+
+func (a *ask) write(tx *store.Tx) error {
+	if err := a.book.tellSnapshotWanted(tx, a.room, a.have, a.revision); err != nil {
+		return err
 	}
+	a.room.asked.Store(&asked{a.have, time.Now()})
+	return nil
+}
+
+// refuse answers a schedule that is not applied, and asks for what is missing, if anything is: also where so much was
+// refused that the answer is not stored.
+func (bk *Book) refuse(ctx context.Context, why *problem.Error, missing *ask, a Answerer) error {
+	if missing == nil || !missing.due() {
+		return a.Refuse(ctx, why)
+	}
+	if err := a.Refuse(ctx, why, missing.write); err != nil || !missing.due() {
+		return err
+	}
+	if err := bk.o.Events.Update(ctx, missing.write); !errors.Is(err, store.ErrFull) {
+		return err
+	}
+	return nil
 }

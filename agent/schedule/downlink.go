@@ -14,7 +14,6 @@ import (
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
 	"roomgate/cloud"
-	"roomgate/store"
 )
 
 // maxEvents is how many bookings of one message are told one by one; a first
@@ -40,15 +39,15 @@ const (
 // be applied changes nothing, and the cloud hears of the refusal. An error is one of the
 // store: then the message has to come again.
 func (bk *Book) Take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal *problem.Error, err error) {
-	refusal, also, err := bk.take(ctx, e, a)
+	refusal, missing, err := bk.take(ctx, e, a)
 	if refusal == nil {
 		return nil, err
 	}
-	return refusal, a.Refuse(ctx, refusal, also...)
+	return refusal, bk.refuse(ctx, refusal, missing, a)
 }
 
-// take is Take without the answer to a refusal, with which also is stored.
-func (bk *Book) take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal *problem.Error, also []func(*store.Tx) error, err error) {
+// take is Take without the answer to a refusal; missing is the snapshot to ask for then, if any.
+func (bk *Book) take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal *problem.Error, missing *ask, err error) {
 	d, err := readSchedule(e)
 	if err != nil {
 		return asProblem(err), nil, nil
@@ -70,7 +69,7 @@ func (bk *Book) take(ctx context.Context, e cloud.Envelope, a Answerer) (refusal
 	case d.Kind == kindDelta && d.Revision <= have && have-d.Revision < maxTwice: // it came twice
 		return nil, nil, a.Again(ctx, r.ID)
 	case d.Kind == kindDelta && d.Revision != have+1, d.Revision > kept.furthest(now):
-		return gap(kept, d.Revision, now), []func(*store.Tx) error{bk.askSnapshot(r, have, d.Revision)}, nil
+		return gap(kept, d.Revision, now), &ask{bk, r, have, d.Revision}, nil
 	case d.Revision < have:
 		return problem.New(problem.Conflict, "revision", "is %d and the space has %d already: send a later one", d.Revision, have), nil, nil
 	}
