@@ -42,7 +42,7 @@ func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
 	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.Room, Follow: s.Config.Follow,
 		Device: s.OfType, Presence: func() string { return s.Presence().Value },
 		Do: a.Commands.Do, Changed: s.Stirred,
-		Unsigned: a.signers.Unsigned}
+		UnsignedAllowed: a.signers.UnsignedAllowed}
 }
 
 // commandsOptions are what the commands of all devices stand on.
@@ -71,7 +71,7 @@ func siteOptions(a *Agent) site.Options {
 // unlockOptions are what the codes of the doors stand on.
 func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), Unsigned: a.signers.Unsigned,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), UnsignedAllowed: a.signers.UnsignedAllowed,
 		Owner: ownerOf(a),
 		Door: func(spaceID string) (unlock.Door, error) {
 			s, err := a.Site.Space(spaceID)
@@ -135,8 +135,8 @@ func ruleOptions(a *Agent, marks *doubt.Marks) engine.Options {
 	var last atomic.Pointer[ruled] // an event asks for it several times
 	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages, Marks: marks,
 		Booking: a.Bookings.Get, Ready: a.Health.Ready, Owner: ownerOf(a),
-		Unsigned: a.signers.Unsigned,
-		Doubted:  func(id string) bool { return a.CloudConfig.Doubted(id) },
+		UnsignedAllowed: a.signers.UnsignedAllowed,
+		Doubted:         func(id string) bool { return a.CloudConfig.Doubted(id) },
 		Site: func() *engine.Site {
 			x := a.Site.Now()
 			if r := last.Load(); r != nil && r.of == x {

@@ -208,7 +208,7 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if t.event.Value != "" {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
-	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
+	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.UnsignedAllowed() // who moved what then is not known
 	t.chain = e.causeOf(r, d)
 	if about || e.Marks.Caused(partIn(r), r.Time()) || e.o.doubtful(t.booking) {
 		t.chain = doubt.Chain(t.chain...)

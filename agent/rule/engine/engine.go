@@ -62,8 +62,8 @@ type Options struct {
 	Owner func(spaceID string) (organizationID string, err error)
 	// Booking finds a booking of the building.
 	Booking func(id string) (booking.Booking, error)
-	// Unsigned says whether a word of the cloud that is not signed may open a door.
-	Unsigned func() bool
+	// UnsignedAllowed says whether a word of the cloud that is not signed may open a door.
+	UnsignedAllowed func() bool
 	// Doubted says whether a rule of the cloud came without a signature.
 	Doubted func(ruleID string) bool
 	// Ready is nil once every device was observed. Until then rules wait, but no

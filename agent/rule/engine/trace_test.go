@@ -60,7 +60,7 @@ func TestWithoutRoomForMarksNoRuleIsBeyondDoubt(t *testing.T) {
 	for _, full := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
 			r := openRig(t, rigOptions{})
-			r.Engine.o.Unsigned = func() bool { return false }
+			r.Engine.o.UnsignedAllowed = func() bool { return false }
 			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Time: "* * * * *"}, Actions: []rule.Action{{Event: "a"}}})
 			r.run()
 			r.wait(time.Second)
