@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -49,13 +48,13 @@ func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
 func commandsOptions(a *Agent) device.CommandsOptions {
 	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.options.Config.Cloud.CommandTTL,
 		Find:     func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) },
-		Starting: func(c device.Command) { a.Rules.Marks.Starting(c) },
-		Done:     func(c device.Command, began time.Time) { a.Rules.Marks.Done(c, began) },
+		Starting: func(c device.Command) { a.marks.Starting(c) },
+		Done:     func(c device.Command, began time.Time) { a.marks.Done(c, began) },
 		Stored: func(tx *store.Tx, c device.Command, over bool) error {
-			if a.Rules == nil { // the command is of the process before this one
+			if a.marks == nil { // the command is of the process before this one
 				return nil
 			}
-			return a.Rules.Marks.Stored(tx, c, over)
+			return a.marks.Stored(tx, c, over)
 		},
 		Counters: func() device.Counters { return a.signers.Counters() }}
 }
@@ -107,15 +106,6 @@ func doors(x *site.Index) (all []unlock.Door) {
 	return all
 }
 
-// openRules opens the rules, and the marks of doubt that they go by.
-func openRules(ctx context.Context, a *Agent) (*engine.Engine, error) {
-	marks, err := doubt.Open(ctx, doubtOptions(a))
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(ctx, ruleOptions(a, marks))
-}
-
 // doubtOptions are what the marks of doubt stand on.
 func doubtOptions(a *Agent) doubt.Options {
 	return doubt.Options{DB: a.db, Unsure: a.Commands.Unsure,
@@ -131,9 +121,9 @@ func doubtOptions(a *Agent) doubt.Options {
 }
 
 // ruleOptions are what the rules stand on.
-func ruleOptions(a *Agent, marks *doubt.Marks) engine.Options {
+func ruleOptions(a *Agent) engine.Options {
 	var last atomic.Pointer[ruled] // an event asks for it several times
-	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages, Marks: marks,
+	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages, Marks: a.marks,
 		Booking: a.Bookings.Get, Ready: a.Health.Ready, Owner: ownerOf(a),
 		UnsignedAllowed: a.signers.UnsignedAllowed,
 		Doubted:         func(id string) bool { return a.CloudConfig.Doubted(id) },

@@ -20,7 +20,7 @@ func (e *Engine) doubt(h *compiled, t *trigger) *trigger {
 	if e.o.UnsignedAllowed() || doubt.Began(t.chain) {
 		return t
 	}
-	if held, _ := e.o.holds(h, e.o.look(t, true)); held && !e.o.Doubted(h.ID) && !e.Marks.Lost() && !h.readsMoved(t.space, e.Marks) {
+	if held, _ := e.o.holds(h, e.o.look(t, true)); held && !e.o.Doubted(h.ID) && !e.o.Marks.Lost() && !h.readsMoved(t.space, e.o.Marks) {
 		return t
 	}
 	by := *t
