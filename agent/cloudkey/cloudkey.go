@@ -169,7 +169,7 @@ func (si *Signers) Part(e cloud.Envelope, part string) error {
 	if part == "" || e.SignedBy != "" || si.UnsignedAllowed() {
 		return nil
 	}
-	return unsigned(part, "what may let somebody in or has to be fetched")
+	return unsigned(part, "a part that may let somebody in or has to be fetched")
 }
 
 // unsigned refuses what has to be signed and is not.

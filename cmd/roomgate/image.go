@@ -45,7 +45,7 @@ is readable to you alone, and anybody who has the card has it until the first st
 
 With --package the card of a stock Raspberry Pi OS, Bookworm or Trixie, gets the
 package too, and a line that installs it at the first start, without a network. The
-card is one that has not been started yet. What came of it is in
+card is one that has not been started yet. The first start writes the outcome into
 roomgate-install.txt beside the seed.`
 
 func newImage() *cobra.Command {
