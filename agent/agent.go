@@ -25,6 +25,7 @@ import (
 	"roomgate/agent/mail"
 	"roomgate/agent/message/book"
 	"roomgate/agent/outgoing"
+	"roomgate/agent/rule/doubt"
 	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
@@ -113,6 +114,7 @@ type foundation struct {
 	clock   *timekeeper.Keeper
 	keys    *auth.Keys        // made of the device secret
 	signers *cloudkey.Signers // of what opens doors
+	marks   *doubt.Marks      // of the devices that an unsigned word of the cloud has moved
 	mail    *mail.Queue
 }
 

@@ -19,7 +19,7 @@ import (
 	"roomgate/store"
 )
 
-// configured brings a signed configuration and returns what came of it.
+// configured brings a signed configuration and returns its outcome.
 func (r *rig) configured(id string, revision int, parts, by string) string {
 	r.t.Helper()
 	r.bring(signed{level: "config", id: id, data: fmt.Sprintf(`{"revision":%d%s}`, revision, parts), by: by, retained: true})

@@ -21,6 +21,8 @@ import (
 	"roomgate/agent/homeassistant"
 	"roomgate/agent/message/book"
 	"roomgate/agent/roomcontrol"
+	"roomgate/agent/rule/doubt"
+	"roomgate/agent/rule/engine"
 	"roomgate/agent/schedule"
 	"roomgate/agent/site"
 	"roomgate/agent/timekeeper"
@@ -130,7 +132,10 @@ func loadFollowers(ctx context.Context, a *Agent) (err error) {
 	if a.Messages, err = book.Open(ctx, messageOptions(a)); err != nil {
 		return fmt.Errorf("load the messages: %w", err)
 	}
-	if a.Rules, err = openRules(ctx, a); err != nil {
+	if a.marks, err = doubt.Open(ctx, doubtOptions(a)); err != nil {
+		return fmt.Errorf("load the marks of doubt: %w", err)
+	}
+	if a.Rules, err = engine.Open(ctx, ruleOptions(a)); err != nil {
 		return fmt.Errorf("load the rules: %w", err)
 	}
 	if err := a.Bookings.NoteNewSpaces(ctx); err != nil {

@@ -156,7 +156,7 @@ func healthOptions(a *Agent, started time.Time) health.Options {
 		Cloud: func() health.Cloud {
 			acked, _ := a.Cloud.Acked()
 			signers, t := a.signers, a.Cloud.Trouble()
-			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked, DoorsUnsigned: signers.Unsigned(), SigningKeys: signers.IDs(), Revision: a.CloudConfig.Revision(),
+			return health.Cloud{Connected: a.Cloud.Connected(), Contested: a.Cloud.Contested(), Acked: acked, DoorsUnsigned: signers.UnsignedAllowed(), SigningKeys: signers.IDs(), Revision: a.CloudConfig.Revision(),
 				Certificate: certificateOf(a.Cloud),
 				Trouble:     health.Trouble{Cause: string(t.Cause), Seen: t.Seen(), Fix: t.Fix(), Error: t.Error, At: t.At.UTC(), Times: t.Times, Since: t.Since.UTC()}.OrNil()}
 		},

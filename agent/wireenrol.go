@@ -3,14 +3,10 @@ package agent
 import (
 	"context"
 
-	"roomgate/agent/cloudcommand"
 	"roomgate/agent/cloudlink"
-	"roomgate/agent/device"
 	"roomgate/agent/enrol"
 	"roomgate/agent/health"
-	"roomgate/agent/problem"
 	"roomgate/cloud"
-	"roomgate/store"
 )
 
 // identity is the certificate that the gateway gets from its cloud.
@@ -27,12 +23,7 @@ func enrolOptions(a *Agent) enrol.Options {
 		Secret: a.Claim.Enrolment, Claimed: a.Claim.Changed,
 		Send: func(ctx context.Context, data any) bool { return a.Cloud.Send(ctx, cloud.LevelEnrol, "", false, data) },
 		Try:  a.Cloud.Try, Renew: a.Cloud.Renew,
-		Answer: func(tx *store.Tx, message string) error {
-			return a.Commands.PushReceipt(tx, device.Command{Via: device.ViaMQTT}, cloudcommand.Done(message))
-		},
-		Refuse: func(ctx context.Context, message cloud.Envelope, why *problem.Error) error {
-			return cloudcommand.RefuseMessage(ctx, a.Commands, message, why)
-		},
+		Receipts: receipts(a.Commands),
 	}
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -42,20 +41,20 @@ func roomControlOptions(a *Agent, s *site.Space) roomcontrol.Options {
 	return roomcontrol.Options{Clock: a.clock.Clock, Log: a.options.Log, Room: s.Room, Follow: s.Config.Follow,
 		Device: s.OfType, Presence: func() string { return s.Presence().Value },
 		Do: a.Commands.Do, Changed: s.Stirred,
-		Unsigned: a.signers.Unsigned}
+		UnsignedAllowed: a.signers.UnsignedAllowed}
 }
 
 // commandsOptions are what the commands of all devices stand on.
 func commandsOptions(a *Agent) device.CommandsOptions {
 	return device.CommandsOptions{DB: a.db, Events: a.Events, Clock: a.clock.Clock, Log: a.options.Log, TTL: a.options.Config.Cloud.CommandTTL,
 		Find:     func(spaceID, deviceType string) (*device.Device, error) { return a.Site.Device(spaceID, deviceType) },
-		Starting: func(c device.Command) { a.Rules.Marks.Starting(c) },
-		Done:     func(c device.Command, began time.Time) { a.Rules.Marks.Done(c, began) },
+		Starting: func(c device.Command) { a.marks.Starting(c) },
+		Done:     func(c device.Command, began time.Time) { a.marks.Done(c, began) },
 		Stored: func(tx *store.Tx, c device.Command, over bool) error {
-			if a.Rules == nil { // the command is of the process before this one
+			if a.marks == nil { // the command is of the process before this one
 				return nil
 			}
-			return a.Rules.Marks.Stored(tx, c, over)
+			return a.marks.Stored(tx, c, over)
 		},
 		Counters: func() device.Counters { return a.signers.Counters() }}
 }
@@ -71,7 +70,7 @@ func siteOptions(a *Agent) site.Options {
 // unlockOptions are what the codes of the doors stand on.
 func unlockOptions(a *Agent) unlock.Options {
 	return unlock.Options{
-		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), Unsigned: a.signers.Unsigned,
+		DB: a.db, Events: a.Events, Clock: a.clock.Clock, Keys: a.keys, Commands: a.Commands, Log: a.options.Log, Moment: moment(a), UnsignedAllowed: a.signers.UnsignedAllowed,
 		Owner: ownerOf(a),
 		Door: func(spaceID string) (unlock.Door, error) {
 			s, err := a.Site.Space(spaceID)
@@ -107,15 +106,6 @@ func doors(x *site.Index) (all []unlock.Door) {
 	return all
 }
 
-// openRules opens the rules, and the marks of doubt that they go by.
-func openRules(ctx context.Context, a *Agent) (*engine.Engine, error) {
-	marks, err := doubt.Open(ctx, doubtOptions(a))
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(ctx, ruleOptions(a, marks))
-}
-
 // doubtOptions are what the marks of doubt stand on.
 func doubtOptions(a *Agent) doubt.Options {
 	return doubt.Options{DB: a.db, Unsure: a.Commands.Unsure,
@@ -131,12 +121,12 @@ func doubtOptions(a *Agent) doubt.Options {
 }
 
 // ruleOptions are what the rules stand on.
-func ruleOptions(a *Agent, marks *doubt.Marks) engine.Options {
+func ruleOptions(a *Agent) engine.Options {
 	var last atomic.Pointer[ruled] // an event asks for it several times
-	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages, Marks: marks,
+	return engine.Options{DB: a.db, Events: a.Events, Keys: a.keys, Clock: a.clock.Clock, Log: a.options.Log, Commands: a.Commands, Messages: a.Messages, Marks: a.marks,
 		Booking: a.Bookings.Get, Ready: a.Health.Ready, Owner: ownerOf(a),
-		Unsigned: a.signers.Unsigned,
-		Doubted:  func(id string) bool { return a.CloudConfig.Doubted(id) },
+		UnsignedAllowed: a.signers.UnsignedAllowed,
+		Doubted:         func(id string) bool { return a.CloudConfig.Doubted(id) },
 		Site: func() *engine.Site {
 			x := a.Site.Now()
 			if r := last.Load(); r != nil && r.of == x {

@@ -97,7 +97,7 @@ func (t Trouble) Seen() string {
 	case CauseUnacknowledged:
 		return "the broker takes what goes up, and the backend acknowledges nothing"
 	case CauseReceiver:
-		return "what came down could not be stored, so the connection was given up"
+		return "this side could not store a message that came down, and gave the connection up"
 	case CauseMisconfigured:
 		return "the log-in cannot be read"
 	}

@@ -110,7 +110,7 @@ func (db *DB) judge(ctx context.Context) error {
 	switch {
 	case errors.Is(onDisk, ErrDamaged) && inMemory == nil:
 		if err := db.Snapshot(ctx); err != nil {
-			db.log.Error("what memory has of a damaged database could not be kept", "error", err)
+			db.log.Error("cannot keep the rows that memory has of a damaged database", "error", err)
 		}
 	case onDisk == nil && errors.Is(inMemory, ErrDamaged):
 		return fmt.Errorf("the disk has it well, memory does not: %w", inMemory)

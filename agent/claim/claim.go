@@ -17,9 +17,9 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/cloudkey"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
-	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -66,12 +66,7 @@ type Options struct {
 	// Organization stores the organization that a claim names, unless it is known;
 	// it may refuse.
 	Organization func(tx *store.Tx, id, name string, claimed time.Time) error
-	// Answer stores the receipt of a message that was carried out, Refuse that of one
-	// that was not.
-	Answer func(tx *store.Tx, message string) error
-	// Again answers once more one that was carried out before.
-	Again  func(ctx context.Context, message cloud.Envelope) error
-	Refuse func(ctx context.Context, message cloud.Envelope, why *problem.Error) error
+	Receipts     cloudlink.Receipts // answer a message that brings a claim
 	// LoginChanged is called after Login has another answer; it must not wait.
 	LoginChanged func()
 }

@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
 	"roomgate/agent/cloudkey"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
@@ -89,12 +90,12 @@ func (r *rig) open() {
 			r.organizations[id] = name
 			return r.refused
 		},
-		Answer: func(_ *store.Tx, message string) error { r.receipts[message] = nil; return nil },
-		Again:  func(_ context.Context, m cloud.Envelope) error { r.receipts[m.ID] = nil; return nil },
-		Refuse: func(_ context.Context, m cloud.Envelope, why *problem.Error) error {
-			r.receipts[m.ID] = why
-			return nil
-		},
+		Receipts: cloudlink.Receipts{Answer: func(_ *store.Tx, message string) error { r.receipts[message] = nil; return nil },
+			Again: func(_ context.Context, m cloud.Envelope) error { r.receipts[m.ID] = nil; return nil },
+			Refuse: func(_ context.Context, m cloud.Envelope, why *problem.Error) error {
+				r.receipts[m.ID] = why
+				return nil
+			}},
 		LoginChanged: func() { r.logins++ }})
 	if err != nil {
 		r.Fatal(err)

@@ -39,7 +39,7 @@ func (cl *Claim) Take(ctx context.Context, e cloud.Envelope) error {
 	case refusal == nil, refusal.Code.Unstored():
 		return err // not stored, so not acknowledged
 	default:
-		return cl.o.Refuse(ctx, e, refusal)
+		return cl.o.Receipts.Refuse(ctx, e, refusal)
 	}
 }
 
@@ -54,7 +54,7 @@ func (cl *Claim) apply(ctx context.Context, e cloud.Envelope) error {
 	cl.mu.Unlock()
 	switch {
 	case have != nil && have.Message == e.ID:
-		return cl.o.Again(ctx, e)
+		return cl.o.Receipts.Again(ctx, e)
 	case have != nil:
 		return problem.New(problem.Conflict, "", "this gateway is claimed already: end that with roomgate claim --release at the gateway")
 	}
@@ -181,7 +181,7 @@ func (cl *Claim) store(ctx context.Context, e cloud.Envelope, s storedClaim, sig
 		if err := cl.tell(tx, eventClaimed, map[string]any{"organization_id": s.OrganizationID, "organization": s.Organization}); err != nil {
 			return err
 		}
-		return cl.o.Answer(tx, e.ID)
+		return cl.o.Receipts.Answer(tx, e.ID)
 	}
 	return cl.o.Events.Commit(ctx, signers, eventlog.Stage{Write: write, Show: show})
 }

@@ -91,7 +91,7 @@ func (b *Budget) Spend(e cloud.Envelope, bookings int) {
 
 // of is what bounds a message; nil: nothing does.
 func (b *Budget) of(e cloud.Envelope) *rate.Limiter {
-	if b == nil || e.SignedBy != "" || b.signers.Unsigned() {
+	if b == nil || e.SignedBy != "" || b.signers.UnsignedAllowed() {
 		return nil
 	}
 	return b.levels[e.Type]

@@ -93,7 +93,7 @@ func (m *Configuration) Take(ctx context.Context, e cloud.Envelope) (refusal *pr
 	defer turn.End()
 	have, err := stored(m.o.DB, m.o.Keys)
 	other := e.SignedBy != "" && signedPrint(e) != have.Signed // of which a revision has one
-	last, why := have.line(e, m.o.Signers.Unsigned())
+	last, why := have.line(e, m.o.Signers.UnsignedAllowed())
 	switch {
 	case err != nil:
 		return nil, err
@@ -122,7 +122,7 @@ func (m *Configuration) Barred(e cloud.Envelope) (refusal *problem.Error, err er
 	if err != nil {
 		return nil, err
 	}
-	_, refusal = have.line(e, m.o.Signers.Unsigned())
+	_, refusal = have.line(e, m.o.Signers.UnsignedAllowed())
 	return refusal, nil
 }
 
@@ -218,9 +218,9 @@ func (c *configuring) apply(e cloud.Envelope) error {
 // wanted those that are signed count by themselves, and once there is one nothing
 // else counts: who may say a revision unsigned could take the highest, and no key
 // or code could be brought or taken away any more.
-func (c storedConfig) line(e cloud.Envelope, unsigned bool) (last uint64, why *problem.Error) {
+func (c storedConfig) line(e cloud.Envelope, unsignedAllowed bool) (last uint64, why *problem.Error) {
 	switch {
-	case unsigned, c.Signed == "" && e.SignedBy == "":
+	case unsignedAllowed, c.Signed == "" && e.SignedBy == "":
 		return c.Revision, nil
 	case e.SignedBy == "":
 		return 0, problem.New(problem.Forbidden, "", "the configuration is not signed, and one before it was: sign it with a key that this gateway holds (doors.unsigned)")

@@ -97,8 +97,8 @@ func (si *Signers) Expect() {
 	}
 }
 
-// Unsigned says whether a door command of the cloud needs no signature.
-func (si *Signers) Unsigned() bool {
+// UnsignedAllowed says whether a door command of the cloud needs no signature.
+func (si *Signers) UnsignedAllowed() bool {
 	switch si.o.Unsigned {
 	case Refuse:
 		return false
@@ -152,7 +152,7 @@ func (si *Signers) valid(k Key) error {
 func (si *Signers) Judge(e cloud.Envelope, c device.Command) (count *device.Count, err error) {
 	opens := device.Unlocks(c.DeviceType, c.Action)
 	switch {
-	case e.SignedBy == "" && opens && !si.Unsigned():
+	case e.SignedBy == "" && opens && !si.UnsignedAllowed():
 		return nil, unsigned("", "a command that unlocks")
 	case e.SignedBy == "":
 		return nil, nil
@@ -166,10 +166,10 @@ func (si *Signers) Judge(e cloud.Envelope, c device.Command) (count *device.Coun
 
 // Part refuses a part of a configuration that may let somebody in and is not signed.
 func (si *Signers) Part(e cloud.Envelope, part string) error {
-	if part == "" || e.SignedBy != "" || si.Unsigned() {
+	if part == "" || e.SignedBy != "" || si.UnsignedAllowed() {
 		return nil
 	}
-	return unsigned(part, "what may let somebody in or has to be fetched")
+	return unsigned(part, "a part that may let somebody in or has to be fetched")
 }
 
 // unsigned refuses what has to be signed and is not.

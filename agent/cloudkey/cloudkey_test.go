@@ -239,8 +239,8 @@ func TestUnsigned(t *testing.T) {
 			}
 			_, err := r.Judge(cloud.Envelope{}, open)
 			part := r.Part(cloud.Envelope{}, "unlock_codes")
-			if want[i] != r.Unsigned() || want[i] != (err == nil) || want[i] != (part == nil) {
-				t.Errorf("%q, a key is held: %v: unsigned %v, %v, %v", setting, held, r.Unsigned(), err, part)
+			if want[i] != r.UnsignedAllowed() || want[i] != (err == nil) || want[i] != (part == nil) {
+				t.Errorf("%q, a key is held: %v: unsigned %v, %v, %v", setting, held, r.UnsignedAllowed(), err, part)
 			}
 			for _, c := range []device.Command{{DeviceType: "lock", Action: "close"}, {DeviceType: "light", Action: "on"}} {
 				if count, err := r.Judge(cloud.Envelope{}, c); err != nil || count != nil {
@@ -254,11 +254,11 @@ func TestUnsigned(t *testing.T) {
 	}
 	r := openRig(t, clock.Always, Auto)
 	r.Expect()
-	if r.Unsigned() || !strings.Contains(r.log.String(), "are lost") {
-		t.Errorf("lost keys: unsigned %v, the log says %s", r.Unsigned(), &r.log)
+	if r.UnsignedAllowed() || !strings.Contains(r.log.String(), "are lost") {
+		t.Errorf("lost keys: unsigned %v, the log says %s", r.UnsignedAllowed(), &r.log)
 	}
-	if err := r.events.Commit(t.Context(), r.StageNone()); err != nil || !r.Unsigned() {
-		t.Errorf("released: %v, unsigned %v", err, r.Unsigned())
+	if err := r.events.Commit(t.Context(), r.StageNone()); err != nil || !r.UnsignedAllowed() {
+		t.Errorf("released: %v, unsigned %v", err, r.UnsignedAllowed())
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"roomgate/agent/clock"
+	"roomgate/agent/device/refusal"
 	"roomgate/agent/problem"
-	"roomgate/agent/refusal"
 	"roomgate/store"
 )
 

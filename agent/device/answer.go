@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"roomgate/agent/device/refusal"
 	"roomgate/agent/eventlog"
-	"roomgate/agent/printable"
 	"roomgate/agent/problem"
 	"roomgate/store"
 )
@@ -19,16 +19,16 @@ import (
 // refusal goes through Refuse, where the id is looked up first.
 func (cs *Commands) Take(ctx context.Context, c Command) error {
 	p, fresh, err := cs.accept(ctx, c)
-	refusal := AsError(err)
+	why := AsError(err)
 	switch {
 	case err == nil && p.unstored():
 		return errUnstored // nor acknowledged
 	case err == nil:
 		return cs.answerAgain(ctx, p, fresh)
-	case refusal.Code.Unstored():
+	case why.Code.Unstored():
 		return err // not stored, so not acknowledged as it is
 	}
-	return cs.Refuse(ctx, c, refusal)
+	return cs.Refuse(ctx, c, why)
 }
 
 // errUnstored says that a command was taken, and that only memory knows.
@@ -55,13 +55,13 @@ func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) err
 // gets the same answer, and tells the sender. An id that is known has its answer
 // already, and only that is sent; one that is reserved is not used. A command without an action stands for a
 // message that is no command. It also runs the writes of its caller. Of very
-// many in a row only some are stored, see refusalBurst: the others are answered as those are for which the disk has no room, with
+// many in a row only some are stored, see refusal.Burst: the others are answered as those are for which the disk has no room, with
 // a receipt that may be lost. Nothing was done that had to be remembered.
 func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, also ...func(*store.Tx) error) error {
 	c = refused(c)
 	r := RefusedReceipt(c.ID, why)
 	if !cs.refusals.Allow() {
-		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is answered without being stored", "reason", printable.Cut(why.Error(), refusedText, ""))
+		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is answered without being stored", "reason", refusal.Text(why.Error()))
 		cs.answerUnstored(c.ID, r)
 		return nil
 	}
@@ -108,7 +108,7 @@ func RefusedReceipt(id string, why *problem.Error) Receipt {
 	now := time.Now().UTC()
 	r := Receipt{CommandID: id, ReceivedAt: now, FinishedAt: now}
 	r.State, r.Code, r.Reason = Outcome(why)
-	r.Reason = printable.Cut(r.Reason, 5*refusedText, "")
+	r.Reason = refusal.Reason(r.Reason)
 	if r.State == Failed {
 		r.State = Rejected
 	}

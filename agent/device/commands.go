@@ -12,9 +12,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"roomgate/agent/clock"
+	"roomgate/agent/device/refusal"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/problem"
-	"roomgate/agent/refusal"
 	"roomgate/drivers"
 	"roomgate/store"
 	"roomgate/store/disk"
@@ -70,7 +70,7 @@ type Commands struct {
 // NewCommands prepares the commands; CloseInterrupted ends those of the process
 // before this one.
 func NewCommands(o CommandsOptions) *Commands {
-	return &Commands{o: o, refusals: newRefusals(), repeats: newRefusals(), pending: map[string]*Pending{}, began: time.Now(), kept: newKept()}
+	return &Commands{o: o, refusals: refusal.NewLimiter(), repeats: refusal.NewLimiter(), pending: map[string]*Pending{}, began: time.Now(), kept: newKept()}
 }
 
 // Do carries a command out and returns its final receipt; if ctx ends first,

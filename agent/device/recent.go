@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"roomgate/agent/refusal"
+	"roomgate/agent/device/refusal"
 	"roomgate/store"
 )
 

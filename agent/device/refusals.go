@@ -3,32 +3,16 @@ package device
 import (
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"roomgate/agent/clock"
-	"roomgate/agent/printable"
-	"roomgate/agent/refusal"
+	"roomgate/agent/device/refusal"
 	"roomgate/store"
 )
-
-const (
-	// refusalBurst is how many refusals of the cloud's messages are stored at once, and refusalEvery how often one more is
-	// after that. Whoever may send could else wear the card out with messages that cannot be carried out. Each is one
-	// transaction, of 17 kB: two pages that each transaction writes, those of the log for its receipt, and the one by
-	// which its id is refused again. So it is 50 MB a day at most.
-	refusalBurst = 200
-	refusalEvery = 30 * time.Second
-	// refusedText bounds each text that is stored of a refused message, in bytes.
-	refusedText = 80
-)
-
-func newRefusals() *rate.Limiter { return rate.NewLimiter(rate.Every(refusalEvery), refusalBurst) }
 
 // refused is what is kept of a command that was refused. What it wanted is of no use any more, and may be as large as a message.
 func refused(c Command) Command {
 	c.Value = nil
 	for _, text := range []*string{&c.Space, &c.DeviceType, &c.SubDevice, &c.Action, &c.By} {
-		*text = printable.Cut(*text, refusedText, "")
+		*text = refusal.Text(*text)
 	}
 	return c
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"roomgate/agent/device/refusal"
 	"roomgate/agent/problem"
-	"roomgate/agent/refusal"
 	"roomgate/drivers"
 	"roomgate/store"
 )
@@ -21,7 +21,7 @@ func TestRefusedIDHasItsAnswer(t *testing.T) {
 		name := func(i int) string { return fmt.Sprintf("r%08x", uint32(i)*2654435761) }
 		for i := range n {
 			r.take(Command{ID: name(i), Space: room, DeviceType: drivers.TypeLight, Action: "never"})
-			r.wait(refusalEvery)
+			r.wait(refusal.Every)
 		}
 		err := r.db.View(func(tx *store.Tx) error {
 			over, queued := len(allOver(tx)), refusal.Len(tx)
@@ -36,7 +36,7 @@ func TestRefusedIDHasItsAnswer(t *testing.T) {
 		again := func(when string) {
 			for i := range n {
 				r.take(lightOn(name(i)))
-				r.wait(refusalEvery)
+				r.wait(refusal.Every)
 				all := r.receipts(name(i))
 				if got := all[len(all)-1]; got.State != Rejected || got.Code != problem.Invalid || got.Reason != all[0].Reason || got.ReceivedAt.UnixMilli() != all[0].ReceivedAt.UnixMilli() {
 					t.Fatalf("%s, %s is answered with %+v, first with %+v", when, name(i), got, all[0])

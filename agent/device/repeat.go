@@ -3,7 +3,7 @@ package device
 import (
 	"context"
 
-	"roomgate/agent/printable"
+	"roomgate/agent/device/refusal"
 	"roomgate/store"
 )
 
@@ -11,7 +11,7 @@ import (
 // pages of the card, so of very many in a row only some are in the log: of the others the cloud hears past it.
 func (cs *Commands) Repeat(ctx context.Context, c Command, receipts ...Receipt) error {
 	if !cs.repeats.Allow() {
-		cs.o.Log.Warn("the cloud has sent too much that was answered before, it is answered without a row in the log", "id", printable.Cut(c.ID, refusedText, ""))
+		cs.o.Log.Warn("the cloud has sent too much that was answered before, it is answered without a row in the log", "id", refusal.Text(c.ID))
 		for _, r := range receipts {
 			cs.kept.tell(cs.kept.mark(r))
 		}

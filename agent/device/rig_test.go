@@ -17,10 +17,10 @@ import (
 	"roomgate/agent/clock"
 	"roomgate/agent/config"
 	"roomgate/agent/device/devicetest"
+	"roomgate/agent/device/refusal"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/problem"
-	"roomgate/agent/refusal"
 	"roomgate/drivers"
 	"roomgate/store"
 )

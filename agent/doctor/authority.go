@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"roomgate/agent/account"
+	"roomgate/agent/machineuser"
 	"roomgate/agent/tlsauthority"
 )
 
@@ -23,7 +23,7 @@ func (x *examination) authority() []Finding {
 	for _, file := range []string{tlsauthority.AuthorityFile, tlsauthority.GatewayFile} {
 		file = filepath.Join(data, tlsauthority.Dir, file)
 		info, err := os.Stat(file)
-		if err == nil && !x.user.May(info, account.Read) {
+		if err == nil && !x.user.May(info, machineuser.Read) {
 			return one(fail(name, fmt.Sprintf("%s may not be read by %s", file, x.user.Name), "sudo chown "+x.user.Name+": "+filepath.Dir(file)+" "+file))
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/account"
 	"roomgate/agent/config"
+	"roomgate/agent/machineuser"
 	"roomgate/agent/tlsauthority"
 )
 
 func TestAuthority(t *testing.T) {
 	c := config.Default()
 	c.HTTP.TLS.Authority, c.Data = true, t.TempDir()
-	x := &examination{Options: Options{Config: &c}, user: user{User: account.User{Name: "root", ID: os.Getuid(), Groups: []int{os.Getgid()}}}}
+	x := &examination{Options: Options{Config: &c}, user: user{User: machineuser.User{Name: "root", ID: os.Getuid(), Groups: []int{os.Getgid()}}}}
 	found := func() []Finding { return certificates(t.Context(), x) }
 	found()[0].is(t, "none", Fail, "roomgate tls init")
 	here := tlsauthority.LimitsOf(tlsauthority.Found())
@@ -40,7 +40,7 @@ func TestAuthority(t *testing.T) {
 	if err := os.Chmod(key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x.user = user{User: account.User{Name: "roomgate", ID: 4711}}
+	x.user = user{User: machineuser.User{Name: "roomgate", ID: 4711}}
 	found()[0].is(t, "not the service's", Fail, "may not be read by roomgate")
 	x.user.ID = os.Getuid()
 	if err := os.Remove(filepath.Join(c.Data, tlsauthority.Dir, tlsauthority.GatewayFile)); err != nil {

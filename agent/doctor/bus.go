@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"roomgate/agent/account"
+	"roomgate/agent/machineuser"
 )
 
 // buses examines the I2C buses, SPI ports, PWM channels and cameras that the
@@ -40,7 +40,7 @@ func (x *examination) node(n need, what, enable string) Finding {
 		return fail(name, fmt.Sprintf("there is no /%s, %s needs it%s", path, n.device, x.others(n.name)), enable)
 	}
 	seen := strings.TrimSpace("/" + path + " " + what)
-	if !x.user.May(info, account.Read|account.Write) {
+	if !x.user.May(info, machineuser.Read|machineuser.Write) {
 		return fail(name, fmt.Sprintf("%s, which %s may not open", seen, x.user.Name), x.join(info))
 	}
 	return good(name, "%s for %s", seen, n.device)
@@ -84,7 +84,7 @@ func (x *examination) pwm(name string, n need, chip, number string) Finding {
 		seen += ", in use"
 		file = chip + "/pwm" + number + "/duty_cycle"
 	}
-	if info, ok := x.exists(file); ok && !x.user.May(info, account.Write) {
+	if info, ok := x.exists(file); ok && !x.user.May(info, machineuser.Write) {
 		return fail(name, fmt.Sprintf("%s, which %s may not write", seen, x.user.Name),
 			udevRules(x))
 	}
@@ -101,7 +101,7 @@ func (x *examination) video(n need) Finding {
 		return fail(name, fmt.Sprintf("there is no %s, %s needs it", n.name, n.device), "plug the camera in; ls /dev/v4l/by-id has the names that stay")
 	case info.Mode()&fs.ModeCharDevice == 0 && x.Root == "/":
 		return fail(name, n.name+" is not a video device", "name one of /dev/v4l/by-id")
-	case !x.user.May(info, account.Read|account.Write):
+	case !x.user.May(info, machineuser.Read|machineuser.Write):
 		return fail(name, fmt.Sprintf("%s, which %s may not open", n.name, x.user.Name), "sudo usermod -aG video "+x.user.Name+", then "+x.restart())
 	}
 	return good(name, "%s for %s", n.name, n.device)

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
+	"roomgate/agent/machineuser"
 )
 
 func (f Finding) is(t *testing.T, what string, state State, words string) {
@@ -103,7 +103,7 @@ func TestClock(t *testing.T) {
 // Rights are those of the gateway's user, not of who asks.
 func TestRights(t *testing.T) {
 	root := tree(t, pi)
-	x := &examination{Options: Options{Root: root}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
+	x := &examination{Options: Options{Root: root}, user: user{User: machineuser.User{Name: "roomgate", ID: 4711}}}
 	n := need{kindI2C, "i2c-1", "hub"}
 	x.node(n, "", "").is(t, "open to all", OK, "/dev/i2c-1")
 	if err := os.Chmod(filepath.Join(root, "dev/i2c-1"), 0o660); err != nil {
@@ -258,7 +258,7 @@ func TestCloudBroker(t *testing.T) {
 }
 
 func TestCertificate(t *testing.T) {
-	x := &examination{Options: Options{Root: t.TempDir()}, user: user{User: account.User{Name: "roomgate", ID: 4711, Groups: []int{os.Getgid()}}}}
+	x := &examination{Options: Options{Root: t.TempDir()}, user: user{User: machineuser.User{Name: "roomgate", ID: 4711, Groups: []int{os.Getgid()}}}}
 	host, _ := os.Hostname()
 	for _, c := range []struct {
 		name     string
@@ -313,7 +313,7 @@ func TestPassword(t *testing.T) {
 	c.Cloud.PasswordFile = file
 	c.Broker.Listen, c.Broker.Users = "127.0.0.1:0", []config.User{{Name: "hub", PasswordFile: "/run/credentials/roomgate.service/hub"}}
 	c.SMTP.PasswordFile = "${CREDENTIALS_DIRECTORY}/secret_that-nobody-wrote"
-	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{User: machineuser.User{Name: "roomgate", ID: 4711}}}
 	found := passwords(t.Context(), x)
 	found[0].is(t, "none", Fail, "no such file")
 	found[1].is(t, "no source of a credential", Fail, "/etc/roomgate/credentials/that-nobody-wrote")
@@ -344,7 +344,7 @@ func TestDataFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	dataFolder(t.Context(), x)[0].is(t, "open", Warn, "chmod 700")
-	x.user = user{User: account.User{Name: "roomgate", ID: 4711}}
+	x.user = user{User: machineuser.User{Name: "roomgate", ID: 4711}}
 	dataFolder(t.Context(), x)[0].is(t, "not ours", Fail, "chown")
 }
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"roomgate/agent/account"
 	"roomgate/agent/backup"
 	"roomgate/agent/devicesecret"
+	"roomgate/agent/machineuser"
 	"roomgate/agent/tlsauthority"
 )
 
@@ -50,14 +50,14 @@ func closedBelow(x *examination, path string) (all []closedFile) {
 	if err != nil {
 		return nil // it is just being replaced
 	}
-	want := account.Read
+	want := machineuser.Read
 	switch {
 	case info.IsDir():
-		want = account.Read | account.Write | account.Enter
+		want = machineuser.Read | machineuser.Write | machineuser.Enter
 	case !info.Mode().IsRegular():
 		return nil
 	case slices.Contains(writtenNames, filepath.Base(path)):
-		want = account.Read | account.Write
+		want = machineuser.Read | machineuser.Write
 	}
 	if !x.user.May(info, want) {
 		return []closedFile{{path, info, want}}
@@ -73,7 +73,7 @@ func closedBelow(x *examination, path string) (all []closedFile) {
 
 // may words the rights that are wanted.
 func (f closedFile) may() string {
-	if f.want&account.Write != 0 {
+	if f.want&machineuser.Write != 0 {
 		return "read and written"
 	}
 	return "read"
@@ -111,8 +111,8 @@ func closedFinding(x *examination, name, dir string, all []closedFile) Finding {
 
 // ownerOf is the name of who owns a file.
 func ownerOf(x *examination, info fs.FileInfo) string {
-	if id, ok := account.OwnerOf(info); ok {
-		return x.accounts().NameOf(id)
+	if id, ok := machineuser.OwnerOf(info); ok {
+		return x.machineUsers().NameOf(id)
 	}
 	return "unknown"
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"roomgate/agent/account"
 	"roomgate/agent/config"
+	"roomgate/agent/machineuser"
 	"roomgate/agent/update"
 	"roomgate/drivers/all"
 )
@@ -17,7 +17,7 @@ import (
 func TestFilesOfTheDataFolder(t *testing.T) {
 	c := config.Default()
 	c.Data = t.TempDir()
-	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c}, user: user{User: machineuser.User{Name: "roomgate", ID: 4711}}}
 	write := func(name string, mode os.FileMode) string {
 		t.Helper()
 		path := filepath.Join(c.Data, name)
@@ -64,7 +64,7 @@ func TestFilesOfTheDataFolder(t *testing.T) {
 	}
 	write("roomgate.db", 0o400)
 	x.user.ID = os.Getuid()
-	x.user.Name = x.accounts().NameOf(os.Getuid())
+	x.user.Name = x.machineUsers().NameOf(os.Getuid())
 	if x.user.ID == 0 {
 		return // root may everything
 	}
@@ -78,7 +78,7 @@ func TestPlaceOfTheDataFolder(t *testing.T) {
 	c := config.Default()
 	above := t.TempDir()
 	c.Data = filepath.Join(above, "data")
-	x := &examination{Options: Options{Root: t.TempDir(), Config: &c, ConfigFile: "gateway.yaml"}, user: user{User: account.User{Name: "roomgate", ID: 4711}}}
+	x := &examination{Options: Options{Root: t.TempDir(), Config: &c, ConfigFile: "gateway.yaml"}, user: user{User: machineuser.User{Name: "roomgate", ID: 4711}}}
 	f := dataFolder(t.Context(), x)[0]
 	f.is(t, "no right above", Fail, above+" (drwx")
 	if want := "sudo install -d -m 700 -o roomgate " + c.Data; !strings.HasPrefix(f.Fix, want) {

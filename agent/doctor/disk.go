@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"roomgate/agent/account"
 	"roomgate/agent/backup"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
+	"roomgate/agent/machineuser"
 )
 
 const (
@@ -47,8 +47,8 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 	at, above := notEntered(x, filepath.Dir(dir))
 	closed := closedFiles(x, dir)
 	switch {
-	case !x.user.May(info, account.Read|account.Write|account.Enter):
-		return one(closedFinding(x, name, dir, []closedFile{{dir, info, account.Read | account.Write | account.Enter}}))
+	case !x.user.May(info, machineuser.Read|machineuser.Write|machineuser.Enter):
+		return one(closedFinding(x, name, dir, []closedFile{{dir, info, machineuser.Read | machineuser.Write | machineuser.Enter}}))
 	case above != nil:
 		return one(fail(name, shutSeen(x, at, above), shutFix(x, at)+", then "+x.restart()))
 	case len(closed) > 0:
@@ -73,7 +73,7 @@ func shutOut(x *examination) bool {
 func unmade(x *examination, name, dir string) Finding {
 	seen, above := dir+" is not there yet", x.existing()
 	info, err := os.Stat(above)
-	if byService := x.Service.Loaded && dir == config.Default().Data; err == nil && !byService && !x.user.May(info, account.Write|account.Enter) {
+	if byService := x.Service.Loaded && dir == config.Default().Data; err == nil && !byService && !x.user.May(info, machineuser.Write|machineuser.Enter) {
 		return fail(name, fmt.Sprintf("%s, and %s (%s) may not be written by %s, as which the gateway runs", seen, above, info.Mode(), x.user.Name),
 			"sudo install -d -m 700 -o "+x.user.Name+" "+dir+", or name another folder with --data or data")
 	}

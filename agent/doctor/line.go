@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"roomgate/agent/account"
+	"roomgate/agent/machineuser"
 	"roomgate/agent/setup"
 	"roomgate/agent/spelling"
 )
@@ -112,7 +112,7 @@ func (x *examination) line(chips []Chip, n need) Finding {
 			"write the chip's label before the offset, as in pinctrl-rp1/17")
 	}
 	where := fmt.Sprintf("on %s for %s", on[0].Label, n.device)
-	if info, err := os.Stat(on[0].Path); err == nil && !x.user.May(info, account.Read|account.Write) {
+	if info, err := os.Stat(on[0].Path); err == nil && !x.user.May(info, machineuser.Read|machineuser.Write) {
 		return fail(name, where+", which "+x.user.Name+" may not open", x.join(info))
 	}
 	return x.held(name, where, at)

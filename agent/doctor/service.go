@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"roomgate/agent/account"
+	"roomgate/agent/machineuser"
 )
 
 // Service is what the service manager says of the packaged gateway.
@@ -142,9 +142,9 @@ func readable(x *examination) (seen, todo string) {
 	if err != nil || x.user.self {
 		return "", ""
 	}
-	if info, ok := x.exists(path); ok && !x.user.May(info, account.Read) {
+	if info, ok := x.exists(path); ok && !x.user.May(info, machineuser.Read) {
 		return fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", path, info.Mode(), x.user.Name),
-			fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", x.accounts().GroupName(x.user.Group), path, path, x.again())
+			fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s, then %s", x.machineUsers().GroupName(x.user.Group), path, path, x.again())
 	}
 	if at, info := notEntered(x, filepath.Dir(path)); info != nil {
 		return shutSeen(x, at, info), shutFix(x, at) + ", then " + x.again()
@@ -156,9 +156,9 @@ func readable(x *examination) (seen, todo string) {
 // its group read it.
 func shut(x *examination, name, file string, info fs.FileInfo) (f Finding, shut bool) {
 	var seen, todo []string
-	if !x.user.May(info, account.Read) {
+	if !x.user.May(info, machineuser.Read) {
 		seen = append(seen, fmt.Sprintf("%s (%s) may not be read by %s, as which the gateway runs", file, info.Mode(), x.user.Name))
-		todo = append(todo, fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s", x.accounts().GroupName(x.user.Group), file, file))
+		todo = append(todo, fmt.Sprintf("sudo chgrp %s %s && sudo chmod 640 %s", x.machineUsers().GroupName(x.user.Group), file, file))
 	}
 	for dir := filepath.Dir(file); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
 		at, above := notEntered(x, dir)
@@ -174,7 +174,7 @@ func shut(x *examination, name, file string, info fs.FileInfo) (f Finding, shut 
 // enter; nil: there is none.
 func notEntered(x *examination, dir string) (at string, info fs.FileInfo) {
 	for ; dir != "/" && dir != "."; dir = filepath.Dir(dir) {
-		if info, ok := x.exists(dir); ok && !x.user.May(info, account.Enter) {
+		if info, ok := x.exists(dir); ok && !x.user.May(info, machineuser.Enter) {
 			return dir, info
 		}
 	}
@@ -187,5 +187,5 @@ func shutSeen(x *examination, at string, info fs.FileInfo) string {
 
 // shutFix lets the gateway's group enter a folder, and shows it to nobody else.
 func shutFix(x *examination, at string) string {
-	return fmt.Sprintf("sudo chgrp %s %s && sudo chmod g+x %s", x.accounts().GroupName(x.user.Group), at, at)
+	return fmt.Sprintf("sudo chgrp %s %s && sudo chmod g+x %s", x.machineUsers().GroupName(x.user.Group), at, at)
 }

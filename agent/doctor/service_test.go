@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
+	"roomgate/agent/machineuser"
 	"roomgate/agent/setup"
 	"roomgate/drivers/all"
 )
@@ -63,7 +63,7 @@ func TestConfigurationOfRootAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := &examination{Options: Options{Root: tree(t, pi), Config: c, ConfigFile: file, Service: ParseService(shown("active", "running", "0", "0"))},
-		user: user{User: account.User{Name: "roomgate", ID: 99998, Group: 997, Groups: []int{997}}}}
+		user: user{User: machineuser.User{Name: "roomgate", ID: 99998, Group: 997, Groups: []int{997}}}}
 	x.Root = "/" // the file is a real one
 	found := configuration(t.Context(), x)[0]
 	found.is(t, "0600", Fail, "may not be read by roomgate")
@@ -130,7 +130,7 @@ spaces:
 // TestLowPort: the service is told to take another port, or to be given the right.
 func TestLowPort(t *testing.T) {
 	root := tree(t, map[string]string{"proc/sys/net/ipv4/ip_unprivileged_port_start": "1024\n"})
-	x := &examination{Options: Options{Root: root, ConfigFile: "gateway.yaml", Service: ParseService(shown("failed", "failed", "0", "1"))}, user: user{User: account.User{Name: "roomgate"}}}
+	x := &examination{Options: Options{Root: root, ConfigFile: "gateway.yaml", Service: ParseService(shown("failed", "failed", "0", "1"))}, user: user{User: machineuser.User{Name: "roomgate"}}}
 	x.listener(t.Context(), "http", "127.0.0.1:81").is(t, "without the right", Fail, "takes a right that roomgate does not have")
 	x.Service.Capabilities = "cap_net_bind_service"
 	x.listener(t.Context(), "http", "127.0.0.1:81").is(t, "with it", OK, "is free")

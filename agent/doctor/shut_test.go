@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"roomgate/agent/account"
 	"roomgate/agent/config"
 	"roomgate/agent/health"
+	"roomgate/agent/machineuser"
 	"roomgate/cloud"
 	"roomgate/drivers/all"
 )
@@ -28,14 +28,14 @@ func closedRoom(t *testing.T) (x *examination, dir, file string) {
 	c := config.Default()
 	c.Cloud.PasswordFile = file
 	return &examination{Options: Options{Root: "/", Config: &c, ConfigFile: "gateway.yaml", Service: Service{Loaded: true}},
-		user: user{User: account.User{Name: "roomgate", ID: 99998, Group: os.Getgid(), Groups: []int{os.Getgid()}}}}, dir, file
+		user: user{User: machineuser.User{Name: "roomgate", ID: 99998, Group: os.Getgid(), Groups: []int{os.Getgid()}}}}, dir, file
 }
 
 // TestShutFolder: a password, a certificate and a key that lie in a folder which the gateway's user may not
 // enter are no good ones, and one fix is enough for the file and the folder.
 func TestShutFolder(t *testing.T) {
 	x, dir, file := closedRoom(t)
-	group := x.accounts().GroupName(os.Getgid())
+	group := x.machineUsers().GroupName(os.Getgid())
 	f := passwords(t.Context(), x)[0]
 	f.is(t, "both", Fail, file+" (-rw-------) may not be read by roomgate, as which the gateway runs; "+dir+" (drwx------) may not be entered by roomgate")
 	want := "sudo chgrp " + group + " " + file + " && sudo chmod 640 " + file + " && sudo chgrp " + group + " " + dir + " && sudo chmod g+x " + dir + ", then sudo systemctl restart roomgate"

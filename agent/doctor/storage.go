@@ -17,7 +17,7 @@ func storage(_ context.Context, x *examination) []Finding {
 	seen, todo := "takes nothing since", "run sudo dmesg: a card that fails is replaced, with the last backup or this card's copy; roomgate starts again by itself once the disk takes writes"
 	switch {
 	case d.Storage == disks.Full && strings.HasPrefix(d.Reason, disks.NoReserve):
-		seen, todo = "is almost full since", "make room on the disk of the data folder: bookings and doors go on, but once the disk is full a door order would be in memory only"
+		seen, todo = "is almost full since", "make room on the disk of the data folder: bookings and doors go on, but on a full disk only memory has a command to a door"
 	case d.Storage == disks.Full:
 		seen, todo = "is full since", "make room on the disk of the data folder, or raise store.max_size; doors open meanwhile, bookings are refused"
 	case d.Storage == disks.ReadOnly:

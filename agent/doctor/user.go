@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"roomgate/agent/account"
+	"roomgate/agent/machineuser"
 )
 
 // serviceUser is the user of the packaged gateway.
@@ -17,7 +17,7 @@ const serviceUser = "roomgate"
 
 // user is the one that the gateway runs as, or would.
 type user struct {
-	account.User
+	machineuser.User
 	why  string // how that is known
 	self bool   // it is who asks, for want of another
 }
@@ -26,23 +26,23 @@ type user struct {
 // one who asks.
 func (x *examination) findUser() user {
 	if x.ProcessID > 0 {
-		if u, ok := x.accounts().OfProcess(x.ProcessID); ok {
+		if u, ok := x.machineUsers().OfProcess(x.ProcessID); ok {
 			return user{User: u, why: "the running gateway's user"}
 		}
 	}
-	if u, ok := x.accounts().Named(serviceUser); ok && x.ConfigFlag == "" { // which has its own file
+	if u, ok := x.machineUsers().Named(serviceUser); ok && x.ConfigFlag == "" { // which has its own file
 		return user{User: u, why: "the service's user"}
 	}
 	if u, ok := ownerOfData(x); ok {
 		return u
 	}
 	groups, _ := os.Getgroups()
-	own := account.User{Name: x.accounts().NameOf(os.Getuid()), ID: os.Getuid(), Group: os.Getgid(), Groups: append(groups, os.Getgid())}
+	own := machineuser.User{Name: x.machineUsers().NameOf(os.Getuid()), ID: os.Getuid(), Group: os.Getgid(), Groups: append(groups, os.Getgid())}
 	return user{own, "who runs this command", true}
 }
 
-// accounts are the users of the machine.
-func (x *examination) accounts() account.Files { return x.read }
+// machineUsers are the users of the machine.
+func (x *examination) machineUsers() machineuser.Files { return x.read }
 
 // ownerOfData is the user whose data folder it is, where root asks for another gateway than the package's.
 func ownerOfData(x *examination) (user, bool) {
@@ -53,11 +53,11 @@ func ownerOfData(x *examination) (user, bool) {
 	if err != nil {
 		return user{}, false
 	}
-	id, ok := account.OwnerOf(info)
+	id, ok := machineuser.OwnerOf(info)
 	if !ok || id == 0 {
 		return user{}, false
 	}
-	u, ok := x.accounts().Numbered(id)
+	u, ok := x.machineUsers().Numbered(id)
 	return user{User: u, why: "the owner of the data folder"}, ok
 }
 
@@ -65,7 +65,7 @@ func ownerOfData(x *examination) (user, bool) {
 func runsAs(_ context.Context, x *examination) []Finding {
 	var groups []string
 	for _, id := range x.user.Groups {
-		groups = append(groups, x.accounts().GroupName(id))
+		groups = append(groups, x.machineUsers().GroupName(id))
 	}
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
@@ -79,10 +79,10 @@ func runsAs(_ context.Context, x *examination) []Finding {
 // join tells how the user gets a right on a file.
 func (x *examination) join(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Gid == 0 || info.Mode().Perm()>>3&account.Write == 0 {
+	if !ok || st.Gid == 0 || info.Mode().Perm()>>3&machineuser.Write == 0 {
 		return udevRules(x)
 	}
-	return fmt.Sprintf("sudo usermod -aG %s %s, then %s", x.accounts().GroupName(int(st.Gid)), x.user.Name, x.restart())
+	return fmt.Sprintf("sudo usermod -aG %s %s, then %s", x.machineUsers().GroupName(int(st.Gid)), x.user.Name, x.restart())
 }
 
 // udevRules are the udev rules that give the gateway's groups their devices.

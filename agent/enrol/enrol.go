@@ -27,7 +27,6 @@ import (
 	"roomgate/agent/cloudlink"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/loop"
-	"roomgate/agent/problem"
 	"roomgate/cloud"
 	"roomgate/store"
 )
@@ -52,10 +51,8 @@ type Options struct {
 	// wanted to see one.
 	Try func(ctx context.Context, url string, pair *tls.Certificate) (t cloud.Trouble, asked bool)
 	// Renew logs in again; it must not wait.
-	Renew func()
-	// Answer stores the receipt of a message that was carried out, Refuse that of one that was not.
-	Answer func(tx *store.Tx, message string) error
-	Refuse func(ctx context.Context, message cloud.Envelope, why *problem.Error) error
+	Renew    func()
+	Receipts cloudlink.Receipts // answer a message that brings a certificate
 }
 
 // table holds the enrolment in one row, current.

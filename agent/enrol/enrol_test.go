@@ -349,12 +349,12 @@ func TestWhatCannotBeStoredIsNotAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer := r.o.Answer
-		r.o.Answer = func(*store.Tx, string) error { return store.ErrFull }
+		answer := r.o.Receipts.Answer
+		r.o.Receipts.Answer = func(*store.Tx, string) error { return store.ErrFull }
 		if err := r.Take(t.Context(), envelope("m1", good)); err == nil || len(r.receipts) > 0 || len(r.snapshot().Next.Chain) > 0 {
 			t.Errorf("%v, receipts %v", err, r.receipts)
 		}
-		r.o.Answer = answer
+		r.o.Receipts.Answer = answer
 		if why := r.bring("m1", good); why != nil {
 			t.Error(why)
 		}

@@ -21,6 +21,7 @@ import (
 
 	"roomgate/agent/auth"
 	"roomgate/agent/clock"
+	"roomgate/agent/cloudlink"
 	"roomgate/agent/eventlog"
 	"roomgate/agent/eventlog/eventlogtest"
 	"roomgate/agent/loop"
@@ -113,12 +114,12 @@ func (r *rig) open() {
 		Events:  eventlog.New(eventlog.Options{DB: r.db, Clock: r.clock, Rows: 100, Flush: time.Second, Log: slog.New(slog.DiscardHandler)}),
 		Gateway: "test", URL: brokers, First: first,
 		Secret: func() []byte { return r.secret }, Claimed: r.claimed.Wait, Send: r.send, Try: r.try,
-		Renew:  func() { r.renewed++ },
-		Answer: func(_ *store.Tx, id string) error { r.receipts[id] = nil; return nil },
-		Refuse: func(_ context.Context, m cloud.Envelope, why *problem.Error) error {
-			r.receipts[m.ID] = why
-			return nil
-		}})
+		Renew: func() { r.renewed++ },
+		Receipts: cloudlink.Receipts{Answer: func(_ *store.Tx, id string) error { r.receipts[id] = nil; return nil },
+			Refuse: func(_ context.Context, m cloud.Envelope, why *problem.Error) error {
+				r.receipts[m.ID] = why
+				return nil
+			}}})
 	if err != nil {
 		r.Fatal(err)
 	}

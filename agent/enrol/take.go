@@ -29,7 +29,7 @@ func (e *Enrolment) Take(ctx context.Context, m cloud.Envelope) error {
 	case refusal == nil, refusal.Code.Unstored():
 		return err // not stored, so not acknowledged
 	default:
-		return e.o.Refuse(ctx, m, refusal)
+		return e.o.Receipts.Refuse(ctx, m, refusal)
 	}
 }
 
@@ -51,7 +51,7 @@ func (e *Enrolment) apply(ctx context.Context, m cloud.Envelope) error {
 	if len(s.Next.Request) == 0 || !bytes.Equal(said.Of, cloud.OfRequest(s.Next.Request)) {
 		return problem.New(problem.Conflict, "sealed", "answers another request than the last one")
 	}
-	receipt := func(tx *store.Tx) error { return e.o.Answer(tx, m.ID) }
+	receipt := func(tx *store.Tx) error { return e.o.Receipts.Answer(tx, m.ID) }
 	if len(said.Chain) == 0 {
 		return e.denied(ctx, s, said, receipt)
 	}

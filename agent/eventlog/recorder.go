@@ -102,7 +102,7 @@ func (l *Log) Finish(ctx context.Context) error {
 	if store.Unstored(err) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.log.Warn("what waited in memory for the disk is not in the log of events, and the devices are looked at again at the start", "changes", len(l.pending)+l.lost, "error", err)
+		l.log.Warn("the log of events lacks the changes that waited in memory for the disk, and the next start looks at the devices again", "changes", len(l.pending)+l.lost, "error", err)
 		return nil
 	}
 	return err

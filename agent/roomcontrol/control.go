@@ -41,8 +41,8 @@ type Options struct {
 	Do func(context.Context, device.Command) (device.Receipt, error)
 	// Changed receives when the state of the room or of a device has changed.
 	Changed <-chan struct{}
-	// Unsigned says whether a word of the cloud that is not signed may let somebody in.
-	Unsigned func() bool
+	// UnsignedAllowed says whether a word of the cloud that is not signed may let somebody in.
+	UnsignedAllowed func() bool
 }
 
 // Run lets the devices of a room follow its schedule until ctx ends. It always

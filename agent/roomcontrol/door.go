@@ -112,7 +112,7 @@ func (v view) mayOpen() bool { return v.trusted && v.state.Status != booking.Dis
 // not signed makes it no later than it was when they came. Only who may change the booking does, not who stands at the door.
 func (v view) endOf(b *booking.Booking, was time.Time) time.Time {
 	switch {
-	case v.unsigned, !b.Unsigned, was.IsZero():
+	case v.unsignedAllowed, !b.Unsigned, was.IsZero():
 		return b.End
 	}
 	return was

@@ -117,10 +117,12 @@ func TestNoUnsignedEndKeepsTheDoorOpen(t *testing.T) {
 		extend func(v *view, b *booking.Booking)
 		want   string
 	}{
-		"by nobody":            {func(*view, *booking.Booking) {}, drivers.ActClose},
-		"by the building":      {func(_ *view, b *booking.Booking) { b.End = b.End.Add(time.Hour) }, ""},
-		"unsigned":             {func(_ *view, b *booking.Booking) { b.End, b.Unsigned = b.End.Add(time.Hour), true }, drivers.ActClose},
-		"unsigned, as allowed": {func(v *view, b *booking.Booking) { b.End, b.Unsigned, v.unsigned = b.End.Add(time.Hour), true, true }, ""},
+		"by nobody":       {func(*view, *booking.Booking) {}, drivers.ActClose},
+		"by the building": {func(_ *view, b *booking.Booking) { b.End = b.End.Add(time.Hour) }, ""},
+		"unsigned":        {func(_ *view, b *booking.Booking) { b.End, b.Unsigned = b.End.Add(time.Hour), true }, drivers.ActClose},
+		"unsigned, as allowed": {func(v *view, b *booking.Booking) {
+			b.End, b.Unsigned, v.unsignedAllowed = b.End.Add(time.Hour), true, true
+		}, ""},
 	} {
 		d := newDoor(5 * time.Minute)
 		v := seen(booking.Booking{ID: "b"}, 0)

@@ -181,7 +181,7 @@ func (r *rig) presence(spaceID string) (seen schedule.Presence, blind bool) {
 
 // options are what the control of a room stands on.
 func (r *rig) options(s config.Space) Options {
-	return Options{Clock: r.clock, Log: slog.New(slog.DiscardHandler), Room: r.Room(s.ID), Follow: s.Follow, Do: r.commands.Do, Changed: r.changed[s.ID], Unsigned: func() bool { return true },
+	return Options{Clock: r.clock, Log: slog.New(slog.DiscardHandler), Room: r.Room(s.ID), Follow: s.Follow, Do: r.commands.Do, Changed: r.changed[s.ID], UnsignedAllowed: func() bool { return true },
 		Device: func(deviceType string) *device.Device {
 			d, _ := r.find(s.ID, deviceType)
 			return d

@@ -10,12 +10,12 @@ import (
 
 // view is a room at one moment, as all that follows its schedule sees it.
 type view struct {
-	now      time.Time
-	first    bool // of this run of the process: what came before is not known
-	trusted  bool // the clock is
-	unsigned bool // a word of the cloud that is not signed may let somebody in
-	rules    booking.Rules
-	state    booking.SpaceState
+	now             time.Time
+	first           bool // of this run of the process: what came before is not known
+	trusted         bool // the clock is
+	unsignedAllowed bool // a word of the cloud that is not signed may let somebody in
+	rules           booking.Rules
+	state           booking.SpaceState
 	// presence is schedule.Occupied, Vacant or, also for what nobody has seen lately,
 	// Unknown; since is when it became so, or when we started.
 	presence string
@@ -29,7 +29,7 @@ func (c *control) look(now time.Time) view {
 		c.presence, c.since = seen, now
 	}
 	v := view{now: now, first: !c.looked, trusted: c.Clock.Trust() == clock.Trusted,
-		unsigned: c.Unsigned(), rules: c.Room.Rules(), state: c.Room.At(now), presence: c.presence, since: c.since}
+		unsignedAllowed: c.UnsignedAllowed(), rules: c.Room.Rules(), state: c.Room.At(now), presence: c.presence, since: c.since}
 	v.rules.Awake = c.Clock.Steady()
 	c.looked = true
 	return v

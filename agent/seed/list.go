@@ -188,7 +188,7 @@ func (l *lister) close() {
 	a := l.open
 	l.open = nil
 	if err := a.From(l.base); err != nil {
-		l.wrong(l.id.Line, l.id.Column, "what holds for all gateways: "+err.Error())
+		l.wrong(l.id.Line, l.id.Column, "the answers for all gateways: "+err.Error())
 		return
 	}
 	data, err := a.YAML() // before it is completed, which the gateway does itself

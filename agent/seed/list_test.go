@@ -116,7 +116,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// FuzzRows reads rows only: what holds for all gateways cannot be read, so none of
+// FuzzRows reads rows only: the answers for all gateways cannot be read, so none of
 // them is completed.
 func FuzzRows(f *testing.F) {
 	f.Add(sites)

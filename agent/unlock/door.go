@@ -82,7 +82,7 @@ func (cs *Codes) verdict(door Door, c *storedCode, now time.Time) string {
 		return codeTooEarly
 	case door.Room.At(now).Status == booking.Disabled:
 		return codeDisabled
-	case booked.Unsigned && !cs.o.Unsigned() && !c.vouched(booked, door.Room.Rules().Opens, now):
+	case booked.Unsigned && !cs.o.UnsignedAllowed() && !c.vouched(booked, door.Room.Rules().Opens, now):
 		return codeUnsigned
 	}
 	return ""

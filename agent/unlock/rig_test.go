@@ -135,8 +135,8 @@ func (r *rig) open() {
 		r.t.Fatal(err)
 	}
 	r.Codes, err = Open(r.t.Context(), Options{DB: r.db, Events: r.log, Clock: r.clock, Keys: keys, Commands: r.commands, Log: silent,
-		Unsigned: func() bool { return true },
-		Owner:    func(string) (string, error) { return r.owner.Load().(string), nil },
+		UnsignedAllowed: func() bool { return true },
+		Owner:           func(string) (string, error) { return r.owner.Load().(string), nil },
 		Moment: func() auth.Moment {
 			return auth.Moment{Boot: r.log.Boot(), Up: time.Since(started), Milli: time.Now().UnixMilli(), Trusted: r.clock.Trust() == clock.Trusted}
 		},

@@ -29,8 +29,8 @@ type Options struct {
 	Commands *device.Commands
 	Log      *slog.Logger
 
-	// Unsigned says whether a word of the cloud that is not signed may open a door.
-	Unsigned func() bool
+	// UnsignedAllowed says whether a word of the cloud that is not signed may open a door.
+	UnsignedAllowed func() bool
 	// Owner is the organization of a meeting space, empty: nobody's.
 	Owner func(spaceID string) (organizationID string, err error)
 	// Moment is now, by which wrong codes are counted.

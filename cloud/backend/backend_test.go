@@ -140,7 +140,7 @@ func (g *gateway) receive(_ context.Context, m cloud.Message) error {
 	return nil
 }
 
-// heardOf returns what came of one type.
+// heardOf returns the messages of one type.
 func (g *gateway) heardOf(kind string) (all []cloud.Envelope) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -360,7 +360,7 @@ func TestOpenChecks(t *testing.T) {
 	}
 }
 
-// TestSend sends what there is a method for, and what came of it.
+// TestSend sends each message that has a method, and reads its receipt.
 func TestSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t)

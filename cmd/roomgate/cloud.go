@@ -19,7 +19,7 @@ import (
 )
 
 func newCloud() *cobra.Command {
-	schedule := &cobra.Command{Use: "schedule SPACE [START END]", Short: "what the demo's cloud has booked, or book there",
+	schedule := &cobra.Command{Use: "schedule SPACE [START END]", Short: "show the bookings of the demo's cloud, or book there",
 		Long: `Without times it lists what the stand-in cloud has booked in a meeting space.
 With times it books there, or moves the booking of --id, and the cloud sends the
 building what has changed. Times are as in "booking create".`,

@@ -108,7 +108,7 @@ func cloudAddress(cmd *cobra.Command) (string, error) {
 		URL string `json:"url"`
 	}
 	if err := overSocket(path, answerTime).call(cmd.Context(), http.MethodGet, "/cloud", nil, &answer); err != nil || answer.URL == "" {
-		return "", fail(exitRefused, "what runs with %s has no stand-in cloud: name the URL of its cloud with --cloud", dir)
+		return "", fail(exitRefused, "the gateway of %s has no stand-in cloud: name the URL of its cloud with --cloud", dir)
 	}
 	return answer.URL, nil
 }

@@ -16,9 +16,9 @@ import (
 // of a floor is that of the imports on the longest way down and has no other meaning. The
 // uppermost has those outside: nobody in the house may need them.
 var floors = [][]string{
-	{"problem", "outgoing", "clock", "auth", "qr", "patch", "printable", "atomicfile", "support", "spelling", "account",
+	{"problem", "outgoing", "clock", "auth", "qr", "patch", "printable", "atomicfile", "support", "spelling", "machineuser",
 		"device/devicetest", "goldentest", "journal/journaltest", "mail/mailtest", "push/pushtest", "qr/qrtest", "webhook/webhooktest"},
-	{"loop", "journal", "strict", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "certificate", "refusal"},
+	{"loop", "journal", "strict", "booking", "calendar", "message", "rule", "push", "update", "devicesecret", "certificate", "device/refusal"},
 	{"eventlog", "config", "calendarlink", "standin", "mail", "web", "eventwords", "tlsauthority"},
 	{"device", "schedule", "access", "webhook", "message/book", "edge", "cloudlink", "roombroker", "backup", "timekeeper", "eventlog/eventlogtest"},
 	{"unlock", "rule/doubt", "roomcontrol", "homeassistant", "setup", "site", "health", "cloudkey", "plot", "enrol"},

@@ -45,7 +45,7 @@ is readable to you alone, and anybody who has the card has it until the first st
 
 With --package the card of a stock Raspberry Pi OS, Bookworm or Trixie, gets the
 package too, and a line that installs it at the first start, without a network. The
-card is one that has not been started yet. What came of it is in
+card is one that has not been started yet. The first start writes the outcome into
 roomgate-install.txt beside the seed.`
 
 func newImage() *cobra.Command {
@@ -63,62 +63,102 @@ func newImage() *cobra.Command {
 }
 
 func imageSeed(cmd *cobra.Command, args []string) error {
-	dir := args[0]
-	list := text(cmd, "csv")
-	if list != "" && cmd.Flags().Changed("gateway") {
-		return fail(exitUsage, "--gateway is one and --csv has many: leave --gateway out")
+	dir, list := args[0], text(cmd, "csv")
+	if err := checkImageFlags(cmd, list); err != nil {
+		return err
 	}
-	if list != "" && text(cmd, "package") != "" {
+	if err := checkImageFolder(dir, list); err != nil {
+		return err
+	}
+	seeds, err := imageSeeds(cmd, dir, list)
+	if err != nil {
+		return err
+	}
+	first, err := imagePackage(cmd, dir)
+	if err != nil {
+		return err
+	}
+	if err := writeSeeds(cmd, seeds); err != nil {
+		return err
+	}
+	return writePackage(cmd, dir, first)
+}
+
+// checkImageFlags refuses flags for one card beside a list of many.
+func checkImageFlags(cmd *cobra.Command, list string) error {
+	switch {
+	case list != "" && cmd.Flags().Changed("gateway"):
+		return fail(exitUsage, "--gateway is one and --csv has many: leave --gateway out")
+	case list != "" && text(cmd, "package") != "":
 		return fail(exitUsage, "--package is for one card and --csv has many: call it once more for each card, with the seed of its folder as --answers")
 	}
-	// The folder of a list is made, that of a card is mounted.
+	return nil
+}
+
+// checkImageFolder refuses a folder that no seed goes to. The folder of a list is made, that of a card is mounted.
+func checkImageFolder(dir, list string) error {
 	if info, err := os.Stat(dir); (list == "" || !errors.Is(err, fs.ErrNotExist)) && (err != nil || !info.IsDir()) {
 		return fail(exitUsage, "%s is no folder: mount the card's boot partition, and name where", dir)
 	}
 	if list == "" && !seed.IsBoot(dir) {
 		return fail(exitUsage, "%s is no boot partition, which has config.txt and cmdline.txt, or EFI: mount the first partition of the card, and name where, as /media/NAME/bootfs, or write a folder to copy from with --csv", dir)
 	}
+	return nil
+}
+
+// imageSeeds are the seeds by their files, of the card or of each gateway of a list.
+func imageSeeds(cmd *cobra.Command, dir, list string) (map[string][]byte, error) {
 	fresh, err := setup.Fresh(configs.Gateway)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// The file is the gateway's, not this machine's: there is none yet.
 	o := setup.Options{File: filepath.Join(dir, "no-such-folder", "gateway.yaml"), Fresh: fresh,
 		Credentials: filepath.Join(dir, "no-such-folder"), Kinds: all.All()}
 	name, base, err := imageAnswers(cmd, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	files := map[string][]byte{}
 	if list != "" {
 		o.Base = name
-		files, err = listSeeds(dir, list, base, o)
-	} else {
-		o.Judge = impossible(cmd.Context())
-		_, err = setup.Prepare(name, base, o)
-		wantsGateway(err)
-		files[filepath.Join(dir, seed.Name)] = base
-	}
-	if err != nil {
-		return invalid(err)
-	}
-	var first []seed.File
-	if path := text(cmd, "package"); path != "" {
-		if first, err = seed.Package(dir, path); err != nil {
-			return fail(exitFailed, "%w", err)
+		files, err := listSeeds(dir, list, base, o)
+		if err != nil {
+			return nil, invalid(err)
 		}
+		return files, nil
 	}
-	if err := writeSeeds(cmd, files); err != nil {
-		return err
+	o.Judge = impossible(cmd.Context())
+	if _, err := setup.Prepare(name, base, o); err != nil {
+		wantsGateway(err)
+		return nil, invalid(err)
 	}
+	return map[string][]byte{filepath.Join(dir, seed.Name): base}, nil
+}
+
+// imagePackage are the files by which a card installs the package of --package, without it none.
+func imagePackage(cmd *cobra.Command, dir string) ([]seed.File, error) {
+	path := text(cmd, "package")
+	if path == "" {
+		return nil, nil
+	}
+	first, err := seed.Package(dir, path)
+	if err != nil {
+		return nil, fail(exitFailed, "%w", err)
+	}
+	return first, nil
+}
+
+// writePackage writes the files of a package onto the card, and says that the first start installs it.
+func writePackage(cmd *cobra.Command, dir string, first []seed.File) error {
 	for _, f := range first {
 		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data, nil); err != nil {
 			return err
 		}
 	}
-	if len(first) > 0 {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is on the card too: the first start installs it, by %s\n", first[0].Name, first[len(first)-1].Name)
+	if len(first) == 0 {
+		return nil
 	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is on the card too: the first start installs it, by %s\n", first[0].Name, first[len(first)-1].Name)
 	return err
 }
 

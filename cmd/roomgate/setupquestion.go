@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -128,8 +129,34 @@ func (w *wizard) put(q question) (string, error) {
 		w.place++
 		return said, nil
 	}
-	usual, shown := q.usual, q.usual
-	if typed, before := w.typed[w.name(q)]; before {
+	usual, prompt := w.offer(q)
+	for {
+		said, err := w.hear(prompt+": ", q.secret)
+		if err != nil {
+			return "", err
+		}
+		said, taken, err := w.read(q, said, usual)
+		if err != nil {
+			return "", err
+		}
+		if !taken {
+			continue
+		}
+		near, err := objection(w.Out, q, said)
+		if err == nil {
+			return w.take(q, said), nil
+		}
+		if near != "" {
+			usual, prompt = near, offering(q, near)
+		}
+	}
+}
+
+// offer is the answer that the return key takes, and the question that shows it.
+func (m *memory) offer(q question) (usual, prompt string) {
+	usual = q.usual
+	shown := usual
+	if typed, before := m.typed[m.name(q)]; before {
 		if usual, shown = typed, typed; typed == "" && q.usual != "" {
 			shown = "-"
 		}
@@ -137,44 +164,49 @@ func (w *wizard) put(q question) (string, error) {
 	if q.secret && usual != "" {
 		shown = "as typed before"
 	}
-	prompt := q.ask
-	if shown != "" {
-		prompt = q.plain() + " [" + shown + "]"
+	if shown == "" {
+		return usual, q.ask
 	}
-	for {
-		said, err := w.hear(prompt+": ", q.secret)
-		if err != nil {
-			return "", err
-		}
-		switch {
-		case said == "?":
-			w.explain(q)
-			continue
-		case strings.EqualFold(said, "back") && w.place == 0:
-			fmt.Fprintln(w.Out, "  this is the first question")
-			continue
-		case strings.EqualFold(said, "back"):
-			return "", errBack
-		case said == "" && q.secret && w.lost[w.name(q)]:
-			fmt.Fprintln(w.Out, "  it was typed last time and is not kept: type it again, or - for none")
-			continue
-		case said == "":
-			said = usual
-		case said == "-":
-			said = ""
-		}
-		if err := q.judge(said); err != nil {
-			var near *setup.Meant
-			if !errors.As(err, &near) {
-				fmt.Fprintf(w.Out, "  %v; ? explains\n", err)
-				continue
-			}
-			fmt.Fprintf(w.Out, "  %v: return takes it, ? explains\n", err)
-			usual, prompt = near.Instead, q.plain()+" ["+near.Instead+"]"
-			continue
-		}
-		return w.take(q, said), nil
+	return usual, offering(q, shown)
+}
+
+// offering is a question with the answer that the return key takes.
+func offering(q question, shown string) string { return q.plain() + " [" + shown + "]" }
+
+// read makes an answer of a typed line. It explains what is no answer; then taken is false.
+func (w *wizard) read(q question, line, usual string) (said string, taken bool, err error) {
+	switch {
+	case line == "?":
+		w.explain(q)
+		return "", false, nil
+	case strings.EqualFold(line, "back") && w.place == 0:
+		fmt.Fprintln(w.Out, "  this is the first question")
+		return "", false, nil
+	case strings.EqualFold(line, "back"):
+		return "", false, errBack
+	case line == "" && q.secret && w.lost[w.name(q)]:
+		fmt.Fprintln(w.Out, "  it was typed last time and is not kept: type it again, or - for none")
+		return "", false, nil
+	case line == "":
+		return usual, true, nil
+	case line == "-":
+		return "", true, nil
 	}
+	return line, true, nil
+}
+
+// objection tells the person what is wrong with an answer; near is the one that is probably meant.
+func objection(out io.Writer, q question, said string) (near string, err error) {
+	err = q.judge(said)
+	var meant *setup.Meant
+	switch {
+	case errors.As(err, &meant):
+		fmt.Fprintf(out, "  %v: return takes it, ? explains\n", err)
+		return meant.Instead, err
+	case err != nil:
+		fmt.Fprintf(out, "  %v; ? explains\n", err)
+	}
+	return "", err
 }
 
 // judge says what is wrong with an answer.

@@ -20,20 +20,20 @@ waits for a moment at which no meeting is under way or begins soon and nobody is
 in a room, and restarts into it on trial. If it is not healthy for update.trial
 (5 minutes), or does not start, the release before runs again by itself.
 
-Taken is what is newer than anything that has run here, for this machine, signed
-by a key that the configuration names, and able to read the database and the
-configuration in use. Whatever else comes changes nothing.
+The gateway takes a release for this machine that is newer than anything that has
+run here, that a key of the configuration has signed, and that can read the
+database and the configuration in use. Any other bundle changes nothing.
 
 With --now and no bundle the one that waits is tried at once.`
 
 func newUpdate() *cobra.Command {
-	cmd := &cobra.Command{Use: "update [BUNDLE]", Short: "install a release of the gateway, or see how updates stand", Long: bundleHelp,
+	cmd := &cobra.Command{Use: "update [BUNDLE]", Short: "install a release of the gateway, or show the state of updates", Long: bundleHelp,
 		Example: "  roomgate update /media/stick/roomgate-1.5.0-arm64.bundle\n  roomgate update status",
 		Args:    cobra.MaximumNArgs(1), RunE: onThisMachine(installUpdate)}
 	cmd.Flags().Bool("now", false, "do not wait for the end of a meeting")
 	cmd.Flags().Bool("again", false, "take a release that was tried and given up")
 	cmd.PersistentFlags().String("data", "", withVariable(dataUsage, "data"))
-	status := &cobra.Command{Use: "status", Short: "which release runs, and which waits or failed", Args: cobra.NoArgs, RunE: onThisMachine(showUpdate)}
+	status := &cobra.Command{Use: "status", Short: "show the release that runs, and the one that waits or failed", Args: cobra.NoArgs, RunE: onThisMachine(showUpdate)}
 	for _, c := range []*cobra.Command{cmd, status} {
 		outputFlag(c)
 	}
@@ -41,7 +41,7 @@ func newUpdate() *cobra.Command {
 	return cmd
 }
 
-// onThisMachine is for what only the control socket can do.
+// onThisMachine is for commands that only the control socket can do.
 func onThisMachine(f func(cmd *cobra.Command, c *client, args []string) error) func(*cobra.Command, []string) error {
 	return action(func(cmd *cobra.Command, args []string) error {
 		path, err := findSocket(text(cmd, "data"))

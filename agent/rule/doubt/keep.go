@@ -132,7 +132,7 @@ func (m *Marks) Save(ctx context.Context) error {
 }
 
 func (m *Marks) write(tx *store.Tx) error {
-	open, whole := m.open()
+	open, complete := m.open()
 	var over []string
 	for key := range rows.All(tx) {
 		if p, ok := partAt(key); ok && !m.live(p) && !p.underWay(tx) {
@@ -144,14 +144,14 @@ func (m *Marks) write(tx *store.Tx) error {
 			return err
 		}
 	}
-	for p, told := range open {
-		if was, err := rows.Get(tx, p.key()); err != nil || told && was != wholeMarked {
-			if err := rows.Put(tx, p.key(), row(told)); err != nil {
+	for p, whole := range open {
+		if was, err := rows.Get(tx, p.key()); err != nil || whole && was != wholeMarked {
+			if err := rows.Put(tx, p.key(), row(whole)); err != nil {
 				return err
 			}
 		}
 	}
-	if whole {
+	if complete {
 		return rows.Put(tx, kept, allKept)
 	}
 	return All(tx)

@@ -72,23 +72,23 @@ func (r *rig) stored(c device.Command, over bool) {
 }
 
 // save stores the marks and returns the rows but for kept, and whether that says that they are all.
-func (r *rig) save() (all map[string]string, whole bool) {
+func (r *rig) save() (all map[string]string, complete bool) {
 	r.Helper()
 	err := r.Save(r.Context())
 	err = errors.Join(err, r.db.View(func(tx *store.Tx) error { all = maps.Collect(rows.All(tx)); return tx.Err() }))
 	if err != nil {
 		r.Fatal(err)
 	}
-	whole = all[kept] == allKept
+	complete = all[kept] == allKept
 	delete(all, kept)
-	return all, whole
+	return all, complete
 }
 
 // wantRows stores the marks and compares.
 func (r *rig) wantRows(when string, want map[string]string) {
 	r.Helper()
-	if got, whole := r.save(); !maps.Equal(got, want) || !whole {
-		r.Errorf("%s the rows are %q, all of them: %v, want %q", when, got, whole, want)
+	if got, complete := r.save(); !maps.Equal(got, want) || !complete {
+		r.Errorf("%s the rows are %q, all of them: %v, want %q", when, got, complete, want)
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 
 // marked is a device of which something was moved.
 type marked struct {
-	told time.Time // when the last command began that puts all of it in doubt; zero: none
-	subs map[string]mark
+	wholeSince time.Time // when the last command began that puts all of it in doubt; zero: none
+	subs       map[string]mark
 }
 
 // mark is that of a sub-device; empty: of the device itself.
@@ -51,7 +51,7 @@ func (m *Marks) put(p Part, whole bool, now time.Time) {
 		m.all[p.device()] = d
 	}
 	if whole {
-		d.told = now
+		d.wholeSince = now
 	}
 	d.subs[p.Sub] = mark{moved: asLogged(now)}
 }
@@ -63,7 +63,7 @@ func (d *marked) past(now time.Time) bool {
 			return false
 		}
 	}
-	return now.Sub(d.told) > 2*rule.LateLimit
+	return now.Sub(d.wholeSince) > 2*rule.LateLimit
 }
 
 // stir notes a command that is not in doubt itself: what the device does next may be its doing.
@@ -126,7 +126,7 @@ func (m *Marks) Caused(p Part, at time.Time) bool {
 		return doubted
 	}
 	d := m.all[p.device()]
-	return d != nil && (at.Sub(d.told) < wholeTime || time.Since(d.told) < wholeTime)
+	return d != nil && (at.Sub(d.wholeSince) < wholeTime || time.Since(d.wholeSince) < wholeTime)
 }
 
 func (m *Marks) judge(p Part, at time.Time) (known, doubted bool) {
@@ -159,8 +159,8 @@ func (m *Marks) live(p Part) bool {
 	return m.lost
 }
 
-// open are the parts with a mark that is not over, and whether it puts all of the device in doubt. whole says that these are all.
-func (m *Marks) open() (parts map[Part]bool, whole bool) {
+// open are the parts with a mark that is not over, and whether it puts all of the device in doubt. complete says that these are all.
+func (m *Marks) open() (parts map[Part]bool, complete bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	parts = map[Part]bool{}
@@ -168,7 +168,7 @@ func (m *Marks) open() (parts map[Part]bool, whole bool) {
 		for sub, one := range d.subs {
 			if one.over.IsZero() {
 				p.Sub = sub
-				parts[p] = !d.told.IsZero()
+				parts[p] = !d.wholeSince.IsZero()
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for end := time.Now().Add(startLimit); e.o.Ready() != nil && time.Now().Before(end) && ctx.Err() == nil; {
 		loop.Sleep(ctx, 100*time.Millisecond)
 	}
-	e.Marks.MarkUnknown()
+	e.o.Marks.MarkUnknown()
 	e.resumeRuns(ctx)
 	flushed := time.Now()
 	for ctx.Err() == nil {
@@ -92,7 +92,7 @@ func (e *Engine) turnOnce(ctx context.Context, flushed *time.Time) error {
 	if err := e.askLog(ctx); err != nil {
 		return err
 	}
-	if err := e.Marks.Save(ctx); err != nil {
+	if err := e.o.Marks.Save(ctx); err != nil {
 		return err
 	}
 	if err := e.askTime(ctx); err != nil {
@@ -150,7 +150,7 @@ func (e *Engine) askRow(v *verdicts, item store.Item[eventlog.Row]) error {
 	case "": // it is no event
 		return nil
 	case device.EventStatusChanged:
-		e.Marks.Changed(partIn(r), r.Time())
+		e.o.Marks.Changed(partIn(r), r.Time())
 	}
 	all := e.set.Load().byEvent[kind]
 	var t *trigger
@@ -208,9 +208,9 @@ func (e *Engine) triggerOf(item store.Item[eventlog.Row]) *trigger {
 	if t.event.Value != "" {
 		t.words += " " + t.event.Device + " " + t.event.Value
 	}
-	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.Unsigned() // who moved what then is not known
+	about := d.Via == device.ViaMQTT && d.SignedBy == "" || r.Boot != e.o.Events.Boot() && !e.o.UnsignedAllowed() // who moved what then is not known
 	t.chain = e.causeOf(r, d)
-	if about || e.Marks.Caused(partIn(r), r.Time()) || e.o.doubtful(t.booking) {
+	if about || e.o.Marks.Caused(partIn(r), r.Time()) || e.o.doubtful(t.booking) {
 		t.chain = doubt.Chain(t.chain...)
 	}
 	t.late, t.missed = e.o.lateness(r)

@@ -54,7 +54,7 @@ type Options struct {
 	Log      *slog.Logger
 	Commands *device.Commands
 	Messages *book.Messages
-	Marks    *doubt.Marks
+	Marks    *doubt.Marks // which devices an unsigned word of the cloud has moved
 
 	// Site is the building as it is now.
 	Site func() *Site
@@ -62,8 +62,8 @@ type Options struct {
 	Owner func(spaceID string) (organizationID string, err error)
 	// Booking finds a booking of the building.
 	Booking func(id string) (booking.Booking, error)
-	// Unsigned says whether a word of the cloud that is not signed may open a door.
-	Unsigned func() bool
+	// UnsignedAllowed says whether a word of the cloud that is not signed may open a door.
+	UnsignedAllowed func() bool
 	// Doubted says whether a rule of the cloud came without a signature.
 	Doubted func(ruleID string) bool
 	// Ready is nil once every device was observed. Until then rules wait, but no
@@ -74,8 +74,6 @@ type Options struct {
 // Engine has the rules of the building, and knows how far they were asked. It
 // may be used by many.
 type Engine struct {
-	Marks *doubt.Marks // which devices an unsigned word of the cloud has moved
-
 	o       Options
 	set     atomic.Pointer[ruleSet]
 	changed loop.Signal // holds a token when the rules have changed
@@ -123,7 +121,7 @@ type history struct {
 // Open reads the rules, and how far they were asked. It asks none; that is
 // Run's.
 func Open(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{Marks: o.Marks, o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
+	e := &Engine{o: o, changed: loop.NewSignal(), turn: loop.NewTurn(), unsaved: map[string]rule.Run{},
 		closed: map[string]bool{}, traces: traces{left: map[doubt.Part]trace{}}}
 	var plain []rule.Rule
 	err := o.DB.View(func(tx *store.Tx) (err error) {

@@ -174,7 +174,7 @@ func TestWhatLedToAnEventOfAnEarlierRunIsNotKnown(t *testing.T) {
 			r.happens("occupancyChanged")
 			r.close()
 			r = openRig(t, rigOptions{dir: dir})
-			r.Engine.o.Unsigned = func() bool { return !signed }
+			r.Engine.o.UnsignedAllowed = func() bool { return !signed }
 			r.run()
 			r.wait(5 * time.Second)
 			r.happens("occupancyChanged")

@@ -138,7 +138,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 		t.Fatal(err)
 	}
 	r.Engine, err = Open(t.Context(), Options{Marks: marks, DB: db, Events: events, Clock: by, Log: log, Commands: commands, Messages: messages, Keys: keys,
-		Site: func() *Site { return r.site }, Booking: r.bookings.Get, Ready: r.ready, Unsigned: func() bool { return true }, Doubted: func(string) bool { return false },
+		Site: func() *Site { return r.site }, Booking: r.bookings.Get, Ready: r.ready, UnsignedAllowed: func() bool { return true }, Doubted: func(string) bool { return false },
 		Owner: func(id string) (string, error) { return r.owners[id], nil }})
 	if err != nil {
 		t.Fatal(err)

@@ -60,12 +60,12 @@ func TestWithoutRoomForMarksNoRuleIsBeyondDoubt(t *testing.T) {
 	for _, full := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
 			r := openRig(t, rigOptions{})
-			r.Engine.o.Unsigned = func() bool { return false }
+			r.Engine.o.UnsignedAllowed = func() bool { return false }
 			u := r.addRule(rule.Rule{SpaceID: room, Trigger: rule.Trigger{Time: "* * * * *"}, Actions: []rule.Action{{Event: "a"}}})
 			r.run()
 			r.wait(time.Second)
-			for i := 0; full && !r.Marks.Lost() && i < 10_000; i++ {
-				r.Marks.Starting(device.Command{Space: fmt.Sprint(i), DeviceType: drivers.TypeLight, Via: device.ViaMQTT})
+			for i := 0; full && !r.Engine.o.Marks.Lost() && i < 10_000; i++ {
+				r.Engine.o.Marks.Starting(device.Command{Space: fmt.Sprint(i), DeviceType: drivers.TypeLight, Via: device.ViaMQTT})
 			}
 			r.wait(time.Minute)
 			if runs := r.runs(u.ID); len(runs) == 0 || doubt.Began(runs[0].Chain) != full {

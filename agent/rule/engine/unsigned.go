@@ -17,10 +17,10 @@ func (o *Options) doubtful(bookingID string) bool {
 // the building itself says of bookings, or if it reads a device that such a word has moved: without
 // what the device was before, nobody can tell what the condition would say.
 func (e *Engine) doubt(h *compiled, t *trigger) *trigger {
-	if e.o.Unsigned() || doubt.Began(t.chain) {
+	if e.o.UnsignedAllowed() || doubt.Began(t.chain) {
 		return t
 	}
-	if held, _ := e.o.holds(h, e.o.look(t, true)); held && !e.o.Doubted(h.ID) && !e.Marks.Lost() && !h.readsMoved(t.space, e.Marks) {
+	if held, _ := e.o.holds(h, e.o.look(t, true)); held && !e.o.Doubted(h.ID) && !e.o.Marks.Lost() && !h.readsMoved(t.space, e.o.Marks) {
 		return t
 	}
 	by := *t
@@ -45,7 +45,7 @@ func (h *compiled) readsMoved(s *Space, marks *doubt.Marks) bool {
 
 // unsignedRefusal says why a rule may not open a door in a chain; nil: it may.
 func (o *Options) unsignedRefusal(act rule.Action, chain []string) error {
-	if !unlocks(act) || !doubt.Began(chain) || o.Unsigned() {
+	if !unlocks(act) || !doubt.Began(chain) || o.UnsignedAllowed() {
 		return nil
 	}
 	return problem.New(problem.Forbidden, "", "an unsigned cloud message, or a calendar by plain http, started this rule or moved what it reads, or may have done so before the last restart, so it cannot open a door (doors.unsigned): send a signed command for the lock, or switch the device in the building")

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"roomgate/cloud"
@@ -103,12 +102,6 @@ func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
 		return err
 	})
 	return taken, err
-}
-
-// Claims are all, by their gateways.
-func (f *Fleet) Claims() ([]Claimed, error) {
-	all, _, err := from[Claimed](f, claims, "", math.MaxInt)
-	return all, err
 }
 
 // answered notes a receipt that has come before what it answers was stored.

@@ -1,6 +1,6 @@
-// Package account knows the users of a machine, and what a user may do with a file, as passwd(5), group(5) and proc(5) say
+// Package machineuser knows the users of a machine, and what a user may do with a file, as passwd(5), group(5) and proc(5) say
 // it. It asks for no user of its own process, so that root may ask for another.
-package account
+package machineuser
 
 import (
 	"fmt"
