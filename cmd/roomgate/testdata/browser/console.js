@@ -40,6 +40,10 @@ async function signIn(page, size) {
 	await page.fill('#code', 'AAAA-AAAA');
 	await keys(page, ['Enter']);
 	await page.waitForFunction(() => /wrong, used or too old/.test(document.querySelector('#by-code .error').textContent));
+	await page.goto('about:blank');
+	await page.goto(base + '/console#code=%');
+	await page.waitForSelector('#code', { state: 'visible' });
+	await page.goto('about:blank');
 	await page.goto(base + '/console' + CODE);
 	await inside(page);
 	if (/code=/.test(page.url())) { wrong('the code stays in the address'); }
@@ -106,6 +110,11 @@ async function book(page, size) {
 	await page.waitForSelector('.day .meeting');
 	if (!/Plan/.test((await meetings())[0])) { wrong('made again is', await meetings()); }
 	await cancel();
+	// A dialog that cannot be had is told of.
+	await page.route('**/console/panel/book*', (x) => x.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"detail":"booking_id is not known"}' }));
+	await page.click('#book');
+	await page.waitForFunction(() => /booking_id is not known/.test(document.querySelector('#toast').textContent));
+	await page.unroute('**/console/panel/book*');
 	// A title is data, also where it looks like a request.
 	await page.click('#book');
 	const title = 'Plan {title}"},"send":"POST /v2.0/users","body":{"email":"x@evil.example","role":"admin","name":"{id}';
