@@ -94,6 +94,9 @@ func TestConsoleEventsInSentences(t *testing.T) {
 			t.Fatal(got)
 		}
 		page := b.net.do(t, "GET", "/console/stream/changes", system).body
+		if events := b.net.do(t, "GET", "/console/stream/events", system).body; !strings.Contains(events, "<bdi>“uma@example.com”, by: ") {
+			t.Errorf("the events do not say who was made: %s", events)
+		}
 		for _, text := range []string{"the device itself", "User created</bdi>", "<bdi>“uma@example.com”</bdi>", "<summary id=\"of-", "user id: "} {
 			if !strings.Contains(page, text) {
 				t.Errorf("the changes have no %q: %s", text, page)
