@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"roomgate/agent/goldentest"
 	"roomgate/agent/web"
 	"roomgate/agent/webhook"
 )
@@ -230,11 +231,10 @@ func closedIn(a answer) bool {
 func TestOpenAPIPageHasNothingInline(t *testing.T) {
 	inBuilding(t, func(t *testing.T, b *building) {
 		for _, path := range []string{"/openapi", "/v2.0/openapi"} {
-			got := b.net.do(t, "GET", path)
-			if sheet := web.AssetPath("openapi.css"); got.StatusCode != 200 || !closedIn(got) || strings.Contains(got.body, "<style") ||
-				!strings.Contains(got.body, sheet) || b.net.do(t, "GET", sheet).StatusCode != 200 {
-				t.Errorf("%s: %d %v", path, got.StatusCode, got.Header)
-			}
+			got, sheet := b.net.do(t, "GET", path), web.AssetPath("openapi.css")
+			goldentest.Values(t, path, goldentest.Pairs{"StatusCode": {got.StatusCode, 200}, "closed in": {closedIn(got), true},
+				"<style": {strings.Contains(got.body, "<style"), false}, "its stylesheet": {strings.Contains(got.body, sheet), true},
+				"of which the status": {b.net.do(t, "GET", sheet).StatusCode, 200}})
 		}
 	})
 }
