@@ -103,7 +103,7 @@ func (x *ConsoleCodes) SignIn(ctx context.Context, code string, from netip.Prefi
 	}
 	x.tried.Return(from, now)
 	id := "console-" + strings.ToLower(rand.Text()[:10])
-	if err := x.tell(ctx, map[string]any{"by": "console", "by_id": id, "by_kind": KindConsole, "address": from.String()}); err != nil {
+	if err := x.tell(ctx, map[string]any{"by": "console", "by_id": id, "by_kind": KindConsole, "address": addressText(from)}); err != nil {
 		return "", expires, err
 	}
 	token, expires, err = x.signing.sign(auth.Token{Kind: KindConsole, Subject: id, Name: "console", Permissions: auth.All, Admin: true, Life: consoleLife})
@@ -111,6 +111,14 @@ func (x *ConsoleCodes) SignIn(ctx context.Context, code string, from netip.Prefi
 		x.log.Info("somebody signed in to the console", "session", id)
 	}
 	return token, expires, err
+}
+
+// addressText is where somebody is: an address, or the network that he has to himself.
+func addressText(from netip.Prefix) string {
+	if from.IsSingleIP() {
+		return from.Addr().String()
+	}
+	return from.String()
 }
 
 // use says whether a code is good, and takes it out unless it lasts.

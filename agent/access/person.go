@@ -150,8 +150,9 @@ func (d *Directory) RemoveUser(ctx context.Context, id string) error {
 	if _, err := d.users.Load().madeHere(id); err != nil {
 		return err
 	}
+	u := d.User(id)
 	if err := d.db.Update(ctx, func(tx *store.Tx) error {
-		return errors.Join(userMarks.Delete(tx, id), eventlog.Audit(ctx, tx, nil))
+		return errors.Join(userMarks.Delete(tx, id), eventlog.Audit(ctx, tx, map[string]any{"name": cmp.Or(u.Email, u.Name)}))
 	}); err != nil {
 		return err
 	}

@@ -93,8 +93,19 @@ func TestConsoleEventsInSentences(t *testing.T) {
 		if got := b.ask("POST", "/gateway/users", `{"email":"uma@example.com","name":"Uma"}`); got.StatusCode != 201 {
 			t.Fatal(got)
 		}
+		for path, body := range map[string]string{"/gateway/users": `{"email":"una@example.com","name":"Una"}`,
+			"/api/v1/webhooks": `{"organization_id":"` + auroraOrg + `","url":"https://hook.example/secret","events":["booking.created"]}`} {
+			_, id, _ := strings.Cut(b.ask("POST", path, body).body, `"id":"`)
+			id, _, _ = strings.Cut(id, `"`)
+			if got := b.ask("DELETE", path+"/"+id); got.StatusCode/100 != 2 {
+				t.Fatal(got)
+			}
+		}
 		page := b.net.do(t, "GET", "/console/stream/changes", system).body
-		for _, text := range []string{"the device itself", "User created</bdi>", "<bdi>“uma@example.com”</bdi>", "<summary id=\"of-", "user id: "} {
+		if events := b.net.do(t, "GET", "/console/stream/events", system).body; !strings.Contains(events, "<bdi>“uma@example.com”, by: ") {
+			t.Errorf("the events do not say who was made: %s", events)
+		}
+		for _, text := range []string{"the device itself", "User created</bdi>", "<bdi>“uma@example.com”</bdi>", "User deleted</bdi>", "<bdi>“una@example.com”</bdi>", "Webhook deleted</bdi>", "<bdi>host: hook.example</bdi>", "<summary id=\"of-", "user id: "} {
 			if !strings.Contains(page, text) {
 				t.Errorf("the changes have no %q: %s", text, page)
 			}

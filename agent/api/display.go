@@ -165,6 +165,9 @@ func (s *Server) showFrame(c *call, feed frames, w *eventWriter, seen *string) b
 // displayPair gives the page of a room its key for a code: that of an admin, or that
 // of a link. The code says of which room.
 func displayPair(s *Server, c *call) error {
+	if err := s.ownOrigin(c.r); err != nil {
+		return err
+	}
 	var code, serial string
 	if err := c.decode(strict.Required("code", &code), strict.Optional("serial", &serial)); err != nil {
 		return err

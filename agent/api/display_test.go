@@ -48,7 +48,9 @@ func TestDoorPage(t *testing.T) {
 		if got := b.net.do(t, "POST", at+"/pair", `{"code":"wrong"}`); got.StatusCode != 403 || !strings.Contains(got.body, "Have a new one made") {
 			t.Errorf("a wrong code: %d %s", got.StatusCode, got.body)
 		}
-		key, kind := b.paired(aurora, b.claim(aurora))
+		code := b.claim(aurora)
+		checkProblem(t, "a foreign origin pairs", b.net.do(t, "POST", at+"/pair", `{"code":"`+code+`"}`, "Origin: https://evil.example"), 403, "forbidden", "Origin")
+		key, kind := b.paired(aurora, code)
 		if kind != "display" {
 			t.Errorf("it is a %s", kind)
 		}

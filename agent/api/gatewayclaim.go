@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	_ "embed" // fills the variable below
 	"fmt"
 	"html"
 	"net/http"
@@ -11,10 +10,8 @@ import (
 
 	"roomgate/agent/claim"
 	"roomgate/agent/qr"
+	"roomgate/agent/web"
 )
-
-//go:embed gatewayclaim.css
-var claimCSS string
 
 // claimAnswer is the gateway's claim as programs get it.
 type claimAnswer struct {
@@ -23,14 +20,12 @@ type claimAnswer struct {
 }
 
 // gatewayClaim answers with who owns the gateway, or with the code by
-// which it is claimed; to a browser as a page that needs nothing else, for there
-// may be no internet.
+// which it is claimed; to a browser as a page that needs nothing but the
+// gateway, for there may be no internet.
 func gatewayClaim(s *Server, c *call) error {
 	g := claimFor(s, c)
 	if strings.Contains(strings.Join(c.r.Header["Accept"], ","), "text/html") {
-		h := c.w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer") // the page's own address may hold the code
+		web.Guard(c.w.Header()) // the page's own address may hold the code
 		return c.text("text/html; charset=utf-8", []byte(claimPage(g)))
 	}
 	answer := claimAnswer{Status: g}
@@ -67,8 +62,8 @@ func claimPage(g claim.Status) string {
 		again = 5
 	}
 	return fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>%s</title>`+
-		`<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="%d"><style>%s</style>`+
-		`<h1>%[1]s</h1>%[4]s`, name, again, claimCSS, claimText(g))
+		`<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="%d"><link rel="stylesheet" href="%s">`+
+		`<h1>%[1]s</h1>%[4]s`, name, again, web.AssetPath("claim.css"), claimText(g))
 }
 
 func claimText(g claim.Status) string {

@@ -15,6 +15,7 @@ import (
 	"roomgate/agent/config"
 	"roomgate/agent/goldentest"
 	"roomgate/agent/qr/qrtest"
+	"roomgate/agent/web"
 	"roomgate/cloud"
 	"roomgate/cloud/backend"
 )
@@ -82,7 +83,7 @@ func TestClaimPageIsForPhones(t *testing.T) {
 		goldentest.Values(t, "the page", goldentest.Pairs{"StatusCode": {got.StatusCode, 200},
 			"Content-Type":            {got.Header.Get("Content-Type"), "text/html; charset=utf-8"},
 			"Cache-Control":           {got.Header.Get("Cache-Control"), "no-store"},
-			"Content-Security-Policy": {strings.HasPrefix(got.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'unsafe-inline'"), true},
+			"Content-Security-Policy": {closedIn(got), true},
 			"Referrer-Policy":         {got.Header.Get("Referrer-Policy"), "no-referrer"}})
 		if text := scanned(t, got.body); text != want {
 			t.Errorf("a phone reads %q, want %q", text, want)
@@ -92,8 +93,11 @@ func TestClaimPageIsForPhones(t *testing.T) {
 				t.Errorf("the page lacks %s", part)
 			}
 		}
+		if sheet := b.net.do(t, "GET", web.AssetPath("claim.css")); sheet.StatusCode != 200 || !strings.Contains(sheet.body, "b.code{") || !strings.Contains(got.body, "<link rel=\"stylesheet\" href=\""+web.AssetPath("claim.css")) {
+			t.Errorf("its stylesheet: %d %s", sheet.StatusCode, sheet.body)
+		}
 		outside := regexp.MustCompile(`(?:src|href|action)="|url\(|<script|<link|<img`)
-		if found := outside.FindAllString(got.body, -1); len(found) != 1 {
+		if found := outside.FindAllString(got.body, -1); len(found) != 3 { // its stylesheet, and the page of the cloud
 			t.Errorf("without internet it lacks %q", found)
 		}
 		if strings.Contains(b.log.String(), g.Code) {

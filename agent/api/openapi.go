@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"roomgate/agent/web"
 )
 
 // openapi.yaml ends with the schemas, which have a file of their own.
@@ -19,9 +21,6 @@ var (
 
 //go:embed asyncapi.yaml
 var asyncapiYAML []byte
-
-//go:embed openapi.css
-var openapiCSS string
 
 // Versions are those of the HTTP interface, the oldest first.
 func Versions() []string {
@@ -38,9 +37,9 @@ func asyncapiFile(_ *Server, c *call) error {
 }
 
 // openapiPage shows the description to a person, in one page that needs
-// nothing else: the gateway may have no internet.
+// nothing but the gateway, which may have no internet.
 func openapiPage(s *Server, c *call) error {
-	c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	web.Guard(c.w.Header())
 	return c.text("text/html; charset=utf-8", []byte(documentOf(c.v2).page(s.version)))
 }
 
@@ -126,10 +125,10 @@ var intros = map[bool]string{
 func (d *document) page(version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><html lang="en"><meta charset="utf-8"><title>Roomgate interface</title>`+
-		`<meta name="viewport" content="width=device-width"><style>%s</style>`+
+		`<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="%s">`+
 		`<h1>Roomgate interface</h1><p>Version %s. The same for programs: <a href="openapi.yaml">openapi.yaml</a>. `+
 		`%s</p><h2>Operations</h2><p>Behind each stands who may it: the least role of a person, an operator may what a member may, an admin what an operator may, `+
-		`and the permission that the key of an organization needs; anyone has some credential, building is a system key or an admin without an organization.</p>`, openapiCSS, html.EscapeString(version), intros[d.v2])
+		`and the permission that the key of an organization needs; anyone has some credential, building is a system key or an admin without an organization.</p>`, web.AssetPath("openapi.css"), html.EscapeString(version), intros[d.v2])
 	for _, r := range routes() {
 		if r.v2() != d.v2 {
 			continue

@@ -11,6 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"roomgate/agent/goldentest"
+	"roomgate/agent/web"
 	"roomgate/agent/webhook"
 )
 
@@ -214,6 +216,25 @@ func TestNotificationsAreAsDescribed(t *testing.T) {
 		}
 		if page := documentOf(s.v2).page("1"); !strings.Contains(page, "X-Webhook-Signature-Previous") {
 			t.Error("the page does not show what webhooks are told")
+		}
+	})
+}
+
+// closedIn says whether a page loads and runs only what the gateway itself serves, and stands in no
+// other page.
+func closedIn(a answer) bool {
+	policy := a.Header.Get("Content-Security-Policy")
+	return strings.Contains(policy, "frame-ancestors 'none'") && strings.Contains(policy, "style-src 'self'") && !strings.Contains(policy, "unsafe")
+}
+
+// TestOpenAPIPageHasNothingInline: its stylesheet is a file of the gateway.
+func TestOpenAPIPageHasNothingInline(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		for _, path := range []string{"/openapi", "/v2.0/openapi"} {
+			got, sheet := b.net.do(t, "GET", path), web.AssetPath("openapi.css")
+			goldentest.Values(t, path, goldentest.Pairs{"StatusCode": {got.StatusCode, 200}, "closed in": {closedIn(got), true},
+				"<style": {strings.Contains(got.body, "<style"), false}, "its stylesheet": {strings.Contains(got.body, sheet), true},
+				"of which the status": {b.net.do(t, "GET", sheet).StatusCode, 200}})
 		}
 	})
 }

@@ -36,7 +36,7 @@ func viewChanges(l *Look) (any, time.Time, error) {
 	return Changes{t}, time.Time{}, err
 }
 
-// changedBy is who made a change, and its record without that, with the name of what was changed if that is still there.
+// changedBy is who made a change, and its record without that.
 func (l *Look) changedBy(record json.RawMessage) (who string, rest json.RawMessage) {
 	var r struct {
 		Details map[string]any `json:"details"`
@@ -52,9 +52,6 @@ func (l *Look) changedBy(record json.RawMessage) (who string, rest json.RawMessa
 	}
 	for _, name := range []string{"by", "by_id", "by_kind"} {
 		delete(r.Details, name)
-	}
-	if name := l.nameOf(text); text("name") == "" && name != "" {
-		r.Details["name"] = name
 	}
 	rest, _ = json.Marshal(r) // it was JSON
 	return cmp.Or(who, "-"), rest

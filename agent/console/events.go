@@ -68,6 +68,12 @@ func (l *Look) eventRow(e eventlog.Event, names map[string]string) EventRow {
 			r.Details["title"] = printable.Clean(l.o.SeenBy(&l.Who, b).Title)
 		}
 	}
+	text := func(name string) string { s, _ := r.Details[name].(string); return s }
+	if text("name") == "" && l.Role() >= Admin {
+		if name := l.nameOf(text); name != "" {
+			r.Details["name"] = name
+		}
+	}
 	all := eventwords.Details(r.Details, true, e.Time, zone)
 	for _, name := range []string{"value", "previous"} {
 		if value, ok := r.Details[name].(string); ok {

@@ -51,6 +51,7 @@ type Chip struct {
 	Name, Value string
 	Offline     bool
 	Why         string // it is offline
+	Failed      bool   // to do what it was told last
 }
 
 // stateWords are the states of a space, as its classes and as people read them.
@@ -69,10 +70,14 @@ func viewOverview(l *Look) (any, time.Time, error) {
 		v.Spaces = append(v.Spaces, l.spaceCard(s))
 	}
 	if v.System {
+		all, err := l.troubles()
+		if err != nil {
+			return nil, until, err
+		}
 		if l.o.Findings != nil {
 			since := l.outages.since(l.offline(), time.Now())
 			f := l.o.Findings(since)
-			v.Wrong = gravest(f.All, l.zone())
+			all = append(all, f.All...)
 			if !f.At.IsZero() && l.trusted() {
 				v.Examined = f.At.In(l.zone()).Format("15:04")
 			}
@@ -83,6 +88,7 @@ func viewOverview(l *Look) (any, time.Time, error) {
 				until = time.Now().Add(time.Second) // it is examined just now
 			}
 		}
+		v.Wrong = gravest(all, l.zone())
 		if !l.trusted() {
 			v.Wrong = slices.Insert(slices.DeleteFunc(v.Wrong, func(f Finding) bool { return f.Name == "clock" }), 0, Finding{Name: "clock", State: "fail", Seen: clockTrouble, Fix: clockFix})
 		}
@@ -147,7 +153,8 @@ func (l *Look) spaceCard(s *site.Space) SpaceCard {
 	}
 	for _, d := range s.Devices {
 		r, _ := d.Reading("")
-		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: valueOf(r), Offline: r.Offline(), Why: r.Reason})
+		last := d.Last()
+		c.Devices = append(c.Devices, Chip{Name: typeWords[d.Type], Value: valueOf(r), Offline: r.Offline(), Why: r.Reason, Failed: last != nil && last.Receipt.State == device.Failed})
 		if t, ok := d.Reading(drivers.SubTemperature); ok && !t.Offline() && t.Value != "" {
 			c.Climate = append(c.Climate, t.Value+" °C")
 		}

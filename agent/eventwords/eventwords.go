@@ -69,6 +69,23 @@ func size(v any) string {
 	return strconv.FormatFloat(n, 'f', 1, 64) + " GB"
 }
 
+// pairsText is a detail with names of its own. Those of a person say by themselves what they are.
+func pairsText(v map[string]any, at time.Time, zone *time.Location) string {
+	var parts []string
+	between := " "
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		text := detailText(v[name], at, zone)
+		if text == "" {
+			continue
+		}
+		if name != "email" && name != "name" {
+			text, between = strings.ReplaceAll(name, "_", " ")+" "+text, "; "
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, between)
+}
+
 // detailText is one detail; empty: it says nothing.
 func detailText(v any, at time.Time, zone *time.Location) string {
 	switch v := v.(type) {
@@ -94,13 +111,7 @@ func detailText(v any, at time.Time, zone *time.Location) string {
 		}
 		return "no"
 	case map[string]any:
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if text := detailText(v[name], at, zone); text != "" {
-				parts = append(parts, text)
-			}
-		}
-		return strings.Join(parts, " ")
+		return pairsText(v, at, zone)
 	case []any:
 		var parts []string
 		for _, one := range v {

@@ -30,6 +30,7 @@ var sentences = map[string]string{
 	"booking.displaced":  booked,
 	"consoleSignedIn":    "[From {address}]",
 	"consoleCodeCreated": "[By {by}]",
+	"problemReported":    "[{problem}][, from {by}][: {devices}]",
 	"doorForced":         "It was opened while it was locked",
 	"doorHeldOpen":       "It has stood open for too long",
 	"doorShut":           "It is shut again",
@@ -40,8 +41,9 @@ var sentences = map[string]string{
 
 // values are words of details that people would not use.
 var values = map[string]map[string]string{
-	"source": {"walk_up": "walked in", "local": "made in the building", "cloud": "made at the cloud", "calendar": "from the calendar"},
-	"state":  {"checked_in": "checked in"},
+	"source":  {"walk_up": "walked in", "local": "made in the building", "cloud": "made at the cloud", "calendar": "from the calendar"},
+	"state":   {"checked_in": "checked in"},
+	"problem": {"screen": "Screen or sound", "light": "Light", "door": "Door", "air": "Too warm, too cold, air", "dirt": "Not clean", "furniture": "Chairs or tables", "other": "Something else"},
 }
 
 var optional, named = regexp.MustCompile(`\[[^]]*\]`), regexp.MustCompile(`\{[a-z_]+\}`)

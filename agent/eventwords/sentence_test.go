@@ -22,6 +22,7 @@ func TestSentences(t *testing.T) {
 		{"edgeRegistered", `{"edge_device_id":"e1","name":"Tablet","kind":"display"}`, "Tablet, a display"},
 		{"apiKeyCreated", `{"key_id":"k1","name":"app"}`, "“app”"},
 		{"ruleRan", `{"rule_id":"r1","name":"Lights off","outcome":"done"}`, "“Lights off”, outcome: done"},
+		{"problemReported", `{"problem":"air","by":"page at the door","devices":{"lock":"closed","light":"","o3-sensor temperature":"29.5"}}`, "Too warm, too cold, air, from page at the door: lock closed; o3-sensor temperature 29.5"},
 		{"userDeleted", `{"user_id":"u1"}`, ""},
 	} {
 		var details map[string]any

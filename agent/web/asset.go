@@ -28,6 +28,8 @@ var bundles = map[string][]string{
 	"door.css":    {"core.css", "door.css"},
 	"console.js":  {"core.js", "console.js"},
 	"console.css": {"core.css", "console.css", "manage.css"},
+	"claim.css":   {"claim.css"},
+	"openapi.css": {"openapi.css"},
 }
 
 // made is the assets by the names under which pages ask for them, and those names

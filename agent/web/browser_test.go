@@ -94,6 +94,7 @@ func gallery(t *testing.T) string {
 		html(w, body, err)
 	})
 	mux.HandleFunc("POST /display/{room}/pair", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.PathValue("room") == "unpaired" {
 			w.WriteHeader(http.StatusForbidden)
 			return

@@ -163,11 +163,12 @@ func (ds *Dispatcher) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	defer ds.turn.Unlock()
-	if _, err := ds.Get(id); err != nil {
+	w, err := ds.Get(id)
+	if err != nil {
 		return err
 	}
 	prefix := deliveryKey(id, "")
-	err := ds.db.Update(ctx, func(tx *store.Tx) error {
+	err = ds.db.Update(ctx, func(tx *store.Tx) error {
 		for key := range deliveries.From(tx, prefix) {
 			if !strings.HasPrefix(key, prefix) {
 				break
@@ -176,7 +177,7 @@ func (ds *Dispatcher) Delete(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return errors.Join(webhooks.Delete(tx, id), eventlog.Audit(ctx, tx, nil))
+		return errors.Join(webhooks.Delete(tx, id), eventlog.Audit(ctx, tx, map[string]any{"host": hostOf(w.URL)}))
 	})
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@
 		root.setAttribute('data-state', status === 403 ? 'closed' : 'none');
 	};
 
+	P.on.failed = function (text) { toast(told(text, 'That was not possible. Try again.'), null, true); };
+
 	async function reload() {
 		try { if ((await fetch('/readyz', { cache: 'no-store' })).ok) { location.reload(); } } catch (e) { root.setAttribute('data-lost', ''); }
 	}
@@ -314,9 +316,8 @@
 		} catch (e) { return ''; }
 		return '';
 	}
-	var code = /^#code=(.+)$/.exec(location.hash);
 	if (location.pathname === '/' && !kept() && room()) { location.replace('/display/' + room()); return; }
-	if (code) { history.replaceState(null, '', location.pathname + location.search); }
+	var code = P.code();
 	window.addEventListener('hashchange', function () { if (/^#code=/.test(location.hash)) { location.reload(); } });
-	if (code) { out(); byCode(decodeURIComponent(code[1])); } else if (kept()) { enter(kept()); } else { out(); }
+	if (code) { out(); byCode(code); } else if (kept()) { enter(kept()); } else { out(); }
 })();

@@ -10,6 +10,14 @@ var Page = (function () {
 	P.el = function (id) { return doc.getElementById(id); };
 	P.now = function () { return performance.now(); };
 
+	// The code of a link leaves the address at once. One that nobody can read is none.
+	P.code = function () {
+		var found = /^#code=(.+)$/.exec(location.hash);
+		if (!found) { return ''; }
+		history.replaceState(null, '', location.pathname + location.search);
+		try { return decodeURIComponent(found[1]); } catch (e) { return ''; }
+	};
+
 	// A network that swallows everything ends nothing: whoever waits for it gives up. Browsers
 	// before 2018 cannot abort, and let go of it.
 	function patience() {
@@ -63,7 +71,6 @@ var Page = (function () {
 		last = id;
 		P.head = JSON.parse(data.join('\n'));
 		swap(parts);
-		found();
 		return {};
 	}
 
@@ -84,7 +91,7 @@ var Page = (function () {
 		stop = late.give;
 		var r = await Promise.race([fetch(P.base + '/stream' + P.more, { headers: { [P.header]: P.scheme + P.key, 'Accept': 'text/event-stream', 'Last-Event-ID': last },
 			cache: 'no-store', credentials: 'omit', signal: late.signal }), late]);
-		if (r.status === 401 || r.status === 403 || r.status === 404) { if (P.on.refused) { P.on.refused(r.status); } }
+		if (r.status === 401 || r.status === 403 || r.status === 404) { P.on.refused(r.status); }
 		if (!r.ok || !/^text\/event-stream/.test(r.headers.get('Content-Type'))) { throw new Error('status ' + r.status); }
 		var reader = r.body.getReader(), text = new TextDecoder(), rest = '', parts = {};
 		stop = function () { if (late.signal) { late.give(); } else { reader.cancel(); } };
@@ -92,6 +99,7 @@ var Page = (function () {
 			var chunk = await reader.read();
 			if (chunk.done || run !== runs) { throw new Error('ended'); }
 			heard = P.now();
+			found();
 			var blocks = (rest + text.decode(chunk.value, { stream: true })).split('\n\n');
 			rest = blocks.pop();
 			for (var i = 0; i < blocks.length; i++) { parts = take(blocks[i], parts); }
@@ -138,20 +146,21 @@ var Page = (function () {
 		if (opener && opener.id && P.el(opener.id)) { P.el(opener.id).focus(); }
 		opener = null;
 	};
+	// Who has tapped sees the answer: one that is no HTML says that it was not possible.
+	function answer(r, text, path, quiet) {
+		if (r.status === 401) { P.on.refused(401); } else if (/html/.test(r.headers.get('Content-Type'))) { P.show(text, path, quiet); } else if (!quiet) { P.on.failed(text); }
+	}
 	P.open = async function (path, quiet) {
 		try {
 			var r = await P.ask('GET', P.base + '/' + path), html = await r.text();
-			if (r.ok && (!quiet || panelAt === path)) { P.show(html, path, quiet); }
-			if (r.status === 401 && P.on.refused) { P.on.refused(401); }
+			if (!quiet || panelAt === path) { answer(r, html, path, quiet); }
 		} catch (e) { root.setAttribute('data-lost', ''); }
 	};
 	P.post = async function (path, body, button) {
 		if (button) { button.disabled = true; }
 		try {
 			var r = await P.ask('POST', P.base + '/' + path, body || '{}', { 'Idempotency-Key': 'page-' + Math.random().toString(36).slice(2) + Math.random().toString(36).slice(2) });
-			var html = await r.text();
-			if (/html/.test(r.headers.get('Content-Type'))) { P.show(html, ''); }
-			if (r.status === 401 && P.on.refused) { P.on.refused(401); }
+			answer(r, await r.text(), '');
 		} catch (e) { root.setAttribute('data-lost', ''); }
 		if (button) { button.disabled = false; }
 	};

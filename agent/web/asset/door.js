@@ -58,6 +58,8 @@
 		if (was === 'phone') { ask('phone-over'); } else { ask('pair', 'revoked'); }
 	};
 
+	P.on.failed = function () { P.show(P.el('failed').innerHTML, ''); };
+
 	// ask shows the claim field, or that there is nothing to be done here any more.
 	function ask(what, first) {
 		var panel = P.el('panel');
@@ -73,6 +75,7 @@
 
 	function paired(text) {
 		var got = JSON.parse(text);
+		had = '';
 		P.key = got.key;
 		kind = got.kind;
 		root.setAttribute('data-kind', kind);
@@ -87,14 +90,16 @@
 		beat();
 	}
 
+	// pair asks for a key by a code. The key that the page has is good until then, and after a code that is refused.
 	async function pair(code) {
 		var serial = kept('roomgate-serial') || 'page-' + Math.random().toString(36).slice(2) + Math.random().toString(36).slice(2);
 		keep('roomgate-serial', serial);
 		try {
 			var r = await P.ask('POST', P.base + '/pair', JSON.stringify({ code: code, serial: serial })), text = await r.text();
 			if (r.ok) { paired(text); return; }
+			if (had) { paired(had); return; }
 			if (!P.el('pair-error')) { ask('pair'); }
-			P.el('pair-error').innerHTML = text;
+			P.el('pair-error').innerHTML = /html/.test(r.headers.get('Content-Type')) ? text : copy('failed').querySelector('h2').innerHTML;
 		} catch (e) { root.setAttribute('data-lost', ''); setTimeout(function () { pair(code); }, 3000); }
 	}
 
@@ -197,9 +202,8 @@
 		if (dark && wake && P.now() - wake > 60000) { wake = 0; dim(bright, true); }
 	}, 15000);
 
-	var code = /^#code=(.+)$/.exec(location.hash), had = kept(slot);
+	var code = P.code(), had = kept(slot);
 	if (kept('roomgate-bright')) { dim(Number(kept('roomgate-bright')), false); }
-	if (code) { history.replaceState(null, '', location.pathname); }
 	window.addEventListener('hashchange', function () { location.reload(); });
-	if (had) { paired(had); } else if (code) { pair(decodeURIComponent(code[1])); } else { ask('pair'); }
+	if (code) { pair(code); } else if (had) { paired(had); } else { ask('pair'); }
 })();

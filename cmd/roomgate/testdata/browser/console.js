@@ -40,6 +40,10 @@ async function signIn(page, size) {
 	await page.fill('#code', 'AAAA-AAAA');
 	await keys(page, ['Enter']);
 	await page.waitForFunction(() => /wrong, used or too old/.test(document.querySelector('#by-code .error').textContent));
+	await page.goto('about:blank');
+	await page.goto(base + '/console#code=%');
+	await page.waitForSelector('#code', { state: 'visible' });
+	await page.goto('about:blank');
 	await page.goto(base + '/console' + CODE);
 	await inside(page);
 	if (/code=/.test(page.url())) { wrong('the code stays in the address'); }
@@ -106,6 +110,30 @@ async function book(page, size) {
 	await page.waitForSelector('.day .meeting');
 	if (!/Plan/.test((await meetings())[0])) { wrong('made again is', await meetings()); }
 	await cancel();
+	// A dialog that cannot be had is told of.
+	await page.route('**/console/panel/book*', (x) => x.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"detail":"booking_id is not known"}' }));
+	await page.click('#book');
+	await page.waitForFunction(() => /booking_id is not known/.test(document.querySelector('#toast').textContent));
+	await page.unroute('**/console/panel/book*');
+	// A long title stays in its dialog and in its table.
+	const inWidth = async (what) => { const over = await page.$eval(what, (x) => x.scrollWidth - x.clientWidth); if (over > 0) { wrong(size, what, 'is too wide by', over); } };
+	await page.click('#book');
+	await page.selectOption('#book-start', { label: '10:00' });
+	await page.fill('#book-title', 'W'.repeat(200));
+	await page.click('.sheet button.main');
+	await page.click('.day .meeting');
+	await page.waitForSelector('.sheet .danger');
+	await inWidth('.sheet');
+	await pictured(page, size, 'long-title', false);
+	await page.click('.sheet .danger');
+	await page.waitForSelector('.day .meeting', { state: 'detached' });
+	const day = page.url();
+	await at(page, '/console/events');
+	await page.waitForFunction(() => /WWWW/.test(document.querySelector('#list').textContent));
+	await inWidth('#list .table');
+	await pictured(page, size, 'long-title-events', false);
+	await page.goto(day);
+	await inside(page);
 	// A title is data, also where it looks like a request.
 	await page.click('#book');
 	const title = 'Plan {title}"},"send":"POST /v2.0/users","body":{"email":"x@evil.example","role":"admin","name":"{id}';

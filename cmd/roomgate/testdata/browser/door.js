@@ -136,6 +136,38 @@ let page;
 	await page.screenshot({ path: out + '/real-phone-code.png' });
 	await page.keyboard.press('Escape');
 
+	// A tap that is refused without a page, says so. A code that nobody can read leaves the page as it is.
+	for (const [path, status, tap] of [['**/do/book', 500, '#act-15'], ['**/panel/why', 429, '#act-why']]) {
+		await page.route(path, (x) => x.fulfill({ status, contentType: 'application/problem+json', body: '{"title":"x"}' }));
+		await page.click(tap);
+		await page.waitForFunction(() => /That was not possible/.test(document.getElementById('panel').textContent));
+		await page.screenshot({ path: out + '/real-not-possible.png' });
+		await page.click('#panel-close');
+		await page.unroute(path);
+	}
+	await page.route('**/panel/why', (x) => x.abort());
+	await page.click('#act-why');
+	await page.waitForSelector('html[data-lost]');
+	await page.waitForSelector('html:not([data-lost])', { timeout: 20000 }); // the stream goes on, and says so
+	await page.unroute('**/panel/why');
+	await page.goto('about:blank');
+	await page.goto('http://gateway.test/display/' + room + '#code=%');
+	await state(page, 'free');
+
+	// A phone comes again with a key that is over, by a new link; the same link once more leaves its key.
+	const kept = 'roomgate-door-' + room, phone = await (await browser.newContext()).newPage();
+	phone.on('pageerror', (e) => wrong('error', e.message));
+	await phone.goto('http://gateway.test/display/' + room + '#code=%');
+	await phone.waitForSelector('#code');
+	await phone.evaluate(([name, id]) => localStorage.setItem(name, JSON.stringify({ key: 'aaaaaaaa_' + 'b'.repeat(43), kind: 'phone', meeting_space_id: id })), [kept, room]);
+	const link = 'http://gateway.test/display/' + room + '#code=' + (await api('POST', '/meetingspace/' + room + '/claim-code')).response.claim_code;
+	for (let i = 0; i < 2; i++) {
+		await phone.goto('about:blank');
+		await phone.goto(link);
+		await state(phone, 'free');
+	}
+	await phone.close();
+
 	// Its key revoked, the page says so.
 	for (const d of (await api('GET', '/gateway/edge')).edge_devices) { await api('DELETE', '/gateway/edge/' + d.device_id); }
 	await page.waitForFunction(() => /removed from the room/.test(document.body.textContent) && document.body.className === 'pairing' && !document.getElementById('panel').hidden);
