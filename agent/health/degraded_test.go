@@ -93,7 +93,7 @@ func TestFailingDiskIsTold(t *testing.T) {
 		for range 3 {
 			r.must(<-ended)
 		}
-		if !strings.Contains(r.said.String(), "is not in the log of events") {
+		if !strings.Contains(r.said.String(), "the log of events lacks the changes") {
 			t.Error("the end does not say what is lost")
 		}
 	})
