@@ -2,8 +2,12 @@ package config
 
 import (
 	"bytes"
+	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 var (
@@ -41,6 +45,27 @@ func undashed(text []byte) (line, column int, message string) {
 		}
 	}
 	return 0, 0, ""
+}
+
+// glued is what looks like a key without what makes it one: the blank behind its colon, or the colon.
+var glued = regexp.MustCompile(`^([a-z0-9_]+)(:?)`)
+
+// nearKey says what is missing where a key stands that is none yet. Only a key that is known is repeated: the text
+// may be half of a password.
+func nearKey(v reflect.Value, n *yaml.Node) string {
+	m := glued.FindStringSubmatch(n.Value)
+	if n.Kind != yaml.ScalarNode || n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 || m == nil {
+		return ""
+	}
+	_, known := find(v, m[1])
+	switch behind := n.Value[len(m[0]):]; {
+	case !known:
+	case m[2] != "":
+		return fmt.Sprintf(": a blank is missing behind the colon of %s", m[1])
+	case behind == "" || behind[0] == ' ':
+		return fmt.Sprintf(": a colon is missing behind %s", m[1])
+	}
+	return ""
 }
 
 // itemWords say how the items of a list begin, to somebody who has left that out.

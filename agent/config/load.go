@@ -94,6 +94,10 @@ func (r *reader) document(data []byte) *yaml.Node {
 		r.add(Origin{r.file, line, column}, "", "is not UTF-8 here: save the file as UTF-8")
 		return nil
 	}
+	if line, column := steering(data); line > 0 {
+		r.add(Origin{r.file, line, column}, "", "not YAML: a control character is here, which an editor may not show: delete it")
+		return nil
+	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
 	if err != nil {
 		r.syntax(data, err)
