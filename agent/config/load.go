@@ -32,7 +32,12 @@ func Load(path string, kinds []drivers.Kind, set ...Setting) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return Parse(path, data, kinds, set...)
+	c, err := Parse(path, data, kinds, set...)
+	if err != nil {
+		return nil, err
+	}
+	c.beside(path)
+	return c, nil
 }
 
 // Read is Load of what comes from elsewhere, as by a pipe; name is what errors call it.
