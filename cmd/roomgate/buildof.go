@@ -6,6 +6,9 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+
+	"roomgate/agent/atomicfile"
+	"roomgate/agent/update"
 )
 
 // What a Go program was built from stands in it behind a magic text. debug/buildinfo, which
@@ -23,7 +26,7 @@ const (
 // without a name.
 func buildOf(file string) (*debug.BuildInfo, error) {
 	if file != "" {
-		program, err := os.ReadFile(file)
+		program, err := atomicfile.Read(file, os.O_RDONLY, update.MaxBinary)
 		if err != nil {
 			return nil, fail(exitFailed, "%s cannot be read: %v", file, err)
 		}
