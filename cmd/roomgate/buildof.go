@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"roomgate/agent/atomicfile"
-	"roomgate/agent/update"
 )
 
 // What a Go program was built from stands in it behind a magic text. debug/buildinfo, which
@@ -22,11 +21,14 @@ const (
 	buildMark   = 16 // bytes around the second text
 )
 
+// maxProgram bounds a program that is read, in bytes.
+const maxProgram = 256 << 20
+
 // buildOf is what a program was built from: the one of a file, or this one
 // without a name.
 func buildOf(file string) (*debug.BuildInfo, error) {
 	if file != "" {
-		program, err := atomicfile.Read(file, os.O_RDONLY, update.MaxBinary)
+		program, err := atomicfile.Read(file, os.O_RDONLY, maxProgram)
 		if err != nil {
 			return nil, fail(exitFailed, "%s cannot be read: %v", file, err)
 		}

@@ -58,7 +58,7 @@ func installUpdate(cmd *cobra.Command, c *client, args []string) error {
 	}
 	f, err := openGiven(args[0])
 	if err != nil {
-		return err
+		return fail(exitUsage, "%w", err)
 	}
 	defer f.Close()
 	query := url.Values{}
