@@ -13,6 +13,7 @@ import (
 	_ "time/tzdata" // zones must be known on a board without the package
 
 	"roomgate/agent/auth"
+	"roomgate/agent/printable"
 	"roomgate/agent/spelling"
 	"roomgate/cloud/filter"
 	"roomgate/drivers"
@@ -56,6 +57,7 @@ func (r *reader) check(c *Config) {
 	if !isID(c.Gateway.ID) {
 		r.refuse("gateway.id", "is %q: want 1 to 64 of a-z A-Z 0-9 . _ -", short(c.Gateway.ID))
 	}
+	r.name("gateway.name", c.Gateway.Name)
 	if c.Data == "" {
 		r.refuse("data", "is empty: want a folder")
 	}
@@ -220,6 +222,7 @@ func (r *reader) space(key string, s Space) {
 	if s.Name == "" || auth.IsUUID(s.Name) {
 		r.refuse(key+".name", "is %q: want the name that people use", short(s.Name))
 	}
+	r.name(key+".name", s.Name)
 	for _, f := range []struct{ name, value string }{{"customer_id", s.CustomerID}, {"created_by", s.CreatedBy}} {
 		if f.value != "" && !auth.IsUUID(f.value) {
 			r.refuse(key+"."+f.name, "is %q: want a UUID in small letters", short(f.value))
@@ -238,6 +241,13 @@ func (r *reader) space(key string, s Space) {
 	span(r, key+".slot_size", s.SlotSize, 5, 240)
 	r.schedule(key, s)
 	r.display(key, s.Display)
+}
+
+// name refuses one of several lines: others are refused where they are read.
+func (r *reader) name(key, name string) {
+	if !printable.Line(name) {
+		r.refuse(key, "is %q: want it in one line, without tabs", short(name))
+	}
 }
 
 // newUUID says to who wrote none where one comes from. One in capitals is one.

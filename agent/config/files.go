@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -25,6 +26,19 @@ func (c *Config) Files() (all []File) {
 		}
 	})
 	return all
+}
+
+// beside lets the files that a configuration names begin in its own folder, wherever the program was started.
+func (c *Config) beside(path string) {
+	leaves(reflect.ValueOf(c), "", func(_ reflect.Value, _, key string, v reflect.Value) {
+		from := c.origins[key]
+		if v.Kind() != reflect.String || v.String() == "" || from.Name != path || from.Line == 0 || !namesFile(strings.Split(key, ".")) {
+			return
+		}
+		if name := v.String(); !filepath.IsAbs(name) && !strings.HasPrefix(name, credentials) {
+			v.SetString(filepath.Join(filepath.Dir(path), name))
+		}
+	})
 }
 
 // EmptySecrets are the keys of passwords and tokens that are written without a

@@ -32,7 +32,12 @@ func Load(path string, kinds []drivers.Kind, set ...Setting) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return Parse(path, data, kinds, set...)
+	c, err := Parse(path, data, kinds, set...)
+	if err != nil {
+		return nil, err
+	}
+	c.beside(path)
+	return c, nil
 }
 
 // Read is Load of what comes from elsewhere, as by a pipe; name is what errors call it.
@@ -92,6 +97,10 @@ func (r *reader) document(data []byte) *yaml.Node {
 	}
 	if line, column := Garbled(data); line > 0 {
 		r.add(Origin{r.file, line, column}, "", "is not UTF-8 here: save the file as UTF-8")
+		return nil
+	}
+	if line, column := steering(data); line > 0 {
+		r.add(Origin{r.file, line, column}, "", "not YAML: a control character is here, which an editor may not show: delete it")
 		return nil
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))

@@ -111,7 +111,7 @@ func (r *reader) list(v reflect.Value, n *yaml.Node, key string) {
 // because only its driver knows their type.
 func (r *reader) fields(v reflect.Value, n *yaml.Node, key string) {
 	if n.Kind != yaml.MappingNode {
-		r.add(r.place(n), key, fmt.Sprintf("%s is a %s: want keys with values", cmp.Or(key, "the document"), shape(n)))
+		r.add(r.place(n), key, fmt.Sprintf("%s is a %s: want keys with values", cmp.Or(key, "the document"), shape(n))+nearKey(v, n))
 		return
 	}
 	seen, twice := map[string]int{}, false
@@ -264,7 +264,7 @@ func scan(v reflect.Value, text string) error {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(fromCredentials(text))
-		return nil
+		return seen(text)
 	case reflect.Bool:
 		return scanBool(v, text)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

@@ -40,6 +40,7 @@ var slips = []slip{
 	{"could not find expected ':'", "this is no key: want a colon and a blank behind its name, as name: Atlas", true},
 	{"found unexpected end of stream", "a quote is not closed", true},
 	{"found unknown escape character", `a \ in "..." begins an escape: put the text in '...' instead`, false},
+	{"block sequence entries are not allowed in this context", "no list can begin here: begin each of its items with \"- \" on a line of its own", false},
 	{"unknown anchor", "a value starts with *: put a text that starts so in quotes", false},
 }
 
@@ -50,6 +51,10 @@ func (r *reader) syntax(text []byte, err error) {
 		return
 	}
 	at, message := Origin{Name: r.file}, err.Error()
+	if line, column, said := undashed(text); line > 0 {
+		r.add(Origin{r.file, line, column}, "", "not YAML: "+said)
+		return
+	}
 	var e *yaml.LoadError
 	if errors.As(err, &e) {
 		at, message = r.slip(text, e)
@@ -178,13 +183,4 @@ func lineOf(text []byte, number int) []byte {
 		return nil
 	}
 	return lines[number-1]
-}
-
-// itemWords say how the items of a list begin, to somebody who has left that out.
-func itemWords(key string) string {
-	noun := strings.TrimSuffix(key[strings.LastIndexByte(key, '.')+1:], "s")
-	if noun != "space" && noun != "device" && noun != "user" {
-		return ""
-	}
-	return ": every " + noun + " starts with \"- \" on a line of its own"
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"roomgate/agent/printable"
 )
 
 // Garbled returns the line and the column, from 1, at which a text is not UTF-8, as
@@ -27,6 +29,24 @@ func Garbled(text []byte) (line, column int) {
 		text, column = text[size:], column+1
 	}
 	return 0, 0
+}
+
+// steering finds the first control character in a text that YAML does not take.
+func steering(text []byte) (line, column int) {
+	at := bytes.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' })
+	if at < 0 {
+		return 0, 0
+	}
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	return bytes.Count(text[:at], []byte("\n")) + 1, utf8.RuneCount(text[start:at]) + 1
+}
+
+// seen refuses a text with characters that nobody sees and that change what is seen, as HTTP refuses it.
+func seen(text string) error {
+	if printable.Lines(text) {
+		return nil
+	}
+	return errors.New("it holds a character that nobody sees, as a terminal obeys it or as it turns text round: take it out")
 }
 
 // NamedFiles lists the files that a configuration names by path: of passwords,

@@ -252,12 +252,11 @@ func (x *examination) linked(f Finding) Finding {
 	case x.Building == nil:
 	case x.Building.CloudConnected:
 		f.Seen += "; the gateway is connected, " + x.Building.backlog()
+	case x.Building.CloudTrouble != nil: // cloud link or gateway id says why, and what to do
+		f.Seen += "; the gateway is not connected, " + x.Building.backlog()
 	case x.Building.pending().Changed:
 		f.State, f.Fix = Fail, x.again()
 		f.Seen += "; the gateway is not connected, for it runs with the configuration of before"
-	case x.Building.CloudTrouble != nil:
-		f.State, f.Fix = Fail, cloudFix(x, x.Building.CloudTrouble)
-		f.Seen += "; the gateway is not connected, " + x.Building.backlog()
 	default:
 		f.State, f.Fix = Fail, "see the gateway's log for what the broker says, and check cloud.username and password_file"
 		f.Seen += "; the gateway is not connected, " + x.Building.backlog()

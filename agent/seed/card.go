@@ -57,6 +57,9 @@ type File struct {
 	Data []byte
 }
 
+// maxPackage bounds a package, in bytes.
+const maxPackage = 256 << 20
+
 // Package are the files with which the system on a card installs a package of Debian at
 // its first start, in the order in which they are written: what starts it comes last. The
 // folder is the boot partition of Raspberry Pi OS in one of three layouts:
@@ -77,7 +80,7 @@ func Package(folder, path string) ([]File, error) {
 	if !packageName.MatchString(name) {
 		return nil, fmt.Errorf("%s is no package of roomgate: name one as make deb makes it, roomgate_VERSION_arm64.deb", path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := atomicfile.Read(path, os.O_RDONLY, maxPackage)
 	if err != nil {
 		return nil, err
 	}

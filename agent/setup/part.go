@@ -133,9 +133,15 @@ var (
 	notLetters = regexp.MustCompile(`^(?i)[g6]p[il1][o0][ _-]?([\dol]{1,3})$`) // a letter typed for a digit, or the other way round
 	headerPin  = regexp.MustCompile(`^(?i:(?:physical |header )?pin[ #]*(\d{1,2}))$`)
 	// plainWord is a word of a language, of a product or for yes and no, which hardly a board calls a line.
-	plainWord   = regexp.MustCompile(`^(?:[a-z]+(?:[0-9]+[a-z]+)*|(?i:yes|no|true|false|on|off|none|null))$`)
-	notChannels = regexp.MustCompile(`^(?i:(?:pwm|gpio|channel)?[ _-]*\d{1,3})$`)
+	plainWord = regexp.MustCompile(`^(?:[a-z]+(?:[0-9]+[a-z]+)*|(?i:yes|no|true|false|on|off|none|null))$`)
 )
+
+// manyNames divide names, and are in none.
+const manyNames = ", \t;"
+
+// several is more than one line, or one with blanks around it. Some boards have a line whose name has a blank within
+// it, as P9_14 [EHRPWM1A].
+var several = regexp.MustCompile(`[,;\t]|^ | $|^(?i:gpio)\d+ +(?i:gpio)\d`)
 
 // header are the GPIO numbers of a Raspberry Pi by the pin of its header of 40
 // (raspberrypi.com/documentation/computers/raspberry-pi.html, GPIO).
@@ -165,6 +171,9 @@ func Misnamed(line string) string {
 	if m := headerPin.FindStringSubmatch(line); m != nil {
 		return "is a pin of the header, which has no name in the kernel: " + onHeader(m[1]) + "; " + how
 	}
+	if several.MatchString(line) {
+		return "is no name of a line: want one line, without a comma and without blanks around it; " + how
+	}
 	return ""
 }
 
@@ -188,7 +197,8 @@ func Doubtful(line string) string {
 
 // MisnamedChannel says why a name cannot be that of a PWM channel, empty: it can.
 func MisnamedChannel(channel string) string {
-	if notChannels.MatchString(channel) {
+	chip, number, _ := strings.Cut(channel, "/")
+	if _, err := strconv.ParseUint(number, 10, 16); err != nil || chip == "" || strings.ContainsAny(channel, manyNames) {
 		return "is no name of a channel: want chip and number, as pwmchip0/0; roomgate setup shows those of this board"
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
 	"roomgate/drivers"
 )
@@ -64,7 +65,7 @@ func Prepare(name string, answers []byte, o Options) (*Plan, error) {
 
 func prepare(name string, over *yaml.Node, o Options) (p *Plan, err error) {
 	p = &Plan{File: o.File}
-	if p.Before, err = os.ReadFile(o.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if p.Before, err = atomicfile.Read(o.File, os.O_RDONLY, maxAnswers); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	base := p.Before
@@ -238,7 +239,7 @@ func free(path, secret string, taken map[string]string) (_ string, there bool, _
 			}
 			continue
 		}
-		held, err := os.ReadFile(try)
+		held, err := atomicfile.Read(try, os.O_RDONLY, maxAnswers)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return try, false, nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/auth"
 )
 
@@ -49,7 +50,7 @@ func NewKey(path string) (public string, err error) {
 
 // ReadKey reads the secret half from the file that NewKey wrote.
 func ReadKey(path string) (ed25519.PrivateKey, error) {
-	text, err := os.ReadFile(path)
+	text, err := atomicfile.Read(path, os.O_RDONLY, 4<<10)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func listFiles(m backup.Manifest) string {
 
 // mayReplace keeps a backup from overwriting anything but a backup.
 func mayReplace(file string) error {
-	f, err := os.Open(file)
+	f, err := atomicfile.Open(file, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -214,7 +214,7 @@ func backupConfig(path string) (c backup.Config, err error) {
 		return c, err
 	}
 	c.Folder = filepath.Dir(path)
-	c.Text, err = os.ReadFile(path)
+	c.Text, err = atomicfile.Read(path, os.O_RDONLY, maxGiven)
 	return c, err
 }
 

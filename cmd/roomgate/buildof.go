@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+
+	"roomgate/agent/atomicfile"
 )
 
 // What a Go program was built from stands in it behind a magic text. debug/buildinfo, which
@@ -19,11 +21,14 @@ const (
 	buildMark   = 16 // bytes around the second text
 )
 
+// maxProgram bounds a program that is read, in bytes.
+const maxProgram = 256 << 20
+
 // buildOf is what a program was built from: the one of a file, or this one
 // without a name.
 func buildOf(file string) (*debug.BuildInfo, error) {
 	if file != "" {
-		program, err := os.ReadFile(file)
+		program, err := atomicfile.Read(file, os.O_RDONLY, maxProgram)
 		if err != nil {
 			return nil, fail(exitFailed, "%s cannot be read: %v", file, err)
 		}

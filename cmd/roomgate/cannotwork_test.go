@@ -42,8 +42,8 @@ func TestPrivilegedPort(t *testing.T) {
 func TestLinesOfACopy(t *testing.T) {
 	const space = "  - {id: 7c0b2a54-3f0e-4d8e-9a51-0d2f6b1e4a01, name: A, devices: [{id: door, type: lock, driver: lock-relay, options: {relay: GPIO17}}]}\n"
 	for text, want := range map[string][]string{
-		space + space: {"spaces[1].id is that", "spaces[1].name is", "spaces[1].devices[0].id is that", `spaces[1].devices[0].options.relay is "GPIO17", which is the line of door too`},
-		space + strings.Replace(space, "relay: GPIO17", "rely: GPIO17", 1): {"spaces[1].id is that", "spaces[1].name is", "spaces[1].devices[0].id is that", `unknown key "rely"`},
+		space + space: {"spaces[1].id is that", "spaces[1].name is", `spaces[1].devices[0].id is "door", which another device has`, `spaces[1].devices[0].options.relay is "GPIO17", which is the line of door too`},
+		space + strings.Replace(space, "relay: GPIO17", "rely: GPIO17", 1): {"spaces[1].id is that", "spaces[1].name is", `spaces[1].devices[0].id is "door", which another device has`, `unknown key "rely"`},
 		space: nil,
 	} {
 		c, err := config.Parse("gateway.yaml", []byte("gateway: {id: g}\nspaces:\n"+text), all.All())

@@ -94,7 +94,11 @@ func claimAsked(cmd *cobra.Command) (c backend.Claim, err error) {
 	if file == "" {
 		return c, nil
 	}
-	c.Password, err = drivers.Secret("").Reveal(file)
+	f, err := openGiven(file)
+	if err == nil {
+		c.Password, err = drivers.Secret("").Reveal(file)
+		err = errors.Join(err, f.Close())
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fail(exitUsage, "there is no --password-file %s", file)
 	}

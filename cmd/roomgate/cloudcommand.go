@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -120,7 +119,7 @@ func configureByCloud(cmd *cobra.Command, args []string) error {
 	if !cloud.ValidGateway(gateway) {
 		return fail(exitUsage, "%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
 	}
-	data, err := os.ReadFile(args[1])
+	data, err := readGiven(cmd, args[1], maxGiven)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func signer(cmd *cobra.Command) (*backend.Signer, error) {
 	if path == "" {
 		return nil, nil
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := readGiven(cmd, path, maxGiven)
 	if err != nil {
 		return nil, fail(exitUsage, "--key: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -133,7 +132,7 @@ func rolloutOrder(cmd *cobra.Command, args []string) (o rollout.Order, err error
 		return o, fail(exitUsage, "--below goes with --release and without --to")
 	}
 	if len(args) > 0 {
-		raw, err := os.ReadFile(args[0])
+		raw, err := readGiven(cmd, args[0], maxGiven)
 		if err != nil {
 			return o, err
 		}

@@ -63,12 +63,12 @@ func report(w io.Writer, cmd *cobra.Command, err error) int {
 	var problems *config.Errors
 	if errors.As(err, &problems) {
 		for _, p := range problems.Problems {
-			fmt.Fprintln(w, p)
+			fmt.Fprintln(w, show.PlainLines(p.String()))
 		}
 		fmt.Fprintf(w, "roomgate: configuration invalid: %s\n", show.Count(len(problems.Problems), "problem"))
 		return coded.code
 	}
-	fmt.Fprintf(w, "roomgate: %v\n", coded)
+	fmt.Fprintf(w, "roomgate: %s\n", show.PlainLines(coded.Error()))
 	if coded.code == exitUsage {
 		fmt.Fprintf(w, "roomgate: see %s --help\n", cmd.CommandPath())
 	}

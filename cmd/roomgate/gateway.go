@@ -25,6 +25,8 @@ import (
 	"roomgate/agent/tlsauthority"
 	"roomgate/cloud/broker"
 	"roomgate/drivers"
+
+	"roomgate/cmd/roomgate/show"
 )
 
 // gateway is a started gateway: what it holds, in the order in which it was
@@ -158,7 +160,9 @@ func ignore(err, expected error) error {
 }
 
 // say prints a line for people.
-func (g *gateway) say(format string, args ...any) { fmt.Fprintf(g.out, format+"\n", args...) }
+func (g *gateway) say(format string, args ...any) {
+	fmt.Fprintln(g.out, show.PlainLines(fmt.Sprintf(format, args...)))
+}
 
 // openBroker starts a broker.
 func (g *gateway) openBroker(name, flag string, o broker.Options) (*broker.Broker, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,6 +48,9 @@ With --package the card of a stock Raspberry Pi OS, Bookworm or Trixie, gets the
 package too, and a line that installs it at the first start, without a network. The
 card is one that has not been started yet. The first start writes the outcome into
 roomgate-install.txt beside the seed.`
+
+// maxList bounds a list of gateways, in bytes.
+const maxList = 16 << 20
 
 func newImage() *cobra.Command {
 	cmd := &cobra.Command{Use: "seed DIR", Short: "write the seed of a gateway, or of a list of them",
@@ -121,7 +125,7 @@ func imageSeeds(cmd *cobra.Command, dir, list string) (map[string][]byte, error)
 	}
 	if list != "" {
 		o.Base = name
-		files, err := listSeeds(dir, list, base, o)
+		files, err := listSeeds(cmd, dir, list, base, o)
 		if err != nil {
 			return nil, invalid(err)
 		}
@@ -170,7 +174,7 @@ func wantsGateway(err error) {
 	}
 	for i, p := range list.Problems {
 		if p.Key == "gateway.id" && strings.HasPrefix(p.Message, "gateway.id is missing") {
-			list.Problems[i].Message += ", give it by --gateway ID"
+			list.Problems[i].Message += ", or --gateway ID"
 		}
 	}
 }
@@ -180,7 +184,7 @@ func imageAnswers(cmd *cobra.Command, o setup.Options) (name string, data []byte
 	name = "the flags"
 	if file := text(cmd, "answers"); file != "" {
 		name = file
-		if data, err = os.ReadFile(file); err != nil {
+		if data, err = readGiven(cmd, file, maxGiven); err != nil {
 			return "", nil, fail(exitUsage, "read answers: %w", err)
 		}
 		if _, err := setup.ReadAnswers(name, data, o); err != nil {
@@ -199,13 +203,12 @@ func imageAnswers(cmd *cobra.Command, o setup.Options) (name string, data []byte
 	return name, data, err
 }
 
-func listSeeds(dir, list string, base []byte, o setup.Options) (map[string][]byte, error) {
-	f, err := os.Open(list)
+func listSeeds(cmd *cobra.Command, dir, list string, base []byte, o setup.Options) (map[string][]byte, error) {
+	text, err := readGiven(cmd, list, maxList)
 	if err != nil {
 		return nil, fail(exitUsage, "read list: %w", err)
 	}
-	defer f.Close()
-	seeds, err := seed.List(list, f, base, o)
+	seeds, err := seed.List(list, bytes.NewReader(text), base, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -95,16 +96,32 @@ func createKey(cmd *cobra.Command, c *client, args []string) error {
 	if err != nil {
 		return err
 	}
+	undo := func(ctx context.Context) error {
+		return c.call(ctx, http.MethodDelete, path+"/"+url.PathEscape(made.Key.ID), nil, nil)
+	}
 	if wantsJSON(cmd) {
-		return show.JSON(cmd.OutOrStdout(), made)
+		return unshown(cmd, "key "+made.Key.ID, undo, show.JSON(cmd.OutOrStdout(), made))
 	}
 	header := "X-API-Key"
 	if ofOne {
 		header = "X-Org-Api-Key"
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Secret)
+	if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Secret); err != nil {
+		return unshown(cmd, "key "+made.Key.ID, undo, err)
+	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "key %s is shown only now: keep it, and send it as %s\n", made.Key.ID, header)
-	return err
+	return nil
+}
+
+// unshown takes back what was made where its secret could not be shown: nobody will ever see it.
+func unshown(cmd *cobra.Command, made string, undo func(ctx context.Context) error, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e := undo(cmd.Context()); e != nil {
+		return fail(exitFailed, "%s is made and its secret could not be shown: %w; it could not be taken back, do that by hand: %w", made, err, e)
+	}
+	return fail(exitFailed, "the secret could not be shown, so %s is taken back: %w", made, err)
 }
 
 // makeKey asks for a key. The answer of an organization's has the secret beside

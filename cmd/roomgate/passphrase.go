@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -31,7 +29,7 @@ func passphrase(cmd *cobra.Command, fresh bool) (word string, err error) {
 	path, environment := text(cmd, "passphrase-file"), os.Getenv(passphraseVariable)
 	switch {
 	case path != "":
-		word, err = passphraseFrom(path)
+		word, err = passphraseFrom(cmd, path)
 	case environment != "":
 		word = environment
 	case show.IsTerminal(os.Stdin):
@@ -45,18 +43,11 @@ func passphrase(cmd *cobra.Command, fresh bool) (word string, err error) {
 	return word, err
 }
 
-func passphraseFrom(path string) (string, error) {
-	f, err := os.Open(path)
+func passphraseFrom(cmd *cobra.Command, path string) (string, error) {
+	line, err := lineGiven(cmd, path, maxGiven)
 	if err != nil {
 		return "", fail(exitUsage, "the passphrase cannot be read: %w", err)
 	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxPassphrase+2))
-	if err != nil {
-		return "", fail(exitUsage, "the passphrase cannot be read: %w", err)
-	}
-	line, _, _ := strings.Cut(string(raw), "\n")
-	line = strings.TrimSuffix(line, "\r")
 	if line == "" || len(line) > maxPassphrase {
 		return "", fail(exitUsage, "the first line of %s is no passphrase: want 1 to %d characters", path, maxPassphrase)
 	}

@@ -115,7 +115,7 @@ func runRestore(cmd *cobra.Command, args []string) error {
 
 // read reads the backup to its end; the database goes to dir, if it is named.
 func (r *restoring) read(dir string) (*backup.Opened, error) {
-	f, err := os.Open(r.file)
+	f, err := openGiven(r.file)
 	if err != nil {
 		return nil, fail(exitFailed, "the backup cannot be read: %w", err)
 	}

@@ -3,10 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -193,21 +191,9 @@ func createRule(cmd *cobra.Command, c *client, args []string) error {
 
 // readRule reads the file of a rule. The gateway judges it.
 func readRule(cmd *cobra.Command, c *client, path string) (map[string]any, error) {
-	in := cmd.InOrStdin()
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fail(exitUsage, "the rule cannot be read: %v", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxRuleFile+1))
+	data, err := readGiven(cmd, path, maxRuleFile)
 	if err != nil {
-		return nil, fail(exitUsage, "the rule cannot be read: %v", err)
-	}
-	if len(data) > maxRuleFile {
-		return nil, fail(exitUsage, "%s is larger than %d KiB: a rule is not", path, maxRuleFile>>10)
+		return nil, fail(exitUsage, "the rule cannot be read: %w", err)
 	}
 	var body map[string]any
 	if err := yaml.Unmarshal(data, &body); err != nil || body == nil {

@@ -87,6 +87,9 @@ func runSetup(cmd *cobra.Command, _ []string) error {
 		err = runDoctor(cmd, nil)
 	}
 	if next := w.next(plan); next != "" {
+		if err != nil {
+			next = w.refused(plan.Config) + next
+		}
 		fmt.Fprintln(w.Out, asCalled("next: "+next))
 	}
 	return err
@@ -100,7 +103,7 @@ func (w *wizard) plan() (*setup.Plan, error) {
 	name, data, err := "the answers", []byte(nil), error(nil)
 	if file := text(w.cmd, "answers"); file != "" {
 		name, w.options.Judge = file, impossible(w.cmd.Context()) // with the places of the file
-		if data, err = os.ReadFile(file); err != nil {
+		if data, err = readGiven(w.cmd, file, maxGiven); err != nil {
 			return nil, fail(exitUsage, "read answers: %w", err)
 		}
 		if _, err = setup.ReadAnswers(name, data, w.options); err != nil {
@@ -118,6 +121,7 @@ func (w *wizard) carryOut(name string, answers []byte) (*setup.Plan, error) {
 	}
 	plan, err := setup.Prepare(name, answers, w.options)
 	if err != nil {
+		wantsGateway(err)
 		return nil, w.ofFlags(err)
 	}
 	var impossible *config.Errors

@@ -206,6 +206,15 @@ func (w *wizard) askCloud(a *setup.Answers, known config.Cloud, id string) error
 	return err
 }
 
+// refused begins the next step where the doctor has failed and the broker refuses the cloud password; empty: it does not.
+func (w *wizard) refused(c *config.Config) string {
+	if c.Cloud.Username == "" || w.knows(c.Cloud, c.Gateway.ID).Cause != cloud.CauseLogin {
+		return ""
+	}
+	place := cmp.Or(config.CredentialSource(c.Cloud.PasswordFile), c.Cloud.PasswordFile, "the configuration")
+	return fmt.Sprintf("write the right password of cloud user %s into %s, for the broker refuses this one, then: ", c.Cloud.Username, place)
+}
+
 const cloudPassword = "cloud password"
 
 // stays is behind a question whose answer there is already.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"roomgate/agent/atomicfile"
+	"roomgate/agent/printable"
 	"roomgate/agent/setup"
 
 	"roomgate/cmd/roomgate/show"
@@ -214,6 +215,8 @@ func (q question) judge(said string) error {
 	switch {
 	case said == "" && q.needed != "":
 		return errors.New(q.needed)
+	case !q.secret && !printable.Line(said):
+		return errors.New("it holds a character that nobody sees: type it again")
 	case said == "" || q.check == nil:
 		return nil
 	}

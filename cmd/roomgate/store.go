@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
+	"roomgate/agent/atomicfile"
 	"roomgate/store"
 
 	"roomgate/cmd/roomgate/show"
@@ -84,12 +85,19 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// inFolder is a file that is named as the list has it.
-func inFolder(cmd *cobra.Command, name string) string {
+// inFolder is a file that is named as the list has it. What is there and no file is refused.
+func inFolder(cmd *cobra.Command, name string) (string, error) {
 	if _, err := os.Stat(name); err != nil && filepath.Base(name) == name {
-		return filepath.Join(dataFolder(cmd), name)
+		name = filepath.Join(dataFolder(cmd), name)
 	}
-	return name
+	if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
+		return name, nil // or says later what is wrong
+	}
+	f, err := atomicfile.Open(name, os.O_RDONLY)
+	if err == nil {
+		err = f.Close()
+	}
+	return name, err
 }
 
 // storedRow is a row as JSON shows it.
@@ -104,7 +112,11 @@ func readStore(cmd *cobra.Command, args []string) error {
 	out := json.NewEncoder(cmd.OutOrStdout())
 	out.SetEscapeHTML(false)
 	known := false
-	found, err := store.ReadAside(cmd.Context(), inFolder(cmd, args[0]), func(r store.StoredRow) error {
+	file, err := inFolder(cmd, args[0])
+	if err != nil {
+		return fail(exitUsage, "%w", err)
+	}
+	found, err := store.ReadAside(cmd.Context(), file, func(r store.StoredRow) error {
 		if _, name, _ := strings.Cut(r.Bucket, ":"); table == "" || table != name && table != r.Bucket {
 			return nil
 		}
@@ -153,9 +165,13 @@ func showFound(cmd *cobra.Command, found store.Repair) error {
 }
 
 func checkStore(cmd *cobra.Command, args []string) error {
+	file, err := inFolder(cmd, args[0])
+	if err != nil {
+		return fail(exitUsage, "%w", err)
+	}
 	p := newProgress(cmd)
 	defer p.End()
-	err := store.Check(cmd.Context(), inFolder(cmd, args[0]), store.Progress(p.Of("the database is checked")))
+	err = store.Check(cmd.Context(), file, store.Progress(p.Of("the database is checked")))
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return &fault{exitRefused, err} // which is no verdict
 	}

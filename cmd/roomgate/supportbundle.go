@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"roomgate/agent"
+	"roomgate/agent/atomicfile"
 	"roomgate/agent/config"
 	"roomgate/agent/support"
 	"roomgate/store"
@@ -155,7 +156,7 @@ func (s *supporting) ask() {
 	if err != nil {
 		s.lack("the database", err)
 	}
-	raw, err := os.ReadFile(configFile(s.cmd))
+	raw, err := atomicfile.Read(configFile(s.cmd), os.O_RDONLY, maxGiven)
 	if err != nil {
 		s.lack("the configuration", err)
 		return

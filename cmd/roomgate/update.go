@@ -56,14 +56,11 @@ func installUpdate(cmd *cobra.Command, c *client, args []string) error {
 	if len(args) == 0 {
 		return hurryUpdate(cmd, c)
 	}
-	f, err := os.Open(args[0])
+	f, err := openGiven(args[0])
 	if err != nil {
-		return err
+		return fail(exitUsage, "%w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, fail(exitUsage, "%s is no file: name the bundle itself", args[0]))
-	}
 	query := url.Values{}
 	for _, name := range []string{"now", "again"} {
 		if set, _ := cmd.Flags().GetBool(name); set {

@@ -56,7 +56,7 @@ func makeBundle(cmd *cobra.Command, args []string) error {
 	if info.Size() > update.MaxBinary {
 		return fail(exitFailed, "%s has %d bytes: want at most %d", args[0], info.Size(), update.MaxBinary)
 	}
-	program, err := os.ReadFile(args[0])
+	program, err := readGiven(cmd, args[0], update.MaxBinary)
 	if err != nil {
 		return err
 	}

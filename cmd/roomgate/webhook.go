@@ -1,11 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,11 +149,25 @@ func createWebhook(cmd *cobra.Command, c *client, args []string) error {
 	var answer struct {
 		Data shownWebhook `json:"data"`
 	}
-	if err := c.call(cmd.Context(), http.MethodPost, webhooksPath, ask, &answer); err != nil || wantsJSON(cmd) {
-		return printed(cmd, answer.Data, err)
+	if err := c.call(cmd.Context(), http.MethodPost, webhooksPath, ask, &answer); err != nil {
+		return err
 	}
 	made := answer.Data
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "webhook %s tells %s of %s\n", made.ID, show.Plain(made.URL), strings.Join(made.Events, ", "))
+	err = sayWebhook(cmd, made)
+	if made.Secret == "" {
+		return err
+	}
+	return unshown(cmd, "webhook "+made.ID, func(ctx context.Context) error {
+		return c.call(ctx, http.MethodDelete, webhooksPath+"/"+url.PathEscape(made.ID), nil, nil)
+	}, err)
+}
+
+// sayWebhook shows a webhook that was made.
+func sayWebhook(cmd *cobra.Command, made shownWebhook) error {
+	if wantsJSON(cmd) {
+		return printed(cmd, made, nil)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "webhook %s tells %s of %s\n", made.ID, show.Plain(made.URL), strings.Join(made.Events, ", "))
 	return sayOnce(cmd, made, err)
 }
 
@@ -192,21 +205,11 @@ func firstLine(cmd *cobra.Command, flag string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	in := cmd.InOrStdin()
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return "", fail(exitUsage, "the secret cannot be read: %v", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
+	line, err := lineGiven(cmd, path, maxSecretFile)
 	if err != nil {
-		return "", fail(exitUsage, "the secret cannot be read: %v", err)
+		return "", fail(exitUsage, "the secret cannot be read: %w", err)
 	}
-	line, _, _ := strings.Cut(string(data), "\n")
-	if line = strings.TrimSuffix(line, "\r"); line == "" {
+	if line == "" {
 		return "", fail(exitUsage, "the secret cannot be read: the first line of %s is empty", path)
 	}
 	return line, nil
@@ -217,9 +220,11 @@ func sayOnce(cmd *cobra.Command, w shownWebhook, err error) error {
 	if w.Secret == "" || err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", w.Secret)
+	if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", w.Secret); err != nil {
+		return err
+	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "the secret is shown only now: give it to the receiver, who checks the signatures with it")
-	return err
+	return nil
 }
 
 func listWebhooks(cmd *cobra.Command, c *client, _ []string) error {

@@ -67,6 +67,24 @@ func Plain(s string) string {
 	}, s)
 }
 
+// PlainLines is Plain of a text that may have several lines, and tabs.
+func PlainLines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if printable.Hidden(r) && r != '\n' && r != '\t' {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// plainLines writes what is written to it as PlainLines. Each write has whole characters.
+type plainLines struct{ out io.Writer }
+
+func (w plainLines) Write(p []byte) (int, error) {
+	_, err := io.WriteString(w.out, PlainLines(string(p)))
+	return len(p), err
+}
+
 // Dash stands for nothing in a table.
 func Dash(s string) string {
 	if s == "" {

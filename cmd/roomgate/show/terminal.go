@@ -15,9 +15,9 @@ type Terminal struct {
 	in  *bufio.Reader
 }
 
-// NewTerminal reads answers from in.
+// NewTerminal reads answers from in. What is told has no controls but the ends of lines.
 func NewTerminal(in io.Reader, out io.Writer) *Terminal {
-	return &Terminal{out, bufio.NewReaderSize(in, 4<<10)}
+	return &Terminal{plainLines{out}, bufio.NewReaderSize(in, 4<<10)}
 }
 
 // ErrNobody is returned by Line where an answer is waited for and none can come.
