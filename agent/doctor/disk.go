@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,10 +28,10 @@ const (
 // dataFolder examines the folder of the database.
 func dataFolder(_ context.Context, x *examination) []Finding {
 	const name = "data folder"
-	if x.Config == nil {
+	dir := folderOf(x)
+	if dir == "" {
 		return nil
 	}
-	dir := x.Config.Data
 	info, err := os.Stat(dir)
 	switch {
 	case shutOut(x):
@@ -65,6 +67,9 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 
 // shutOut says whether the file of the service names a folder in which it may write nothing.
 func shutOut(x *examination) bool {
+	if x.Config == nil {
+		return false
+	}
 	at, named := x.Config.Origin("data")
 	return named && at.Line > 0 && x.ConfigFlag == "" && !x.simulated() && x.Service.shuts(x.Config.Data)
 }
@@ -82,7 +87,7 @@ func unmade(x *examination, name, dir string) Finding {
 
 // mount is where a folder lies, as /proc/self/mountinfo has it (proc(5)).
 type mount struct {
-	point, kind, source, options string
+	point, kind, source, options string // options: of the mount, then of the file system
 }
 
 // disk examines the file system of the data folder.
@@ -97,7 +102,7 @@ func disk(_ context.Context, x *examination) []Finding {
 	free := st.Bavail * uint64(st.Bsize)
 	seen := fmt.Sprintf("%s free of %s on %s (%s)", size(free), size(st.Blocks*uint64(st.Bsize)), m.point, m.kind)
 	switch {
-	case st.Flags&unix.ST_RDONLY != 0 || strings.HasPrefix(m.options+",", "ro,"):
+	case st.Flags&unix.ST_RDONLY != 0 || m.refuses():
 		return one(fail(name, seen+", read only", "run sudo dmesg for why: a card that turns read only is worn out or pulled during a write"))
 	case free < noDisk:
 		return one(fail(name, seen, "make room: run sudo du -x -h -d1 "+m.point))
@@ -114,14 +119,19 @@ func disk(_ context.Context, x *examination) []Finding {
 	return one(good(name, "%s", seen))
 }
 
+// folderOf is the data folder that the command or else the configuration names; empty: neither does.
+func folderOf(x *examination) string {
+	if x.Data == "" && x.Config != nil {
+		return x.Config.Data
+	}
+	return x.Data
+}
+
 // existing is the data folder, or what there is above it.
 func (x *examination) existing() string {
-	dir := x.Root
-	switch {
-	case x.Building != nil && x.Building.Folder != "":
+	dir := cmp.Or(folderOf(x), x.Root)
+	if x.Data == "" && x.Building != nil && x.Building.Folder != "" {
 		dir = x.Building.Folder
-	case x.Config != nil:
-		dir = x.Config.Data
 	}
 	for dir != "/" && dir != "." {
 		if _, err := os.Stat(dir); err == nil {
@@ -145,10 +155,16 @@ func (x *examination) mountOf(dir string) (found mount) {
 		point := strings.ReplaceAll(f[4], `\040`, " ")
 		if (point == "/" || dir == point || strings.HasPrefix(dir, point+"/")) && len(point) >= longest {
 			longest = len(point)
-			found = mount{point, rest[0], rest[1], f[5]}
+			found = mount{point, rest[0], rest[1], strings.Join(append(f[5:6:6], rest[2:]...), ",")}
 		}
 	}
 	return found
+}
+
+// refuses says whether it takes no writes: an ext4 that the kernel stopped is still mounted rw (kernel,
+// fs/ext4/super.c, _ext4_show_options).
+func (m mount) refuses() bool {
+	return slices.ContainsFunc(strings.Split(m.options, ","), func(o string) bool { return o == "ro" || o == "emergency_ro" || o == "shutdown" })
 }
 
 // fleeting says whether the file system lives in memory.
