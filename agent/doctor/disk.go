@@ -201,6 +201,9 @@ func database(_ context.Context, x *examination) []Finding {
 	if r == nil {
 		return nil
 	}
+	if r.Headless && r.Rows+r.Older == 0 {
+		return one(nothingLeft(r, name))
+	}
 	seen := fmt.Sprintf("%s %s as they were, %s of an earlier state, %s unreadable", repairedWhen(r),
 		count(r.Rows, "row"), count(r.Older, "row"), count(r.Lost, "row"))
 	switch {
@@ -212,13 +215,23 @@ func database(_ context.Context, x *examination) []Finding {
 		seen += "; not whole: " + strings.Join(r.Tables, ", ")
 	}
 	if r.Pending {
-		return one(fail(name, seen, "mend the disk, see the other findings: the gateway starts again by itself once the disk takes a repair"))
+		return one(fail(name, seen, "mend the disk, see the other findings: the gateway starts again by itself within 4 minutes once the disk takes a repair"))
 	}
 	todo := "look whether bookings, keys and codes are right, then sudo roomgate store confirm; a card that damages data wears out: replace it"
 	if r.SetAside != "" {
 		todo = "see what is in the old file with sudo roomgate store read " + r.SetAside + ", " + todo
 	}
 	return one(fail(name, seen, todo))
+}
+
+// nothingLeft is the finding of a database of which no row could be read.
+func nothingLeft(r *health.Repair, name string) Finding {
+	if r.Pending {
+		return fail(name, "nothing of the damaged database can be read: bookings, keys, codes and events are not there",
+			"mend the disk, see the other findings: the gateway starts again by itself within 4 minutes once the disk takes a repair; or restore a backup")
+	}
+	return fail(name, "nothing of the damaged database could be read on "+r.At.Format("2006-01-02 15:04")+", and an empty one took its place: bookings, keys, codes and events are lost",
+		"restore a backup, or make them again, then sudo roomgate store confirm; a card that damages data wears out: replace it")
 }
 
 // repairedWhen says when the database was repaired, or that it is not yet.

@@ -83,3 +83,13 @@ func TestStoppedFileSystem(t *testing.T) {
 		}
 	}
 }
+
+// TestStartByItself: who has mended the disk knows how long the gateway waits.
+func TestStartByItself(t *testing.T) {
+	for state, want := range map[disks.State]string{disks.ReadOnly: "about 3 minutes after the disk takes writes", disks.Failing: "no sooner than 10 minutes after it failed"} {
+		x := &examination{Options: Options{Building: &Building{Report: health.Report{Degraded: &health.Degraded{Storage: state}}}}}
+		if f := storage(t.Context(), x)[0]; !strings.HasSuffix(f.Fix, want) {
+			t.Errorf("%s: the fix is %q, want %q", state, f.Fix, want)
+		}
+	}
+}
