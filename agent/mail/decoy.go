@@ -15,8 +15,12 @@ const (
 // decoy names a letter that nobody gets. Nothing that is stored in the clear tells it from others.
 type decoy struct{ place, id string }
 
-// letters counts the letters that somebody waits for. Those of an earlier run count until the queue has looked at them.
-func (q *Queue) letters(tx *store.Tx) int { return mails.Len(tx) - len(q.waitingDecoys(tx)) }
+// full says whether n more letters are too many for those that somebody waits for. Decoys of an earlier run count until
+// the queue has looked at them.
+func (q *Queue) full(tx *store.Tx, n int) bool {
+	all := mails.Len(tx) + n
+	return all > MaxLetters && all-len(q.waitingDecoys(tx)) > MaxLetters
+}
 
 // waitingDecoys are the decoys that are still there, the oldest first.
 func (q *Queue) waitingDecoys(tx *store.Tx) []decoy {
@@ -33,6 +37,9 @@ func (q *Queue) waitingDecoys(tx *store.Tx) []decoy {
 // dropDecoys drops the oldest decoys once there are too many. It asks not who makes it do so, so that it takes
 // everybody as long. They are forgotten when they are seen to be gone: this transaction may yet fail.
 func (q *Queue) dropDecoys(tx *store.Tx) error {
+	if len(q.decoys) < maxDecoys {
+		return nil
+	}
 	all := q.waitingDecoys(tx)
 	if len(all) < maxDecoys {
 		return nil

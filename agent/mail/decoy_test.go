@@ -1,31 +1,36 @@
 package mail
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"roomgate/agent/mail/mailtest"
+	"roomgate/store"
 )
 
-// TestDecoysTakeNoPlaces has many letters to made-up addresses before the queue runs, and then lets it run.
+// TestDecoysTakeNoPlaces has letters to many made-up addresses before the queue runs, and then lets it run.
 func TestDecoysTakeNoPlaces(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := openRig(t, t.TempDir(), mailtest.Options{Pipe: true})
-		for i := range 3 * maxDecoys {
-			if err := r.putCode(fmt.Sprint("stranger", i), "123456", true); err != nil {
-				t.Fatalf("decoy %d: %v", i, err)
-			}
-			if n := r.Status().Waiting; n > maxDecoys {
-				t.Fatalf("%d decoys wait", n)
+		put := func(n int, isDecoy bool) (err error) {
+			return errors.Join(r.db.Update(t.Context(), func(tx *store.Tx) error {
+				for i := range n {
+					err = errors.Join(err, r.PutCode(tx, fmt.Sprint(i, isDecoy, mails.Len(tx)), Letter{To: "ada@example.com"}, isDecoy, r.moment()))
+				}
+				return nil
+			}), err)
+		}
+		for i := range 25 {
+			if err := put(100, true); err != nil || r.Status().Waiting > maxDecoys {
+				t.Fatalf("100 decoys, time %d: %v, %d wait", i, err, r.Status().Waiting)
 			}
 		}
-		for i := range MaxLetters {
-			if err := r.putCode(fmt.Sprint("user", i), "123456", false); err != nil {
-				t.Fatalf("the letter of user %d: %v", i, err)
-			}
+		if err := put(MaxLetters, false); err != nil {
+			t.Fatalf("the letters of users: %v", err)
 		}
-		known, unknown := r.putCode("ada", "123456", false), r.putCode("bob", "123456", true)
+		known, unknown := put(1, false), put(1, true)
 		if known == nil || fmt.Sprint(known) != fmt.Sprint(unknown) {
 			t.Errorf("a full queue: %v for a user, %v for a stranger", known, unknown)
 		}

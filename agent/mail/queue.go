@@ -118,7 +118,7 @@ func (q *Queue) Post(ctx context.Context, letters ...Letter) error {
 // their IDs and dates. While too many wait it refuses them all as
 // problem.Unavailable, and has written nothing.
 func (q *Queue) Put(tx *store.Tx, letters ...Letter) error {
-	if q.letters(tx)+len(letters) > MaxLetters {
+	if q.full(tx, len(letters)) {
 		return errFull()
 	}
 	now := q.moment()
@@ -137,7 +137,7 @@ func (q *Queue) Put(tx *store.Tx, letters ...Letter) error {
 // it is refused as problem.Unavailable.
 func (q *Queue) PutCode(tx *store.Tx, account string, l Letter, isDecoy bool, now auth.Moment) error {
 	place := codePrefix + account
-	if _, err := mails.Get(tx, place); errors.Is(err, store.ErrNotFound) && q.letters(tx) >= MaxLetters {
+	if _, err := mails.Get(tx, place); errors.Is(err, store.ErrNotFound) && q.full(tx, 1) {
 		return errFull()
 	}
 	if err := q.dropDecoys(tx); err != nil {
