@@ -149,6 +149,9 @@ func TestReadOnlyDiskIsRead(t *testing.T) {
 			defer stop(t, db)
 			wantReadOnly(t, db, syscall.EROFS, disk.ReadOnly)
 			wantRecords(t, db, 39, 40)
+			if reason := db.Condition().Err.Error(); strings.ContainsAny(reason, "\n") || strings.Contains(reason, "remove ") {
+				t.Errorf("the reason is %q", reason)
+			}
 			if !report.ReadOnly {
 				t.Errorf("report %+v", report)
 			}

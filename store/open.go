@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -122,12 +123,24 @@ func (op *opening) makeSound() error {
 }
 
 func (op *opening) removeLeftovers() error {
-	errs := []error{disk.Remove(temporary(op.path))}
+	names := []string{temporary(op.path)}
 	for _, kind := range []string{kindSnapshot, kindBefore} {
 		found, err := disk.Siblings(op.path, kind)
-		errs = append(errs, err, disk.Remove(temporary(disk.Sibling(op.path, kind, disk.Following(found)))))
+		if err != nil {
+			return err
+		}
+		names = append(names, temporary(disk.Sibling(op.path, kind, disk.Following(found))))
 	}
-	return errors.Join(errs...)
+	for _, name := range names {
+		err := disk.Remove(name)
+		if at := (*fs.PathError)(nil); errors.As(err, &at) { // a read-only disk says it of files that are not there too
+			return fmt.Errorf("write to %s: %w", filepath.Dir(name), at.Err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (op *opening) log() {

@@ -19,13 +19,13 @@ const oldBackup = 31 * 24 * time.Hour
 // and whether it still exists nobody knows.
 func lastBackup(_ context.Context, x *examination) []Finding {
 	const name, fix = "backup", "sudo roomgate backup FILE, and keep the file and its passphrase elsewhere"
-	if x.Config == nil || x.simulated() {
+	if folderOf(x) == "" || x.simulated() {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(x.Config.Data, backup.DatabaseName)); err != nil {
+	if _, err := os.Stat(filepath.Join(folderOf(x), backup.DatabaseName)); err != nil {
 		return nil // there is nothing to back up, or nothing of it can be known
 	}
-	note, ok, err := backup.ReadNote(x.Config.Data)
+	note, ok, err := backup.ReadNote(folderOf(x))
 	age := time.Since(note.At)
 	switch {
 	case errors.Is(err, fs.ErrPermission):

@@ -175,7 +175,7 @@ func TestFastCommit(t *testing.T) {
 func TestMountOf(t *testing.T) {
 	x := &examination{Options: Options{Root: tree(t, map[string]string{"proc/self/mountinfo": "22 1 179:2 / / rw,noatime - ext4 /dev/mmcblk0p2 rw\n" +
 		"30 22 179:3 / /var/lib ro,noatime shared:1 - vfat /dev/mmcblk0p3 rw\n"})}}
-	if m := x.mountOf("/var/lib/roomgate"); m != (mount{"/var/lib", "vfat", "/dev/mmcblk0p3", "ro,noatime"}) {
+	if m := x.mountOf("/var/lib/roomgate"); m != (mount{"/var/lib", "vfat", "/dev/mmcblk0p3", "ro,noatime,rw"}) {
 		t.Errorf("got %+v", m)
 	}
 	if m := x.mountOf("/var/library"); m.point != "/" {

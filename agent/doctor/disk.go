@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,10 +28,10 @@ const (
 // dataFolder examines the folder of the database.
 func dataFolder(_ context.Context, x *examination) []Finding {
 	const name = "data folder"
-	if x.Config == nil {
+	dir := folderOf(x)
+	if dir == "" {
 		return nil
 	}
-	dir := x.Config.Data
 	info, err := os.Stat(dir)
 	switch {
 	case shutOut(x):
@@ -65,6 +67,9 @@ func dataFolder(_ context.Context, x *examination) []Finding {
 
 // shutOut says whether the file of the service names a folder in which it may write nothing.
 func shutOut(x *examination) bool {
+	if x.Config == nil {
+		return false
+	}
 	at, named := x.Config.Origin("data")
 	return named && at.Line > 0 && x.ConfigFlag == "" && !x.simulated() && x.Service.shuts(x.Config.Data)
 }
@@ -82,7 +87,7 @@ func unmade(x *examination, name, dir string) Finding {
 
 // mount is where a folder lies, as /proc/self/mountinfo has it (proc(5)).
 type mount struct {
-	point, kind, source, options string
+	point, kind, source, options string // options: of the mount, then of the file system
 }
 
 // disk examines the file system of the data folder.
@@ -97,7 +102,7 @@ func disk(_ context.Context, x *examination) []Finding {
 	free := st.Bavail * uint64(st.Bsize)
 	seen := fmt.Sprintf("%s free of %s on %s (%s)", size(free), size(st.Blocks*uint64(st.Bsize)), m.point, m.kind)
 	switch {
-	case st.Flags&unix.ST_RDONLY != 0 || strings.HasPrefix(m.options+",", "ro,"):
+	case st.Flags&unix.ST_RDONLY != 0 || m.refuses():
 		return one(fail(name, seen+", read only", "run sudo dmesg for why: a card that turns read only is worn out or pulled during a write"))
 	case free < noDisk:
 		return one(fail(name, seen, "make room: run sudo du -x -h -d1 "+m.point))
@@ -114,14 +119,19 @@ func disk(_ context.Context, x *examination) []Finding {
 	return one(good(name, "%s", seen))
 }
 
+// folderOf is the data folder that the command or else the configuration names; empty: neither does.
+func folderOf(x *examination) string {
+	if x.Data == "" && x.Config != nil {
+		return x.Config.Data
+	}
+	return x.Data
+}
+
 // existing is the data folder, or what there is above it.
 func (x *examination) existing() string {
-	dir := x.Root
-	switch {
-	case x.Building != nil && x.Building.Folder != "":
+	dir := cmp.Or(folderOf(x), x.Root)
+	if x.Data == "" && x.Building != nil && x.Building.Folder != "" {
 		dir = x.Building.Folder
-	case x.Config != nil:
-		dir = x.Config.Data
 	}
 	for dir != "/" && dir != "." {
 		if _, err := os.Stat(dir); err == nil {
@@ -145,10 +155,16 @@ func (x *examination) mountOf(dir string) (found mount) {
 		point := strings.ReplaceAll(f[4], `\040`, " ")
 		if (point == "/" || dir == point || strings.HasPrefix(dir, point+"/")) && len(point) >= longest {
 			longest = len(point)
-			found = mount{point, rest[0], rest[1], f[5]}
+			found = mount{point, rest[0], rest[1], strings.Join(append(f[5:6:6], rest[2:]...), ",")}
 		}
 	}
 	return found
+}
+
+// refuses says whether it takes no writes: an ext4 that the kernel stopped is still mounted rw (kernel,
+// fs/ext4/super.c, _ext4_show_options).
+func (m mount) refuses() bool {
+	return slices.ContainsFunc(strings.Split(m.options, ","), func(o string) bool { return o == "ro" || o == "emergency_ro" || o == "shutdown" })
 }
 
 // fleeting says whether the file system lives in memory.
@@ -185,6 +201,9 @@ func database(_ context.Context, x *examination) []Finding {
 	if r == nil {
 		return nil
 	}
+	if r.Headless && r.Rows+r.Older == 0 {
+		return one(nothingLeft(r, name))
+	}
 	seen := fmt.Sprintf("%s %s as they were, %s of an earlier state, %s unreadable", repairedWhen(r),
 		count(r.Rows, "row"), count(r.Older, "row"), count(r.Lost, "row"))
 	switch {
@@ -196,13 +215,23 @@ func database(_ context.Context, x *examination) []Finding {
 		seen += "; not whole: " + strings.Join(r.Tables, ", ")
 	}
 	if r.Pending {
-		return one(fail(name, seen, "mend the disk, see the other findings: the gateway starts again by itself once the disk takes a repair"))
+		return one(fail(name, seen, "mend the disk, see the other findings: the gateway starts again by itself within 4 minutes once the disk takes a repair"))
 	}
 	todo := "look whether bookings, keys and codes are right, then sudo roomgate store confirm; a card that damages data wears out: replace it"
 	if r.SetAside != "" {
 		todo = "see what is in the old file with sudo roomgate store read " + r.SetAside + ", " + todo
 	}
 	return one(fail(name, seen, todo))
+}
+
+// nothingLeft is the finding of a database of which no row could be read.
+func nothingLeft(r *health.Repair, name string) Finding {
+	if r.Pending {
+		return fail(name, "nothing of the damaged database can be read: bookings, keys, codes and events are not there",
+			"mend the disk, see the other findings: the gateway starts again by itself within 4 minutes once the disk takes a repair; or restore a backup")
+	}
+	return fail(name, "nothing of the damaged database could be read on "+r.At.Format("2006-01-02 15:04")+", and an empty one took its place: bookings, keys, codes and events are lost",
+		"restore a backup, or make them again, then sudo roomgate store confirm; a card that damages data wears out: replace it")
 }
 
 // repairedWhen says when the database was repaired, or that it is not yet.

@@ -92,6 +92,8 @@ type Options struct {
 	// ConfigFlag and DataFlag are the flags by which other commands find what is examined, as
 	// " --config FILE"; empty: they find it without.
 	ConfigFlag, DataFlag string
+	// Data is the data folder that the command names; empty: the configuration does.
+	Data string
 	// LogIns tries the users and passwords of a configuration; nil: nobody does.
 	LogIns func(ctx context.Context, c *config.Config) []LogIn
 	// Quiet asks nobody outside this machine: what the running gateway says counts.

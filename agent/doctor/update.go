@@ -47,13 +47,13 @@ func (x *examination) updateStatus() (update.Status, bool) {
 	switch {
 	case x.Building != nil && x.Building.Update != nil:
 		return *x.Building.Update, true
-	case x.Building != nil || x.Config == nil:
+	case x.Building != nil || folderOf(x) == "":
 		return update.Status{}, false
 	}
-	if _, err := os.Stat(filepath.Join(x.Config.Data, update.Dir)); err != nil {
+	if _, err := os.Stat(filepath.Join(folderOf(x), update.Dir)); err != nil {
 		return update.Status{}, false // none was ever installed, or that is not for us to see
 	}
-	s := update.New(x.Config.Data, "", x.Schema, nil).Status()
+	s := update.New(folderOf(x), "", x.Schema, nil).Status()
 	s.Keys = 1 // the gateway knows
 	return s, true
 }

@@ -46,10 +46,10 @@ func (x *examination) machineUsers() machineuser.Files { return x.read }
 
 // ownerOfData is the user whose data folder it is, where root asks for another gateway than the package's.
 func ownerOfData(x *examination) (user, bool) {
-	if x.Config == nil || !x.IsRoot {
+	if folderOf(x) == "" || !x.IsRoot {
 		return user{}, false
 	}
-	info, err := os.Stat(x.Config.Data)
+	info, err := os.Stat(folderOf(x))
 	if err != nil {
 		return user{}, false
 	}

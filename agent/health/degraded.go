@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"roomgate/agent/eventlog"
@@ -31,7 +32,7 @@ func (d Database) Degraded() *Degraded {
 	if c.State == disks.Taking {
 		return nil
 	}
-	return &Degraded{c.State, time.Now().Add(-time.Since(c.Since)).UTC().Truncate(time.Millisecond), c.Err.Error()}
+	return &Degraded{c.State, time.Now().Add(-time.Since(c.Since)).UTC().Truncate(time.Millisecond), strings.ReplaceAll(c.Err.Error(), "\n", "; ")}
 }
 
 // Watch tells what becomes of the disk until ctx ends.

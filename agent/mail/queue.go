@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// MaxLetters bounds the letters that wait for the relay. Of one-time
+	// MaxLetters bounds the letters that wait for the relay, without decoys. Of one-time
 	// passwords each address has at most one there, the last.
 	MaxLetters = 300
 	// codePrefix begins the place of a one-time password's letter.
@@ -85,6 +85,8 @@ type Queue struct {
 	posted loop.Signal // holds a token when there is a new letter
 	// failing is why the relay takes nothing now; nil: it does.
 	failing atomic.Pointer[string]
+	// decoys are those of this run, the oldest first. Only a transaction that writes uses them.
+	decoys []decoy
 }
 
 // New prepares the queue; Run moves it.
@@ -116,12 +118,12 @@ func (q *Queue) Post(ctx context.Context, letters ...Letter) error {
 // their IDs and dates. While too many wait it refuses them all as
 // problem.Unavailable, and has written nothing.
 func (q *Queue) Put(tx *store.Tx, letters ...Letter) error {
-	if mails.Len(tx)+len(letters) > MaxLetters {
+	if q.full(tx, len(letters)) {
 		return errFull()
 	}
 	now := q.moment()
 	for _, l := range letters {
-		if err := q.put(tx, ulid.Make().String(), sealedLetter{To: l.To, Subject: l.Subject, Text: l.Text}, letterLife, now); err != nil {
+		if _, err := q.put(tx, ulid.Make().String(), sealedLetter{To: l.To, Subject: l.Subject, Text: l.Text}, letterLife, now); err != nil {
 			return err
 		}
 	}
@@ -130,27 +132,37 @@ func (q *Queue) Put(tx *store.Tx, letters ...Letter) error {
 
 // PutCode queues the letter with a one-time password of an account, that was
 // issued now, in a transaction that is under way. It replaces the one before,
-// which that password made void. A decoy is stored like any other, and nobody
-// gets it. While too many letters wait it is refused as problem.Unavailable.
-func (q *Queue) PutCode(tx *store.Tx, account string, l Letter, decoy bool, now auth.Moment) error {
+// which that password made void. A decoy is stored like any other, nobody
+// gets it, and it takes no place of another letter. While too many letters wait
+// it is refused as problem.Unavailable.
+func (q *Queue) PutCode(tx *store.Tx, account string, l Letter, isDecoy bool, now auth.Moment) error {
 	place := codePrefix + account
-	if _, err := mails.Get(tx, place); errors.Is(err, store.ErrNotFound) && mails.Len(tx) >= MaxLetters {
+	if _, err := mails.Get(tx, place); errors.Is(err, store.ErrNotFound) && q.full(tx, 1) {
 		return errFull()
 	}
-	sealed := sealedLetter{To: l.To, Subject: l.Subject, Text: l.Text}
-	if decoy {
-		sealed.Decoy = 1
-	}
-	return q.put(tx, place, sealed, auth.CodeLife, now)
-}
-
-// put writes a letter at a place, instead of one that waits there already.
-func (q *Queue) put(tx *store.Tx, place string, l sealedLetter, life time.Duration, now auth.Moment) error {
-	text, err := json.Marshal(l)
-	if err != nil {
+	if err := q.dropDecoys(tx); err != nil {
 		return err
 	}
-	return mails.Put(tx, place, storedMail{ID: strings.ToLower(ulid.Make().String()), Posted: now, Life: life, Sealed: q.keys.Seal(place, text)})
+	sealed := sealedLetter{To: l.To, Subject: l.Subject, Text: l.Text}
+	if isDecoy {
+		sealed.Decoy = 1
+	}
+	id, err := q.put(tx, place, sealed, auth.CodeLife, now)
+	if isDecoy {
+		q.decoys = append(q.decoys, decoy{place, id})
+	}
+	return err
+}
+
+// put writes a letter at a place, instead of one that waits there already, and
+// returns its id.
+func (q *Queue) put(tx *store.Tx, place string, l sealedLetter, life time.Duration, now auth.Moment) (id string, err error) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return "", err
+	}
+	id = strings.ToLower(ulid.Make().String())
+	return id, mails.Put(tx, place, storedMail{ID: id, Posted: now, Life: life, Sealed: q.keys.Seal(place, text)})
 }
 
 func errFull() error {

@@ -61,15 +61,24 @@ func (s *sender) turn(ctx context.Context) time.Duration {
 		s.log.Error("not every letter that waits can be read", "error", err)
 	}
 	next := time.Now().Add(senderStep)
+	var decoys []string
 	for _, place := range order {
 		w := s.known[place]
 		if w.due.After(time.Now()) {
 			next = loop.Earlier(next, w.due)
 			continue
 		}
-		if ctx.Err() != nil || !s.deal(ctx, place, w) {
+		l, err := s.open(place, w)
+		if err == nil && l.Decoy != 0 {
+			decoys = append(decoys, place)
+			continue
+		}
+		if ctx.Err() != nil || !s.deal(ctx, place, w, l, err) {
 			next = loop.Earlier(next, loop.Later(w.due, s.due))
 		}
+	}
+	if len(decoys) > 0 && !s.drop(ctx, decoys...) {
+		next = loop.Earlier(next, time.Now().Add(relayPause))
 	}
 	return time.Until(next)
 }
@@ -92,19 +101,23 @@ func (s *sender) look() (order []string, err error) {
 	return order, err
 }
 
-// deal sends a letter or throws it away, and says whether it is gone.
-func (s *sender) deal(ctx context.Context, place string, w *waiting) bool {
-	var l sealedLetter
+// open reads a letter.
+func (s *sender) open(place string, w *waiting) (l sealedLetter, err error) {
 	text, err := s.keys.Open(place, w.Sealed)
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}
+	return l, err
+}
+
+// deal sends a letter, or throws away what err keeps it from reading, and says whether it is gone.
+func (s *sender) deal(ctx context.Context, place string, w *waiting, l sealedLetter, err error) bool {
 	age, known := s.moment().Since(w.Posted)
 	isCode := strings.HasPrefix(place, codePrefix)
 	switch {
 	case err != nil:
 		s.log.Warn("a letter that waits cannot be read, it is thrown away", "letter", w.ID)
-	case l.Decoy != 0, w.done:
+	case w.done:
 	case known && age >= w.Life, !known && isCode: // such a one-time password is void
 		s.log.Warn("a letter waited too long for the mail relay, it is thrown away", "letter", w.ID)
 	case s.due.After(time.Now()):
@@ -114,7 +127,7 @@ func (s *sender) deal(ctx context.Context, place string, w *waiting) bool {
 			return false
 		}
 	}
-	return s.drop(ctx, place, w)
+	return s.drop(ctx, place)
 }
 
 // send hands a letter to the relay, and says whether it is done with.
@@ -160,21 +173,28 @@ func (s *sender) send(ctx context.Context, l sealedLetter, w *waiting) bool {
 	return false
 }
 
-// drop takes a letter from the queue, unless another one has its place. What
+// drop takes letters from the queue, all in one transaction, unless others have their places. What
 // the relay took goes even when the building stops.
-func (s *sender) drop(ctx context.Context, place string, w *waiting) bool {
+func (s *sender) drop(ctx context.Context, places ...string) bool {
 	ctx, cancel := loop.Last(ctx)
 	defer cancel()
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		now, err := mails.Get(tx, place)
-		if err != nil || now.ID != w.ID {
-			return nil
+		for _, place := range places {
+			now, err := mails.Get(tx, place)
+			if err != nil || now.ID != s.known[place].ID {
+				continue
+			}
+			if err := mails.Delete(tx, place); err != nil {
+				return err
+			}
 		}
-		return mails.Delete(tx, place)
+		return nil
 	})
 	if err != nil {
-		w.due = time.Now().Add(relayPause)
-		s.log.Error("cannot remove a finished letter from the queue", "letter", w.ID, "error", err)
+		for _, place := range places {
+			s.known[place].due = time.Now().Add(relayPause)
+		}
+		s.log.Error("cannot remove finished letters from the queue", "letters", len(places), "error", err)
 	}
 	return err == nil
 }

@@ -233,7 +233,7 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (_ packets.Pack
 	return pk, nil
 }
 
-// OnPacketEncode gives an answer the client's own packet id.
+// OnPacketEncode gives an answer the client's own packet id, and a refusal a code that the client knows.
 func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	c := connOf(cl)
 	if c == nil {
@@ -246,8 +246,23 @@ func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packe
 		}
 	case packets.Suback, packets.Unsuback:
 		pk.PacketID = c.answered.subscribe
+	case packets.Connack:
+		if pk.ProtocolVersion < 5 {
+			pk.ReasonCode = returnCode(pk.ReasonCode)
+		}
 	}
 	return pk
+}
+
+// returnCode is a reason of the router as MQTT 3.1.1 has it, 3.2.2.3: some have no code there.
+func returnCode(reason byte) byte {
+	switch {
+	case reason == packets.ErrUnspecifiedError.Code: // a session is wanted without a client id
+		return packets.Err3ClientIdentifierNotValid.Code
+	case reason > packets.Err3NotAuthorized.Code:
+		return packets.Err3NotAuthorized.Code
+	}
+	return reason
 }
 
 // OnQosPublish is called before a message is queued for a client. The queue

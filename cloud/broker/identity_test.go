@@ -112,3 +112,23 @@ func TestMosquittoToolsAsAUser(t *testing.T) {
 		t.Errorf("mosquitto_sub: %v %q", err, out)
 	}
 }
+
+// TestRefusalsHaveCodesOfMQTT311: a CONNECT that the router itself refuses gets a code that MQTT 3.1.1 has.
+func TestRefusalsHaveCodesOfMQTT311(t *testing.T) {
+	bubble(t, house(), func(t *testing.T, b *Broker) {
+		nameless := login(hello(""), "a", "a-secret")
+		nameless.CleanSession = false
+		for what, c := range map[string]struct {
+			p    *packets.ConnectPacket
+			want int
+		}{
+			"no password":  {login(hello("a"), "a", ""), 5},
+			"no client id": {nameless, 2},
+			"wrong":        {login(hello("a"), "a", "wrong"), 5},
+		} {
+			if code := dial(t, b).connect(c.p); code != c.want {
+				t.Errorf("%s: code %d, want %d", what, code, c.want)
+			}
+		}
+	})
+}

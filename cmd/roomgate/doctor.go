@@ -66,6 +66,9 @@ func diagnose(cmd *cobra.Command) diagnosis {
 		ConfigFlag: configFlag(cmd), LogIns: logIns}
 	o.Config, o.ConfigError = doctorConfig(cmd)
 	o.DataFlag = folderFlag(dataNamed(cmd, o.Config))
+	if dir := text(cmd, "data"); dir != "" {
+		o.Data, _ = filepath.Abs(dir) // without a working folder it is as nobody named one
+	}
 	o.Building, o.ProcessID, o.BuildingError = askBuilding(cmd, o.Config)
 	if o.ConfigFile == defaultConfig {
 		o.Service = askService(cmd.Context())
