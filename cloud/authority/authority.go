@@ -74,37 +74,50 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Init makes an authority of that name in a folder that has none.
-func Init(dir, name string, now time.Time) (*Authority, error) {
-	if _, err := os.Stat(filepath.Join(dir, KeyFile)); err == nil {
-		return nil, fmt.Errorf("%s: %w", dir, ErrThere)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+// Init makes an authority of that name in a folder that has none. The key is written last: before it is there,
+// there is no authority.
+func Init(dir, name string, now time.Time) (a *Authority, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, gatewayDir), 0o700); err != nil {
 		return nil, err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	a = &Authority{dir: dir, Now: func() time.Time { return now }}
+	err = a.alone(func() error {
+		if _, err := os.Stat(filepath.Join(dir, KeyFile)); err == nil {
+			return fmt.Errorf("%s: %w", dir, ErrThere)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return a.begin(name, now)
+	})
+	a.Now = nil
 	if err != nil {
 		return nil, err
 	}
-	a := &Authority{dir: dir, key: key, Now: func() time.Time { return now }}
+	return a, nil
+}
+
+// begin makes the key and the files.
+func (a *Authority) begin(name string, now time.Time) (err error) {
+	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return err
+	}
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated).UTC(), NotAfter: now.Add(Lifetime).UTC(),
 		IsCA: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}
-	if a.root, err = a.sign(template, template, key.Public()); err != nil {
-		return nil, err
+	if a.root, err = a.sign(template, template, a.key.Public()); err != nil {
+		return err
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	der, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if err := a.note([]taken{}, now); err != nil {
+		return err
 	}
 	root := encode("CERTIFICATE", a.root.Raw)
-	if err := a.writeList(nil); err != nil {
-		return nil, err
+	if err := write(filepath.Join(a.dir, RootFile), root, 0o644); err != nil {
+		return err
 	}
-	err = errors.Join(write(filepath.Join(dir, RootFile), root, 0o644), write(filepath.Join(dir, KeyFile), append(encode("PRIVATE KEY", der), root...), 0o600))
-	a.Now = nil
-	return a, err
+	return write(filepath.Join(a.dir, KeyFile), append(encode("PRIVATE KEY", der), root...), 0o600)
 }
 
 // Open reads the authority of a folder.
