@@ -36,7 +36,10 @@ func newCloudCA() *cobra.Command {
 			"user of the gateway out there, with roomgate cloud cell DIR --expel GATEWAY.",
 		Example: "  roomgate cloud ca revoke ca berlin-3",
 		Args:    cobra.ExactArgs(2), RunE: action(revokeCA)}
-	return group("ca", "the authority for the certificates of gateways", initial, list, revoke)
+	crl := &cobra.Command{Use: "crl DIR", Short: "write the list crl.pem of revoked certificates again",
+		Long: "Writes crl.pem again, by revoked.json or, if that is lost, by the files of the gateways:\nafter one of them was lost or damaged, or was written while the clock was wrong.",
+		Args: cobra.ExactArgs(1), RunE: action(writeCRL)}
+	return group("ca", "the authority for the certificates of gateways", initial, list, revoke, crl)
 }
 
 // authorityFlag adds the flag for the authority that gives certificates.
@@ -80,11 +83,8 @@ func listCA(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := ca.Gateways()
-	if err != nil {
-		return err
-	}
-	return outputSome(cmd, all, len(all), "no gateway was claimed with this authority yet: roomgate cloud claim --ca", "GATEWAY STATE UNTIL SERIAL", func(row func(...string)) {
+	all, damaged := ca.Gateways()
+	err = outputSome(cmd, all, len(all), "no gateway was claimed with this authority yet: roomgate cloud claim --ca", "GATEWAY STATE UNTIL SERIAL", func(row func(...string)) {
 		for _, g := range all {
 			state, until := "certified", "-"
 			switch {
@@ -99,6 +99,7 @@ func listCA(cmd *cobra.Command, args []string) error {
 			row(g.ID, state, until, show.Dash(g.Serial))
 		}
 	})
+	return errors.Join(err, damaged)
 }
 
 func revokeCA(cmd *cobra.Command, args []string) error {
@@ -115,12 +116,15 @@ func revokeCA(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// admit puts into a claim what a gateway asks for a certificate by.
-func admit(ca *authority.Authority, gateway, code string, claim *backend.Claim) (err error) {
-	if _, ok := cloud.ReadCode(code); ca == nil || !ok {
-		return nil
+func writeCRL(cmd *cobra.Command, args []string) error {
+	ca, err := openCA(args[0])
+	if err == nil {
+		err = ca.WriteList()
 	}
-	claim.Enrolment, err = ca.Admit(gateway)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "the list is written again: bring %s to the broker and send it SIGHUP\n", filepath.Join(args[0], authority.ListFile))
 	return err
 }
 
