@@ -12,7 +12,7 @@
 //	ca.pem          the authority with its key, for its owner alone
 //	crl.pem         what was taken back, for the broker
 //	revoked.json    the same, by gateway
-//	gateways/ID.json  the secret of a gateway's claim, and its last certificate
+//	gateways/ID.json  the secret of a gateway's claim, and its certificates; a backend has one, too
 package authority
 
 import (
@@ -31,8 +31,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"roomgate/cloud"
 )
 
 // The files in the folder.
@@ -158,12 +156,9 @@ func (a *Authority) now() time.Time {
 	return time.Now().UTC()
 }
 
-// certify signs a certificate of a gateway: for clients only, under its id.
-func (a *Authority) certify(gateway string, public any) (*x509.Certificate, error) {
-	now, life := a.now(), a.Life
-	if life <= 0 {
-		life = DefaultDays * 24 * time.Hour
-	}
+// certify signs a certificate: for clients only, under that name.
+func (a *Authority) certify(name string, uri *url.URL, life time.Duration, public any) (*x509.Certificate, error) {
+	now := a.now()
 	ends := now.Add(life)
 	if ends.After(a.root.NotAfter) {
 		ends = a.root.NotAfter
@@ -171,7 +166,7 @@ func (a *Authority) certify(gateway string, public any) (*x509.Certificate, erro
 	if !ends.After(now) {
 		return nil, fmt.Errorf("the authority ended on %s: make another one", a.root.NotAfter.Format(time.DateOnly))
 	}
-	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: gateway}, URIs: []*url.URL{cloud.GatewayURI(gateway)},
+	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{uri},
 		NotBefore: now.Add(-min(backdated, life/10)), NotAfter: ends, KeyUsage: x509.KeyUsageDigitalSignature}, a.root, public)
 }
 

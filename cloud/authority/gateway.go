@@ -70,7 +70,7 @@ func (a *Authority) file(gateway string) string {
 }
 
 func (a *Authority) read(gateway string) (s stored, there bool, err error) {
-	if !cloud.ValidGateway(gateway) {
+	if !valid(gateway) {
 		return s, false, fmt.Errorf("%q is no gateway's id: want letters, digits, dots, dashes and underscores", gateway)
 	}
 	there, err = readJSON(a.file(gateway), &s)
@@ -102,6 +102,9 @@ func (a *Authority) change(gateway string, do func(s *stored, there bool) error)
 // Admit makes the secret that a claim brings to a gateway, by which it asks for a
 // certificate. Until it has asked by that, those of earlier claims hold.
 func (a *Authority) Admit(gateway string) (secret []byte, err error) {
+	if !cloud.ValidGateway(gateway) {
+		return nil, fmt.Errorf("%q is no gateway's id", gateway)
+	}
 	secret = cloud.NewEnrolment()
 	return secret, a.change(gateway, func(s *stored, _ bool) error {
 		now := a.now().Truncate(time.Second)
@@ -182,7 +185,11 @@ func (a *Authority) answer(s *stored, der []byte) (said cloud.EnrolAnswer, err e
 		said.Code, said.Reason = cloud.EnrolInvalid, err.Error()
 		return said, nil
 	}
-	c, err := a.certify(s.ID, r.PublicKey)
+	life := a.Life
+	if life <= 0 {
+		life = DefaultDays * 24 * time.Hour
+	}
+	c, err := a.certify(s.ID, cloud.GatewayURI(s.ID), life, r.PublicKey)
 	if err == nil {
 		err = s.hold(held{Serial: c.SerialNumber.Text(16), Until: c.NotAfter, Of: said.Of, Leaf: c.Raw}, now)
 	}
@@ -227,7 +234,7 @@ func (a *Authority) each(do func(s stored)) error {
 	}
 	for _, f := range files {
 		id, ok := strings.CutSuffix(f.Name(), ".json")
-		if !ok || !cloud.ValidGateway(id) {
+		if !ok || !valid(id) {
 			continue
 		}
 		s, _, wrong := a.read(id)

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/cloud"
 	"roomgate/cloud/authority"
 	"roomgate/cloud/backend"
@@ -39,7 +41,11 @@ func newCloudCA() *cobra.Command {
 	crl := &cobra.Command{Use: "crl DIR", Short: "write the list crl.pem of revoked certificates again",
 		Long: "Writes crl.pem again, by revoked.json or, if that is lost, by the files of the gateways:\nafter one of them was lost or damaged, or was written while the clock was wrong.",
 		Args: cobra.ExactArgs(1), RunE: action(writeCRL)}
-	return group("ca", "the authority for the certificates of gateways", initial, list, revoke, crl)
+	own := &cobra.Command{Use: "backend DIR NAME", Short: "make a key and a certificate for a backend",
+		Long:    "Makes a certificate, good for a year, by which a broker knows a backend, and its key, in\nDIR/backends. NAME is its user at the broker. roomgate cloud ca revoke DIR NAME takes it back.",
+		Example: "  roomgate cloud ca backend ca backend@1\n  roomgate cloud fleet --cloud mqtts://broker.example.org --cert-file ca/backends/backend@1.crt --key-file ca/backends/backend@1.key",
+		Args:    cobra.ExactArgs(2), RunE: action(certifyBackend)}
+	return group("ca", "the authority for the certificates of gateways", initial, list, revoke, crl, own)
 }
 
 // authorityFlag adds the flag for the authority that gives certificates.
@@ -113,6 +119,28 @@ func revokeCA(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "the certificates of gateway %s are revoked: bring %s to its broker and send it SIGHUP; a restart also cuts off the connection that is there\n", args[1], filepath.Join(args[0], authority.ListFile))
+	return err
+}
+
+func certifyBackend(cmd *cobra.Command, args []string) error {
+	ca, err := openCA(args[0])
+	if err != nil {
+		return err
+	}
+	certificate, key, err := ca.Backend(args[1])
+	if errors.Is(err, authority.ErrBackend) {
+		return fail(exitUsage, "%w", err)
+	} else if err != nil {
+		return err
+	}
+	at := filepath.Join(args[0], "backends", args[1])
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(atomicfile.Write(at+".key", key, nil), atomicfile.Write(at+".crt", certificate, nil)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "certificate: %s.crt\nits key: %s.key\n", at, at)
 	return err
 }
 
