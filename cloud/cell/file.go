@@ -51,6 +51,7 @@ func (c *Logins) accounts() string {
 			user := fmt.Sprintf("user: %q, password: %q", l.User, l.Bcrypt)
 			if c.Certificates {
 				user = fmt.Sprintf("user: %q", "CN="+l.User)
+				ways = `"MQTT"` // where the certificate is asked for: elsewhere a user without a password may be anybody
 			}
 			fmt.Fprintf(&text, "      {%s, allowed_connection_types: [%s],\n"+
 				"       permissions: {publish: {allow: [%s]}, subscribe: {allow: [%s, \"$MQTT.sub.>\"]}}}\n", user, ways, writes, reads)

@@ -30,7 +30,8 @@ func newCloudCell() *cobra.Command {
 			"admitted again gets another password. Each cell has a backend, backend@1 and so on.\n\n" +
 			"DIR/accounts.conf is for NATS, where a cell is an account; mosquitto-1.acl and\n" +
 			"mosquitto-1.passwords are for the Mosquitto of cell 1. A broker reads them again on SIGHUP.\n" +
-			"With --certificates NATS takes the users from certificates, now and with each later gateway.\n" +
+			"With --certificates NATS takes the users from certificates, now and with each later gateway; they\n" +
+			"have no password there, so let it ask for certificates first (verify_and_map).\n" +
 			"DIR/logins.json has who was admitted, without passwords: keep it.",
 		Example: "  roomgate cloud cell fleet berlin-3 berlin-4\n  roomgate cloud cell fleet --expel berlin-3",
 		Args:    cobra.MinimumNArgs(1), RunE: action(writeCells)}
