@@ -52,6 +52,8 @@ func floods() (all []flooding) {
 		{what: "acknowledgements", level: cloud.LevelAck, data: func(i int) string { return fmt.Sprintf(`{"sequence":%d}`, i) }, bytes: 1 << 20},
 		{what: "replays", level: cloud.LevelReplay, data: always(`{"from":1}`), rows: refusedRows, bytes: refusedBytes},
 		{what: "claims", level: cloud.LevelClaim, data: always(`{"sealed":"bm8="}`), rows: refusedRows, bytes: refusedBytes},
+		{what: "certificates", level: cloud.LevelEnrol, data: func(i int) string { return fmt.Sprintf(`{"sealed":"%s%08d"}`, strings.Repeat("bm8h", 300), i) }, rows: refusedRows, bytes: refusedBytes},
+		{what: "one certificate", level: cloud.LevelEnrol, data: always(`{"sealed":"bm8="}`), same: true, rows: refusedRows, bytes: refusedBytes},
 	}
 	for _, level := range cloud.DownLevels() {
 		all = append(all, flooding{what: "empty " + level, level: level, data: always(`{}`), rows: refusedRows, bytes: refusedBytes},

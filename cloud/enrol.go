@@ -2,6 +2,8 @@ package cloud
 
 import (
 	"crypto/cipher"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
@@ -95,8 +97,8 @@ func OfRequest(der []byte) []byte {
 // GatewayURI is the name of a gateway in its certificate, beside the id as common name.
 func GatewayURI(id string) *url.URL { return &url.URL{Scheme: "urn", Opaque: "roomgate:gateway:" + id} }
 
-// CheckRequest reads a certificate request of a gateway, and refuses that of another one
-// or one that its own key has not signed.
+// CheckRequest reads a certificate request of a gateway, and refuses that of another one,
+// one that its own key has not signed, and any key but one of P-256.
 func CheckRequest(gateway string, der []byte) (*x509.CertificateRequest, error) {
 	r, err := x509.ParseCertificateRequest(der)
 	if err == nil {
@@ -107,6 +109,9 @@ func CheckRequest(gateway string, der []byte) (*x509.CertificateRequest, error) 
 	}
 	if r.Subject.CommonName != gateway {
 		return nil, fmt.Errorf("the certificate request is of %q, want %q", r.Subject.CommonName, gateway)
+	}
+	if key, ok := r.PublicKey.(*ecdsa.PublicKey); !ok || key.Curve != elliptic.P256() {
+		return nil, errors.New("the certificate request has another key than one of P-256")
 	}
 	return r, nil
 }

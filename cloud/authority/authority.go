@@ -12,7 +12,7 @@
 //	ca.pem          the authority with its key, for its owner alone
 //	crl.pem         what was taken back, for the broker
 //	revoked.json    the same, by gateway
-//	gateways/ID.json  the secret of a gateway's claim, and its last certificate
+//	gateways/ID.json  the secret of a gateway's claim, and its certificates; a backend has one, too
 package authority
 
 import (
@@ -31,8 +31,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"roomgate/cloud"
 )
 
 // The files in the folder.
@@ -74,37 +72,50 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Init makes an authority of that name in a folder that has none.
-func Init(dir, name string, now time.Time) (*Authority, error) {
-	if _, err := os.Stat(filepath.Join(dir, KeyFile)); err == nil {
-		return nil, fmt.Errorf("%s: %w", dir, ErrThere)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+// Init makes an authority of that name in a folder that has none. The key is written last: before it is there,
+// there is no authority.
+func Init(dir, name string, now time.Time) (a *Authority, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, gatewayDir), 0o700); err != nil {
 		return nil, err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	a = &Authority{dir: dir, Now: func() time.Time { return now }}
+	err = a.alone(func() error {
+		if _, err := os.Stat(filepath.Join(dir, KeyFile)); err == nil {
+			return fmt.Errorf("%s: %w", dir, ErrThere)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return a.begin(name, now)
+	})
+	a.Now = nil
 	if err != nil {
 		return nil, err
 	}
-	a := &Authority{dir: dir, key: key, Now: func() time.Time { return now }}
+	return a, nil
+}
+
+// begin makes the key and the files.
+func (a *Authority) begin(name string, now time.Time) (err error) {
+	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return err
+	}
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated).UTC(), NotAfter: now.Add(Lifetime).UTC(),
 		IsCA: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}
-	if a.root, err = a.sign(template, template, key.Public()); err != nil {
-		return nil, err
+	if a.root, err = a.sign(template, template, a.key.Public()); err != nil {
+		return err
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	der, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if err := a.note([]taken{}, now); err != nil {
+		return err
 	}
 	root := encode("CERTIFICATE", a.root.Raw)
-	if err := a.writeList(nil); err != nil {
-		return nil, err
+	if err := write(filepath.Join(a.dir, RootFile), root, 0o644); err != nil {
+		return err
 	}
-	err = errors.Join(write(filepath.Join(dir, RootFile), root, 0o644), write(filepath.Join(dir, KeyFile), append(encode("PRIVATE KEY", der), root...), 0o600))
-	a.Now = nil
-	return a, err
+	return write(filepath.Join(a.dir, KeyFile), append(encode("PRIVATE KEY", der), root...), 0o600)
 }
 
 // Open reads the authority of a folder.
@@ -145,12 +156,9 @@ func (a *Authority) now() time.Time {
 	return time.Now().UTC()
 }
 
-// certify signs a certificate of a gateway: for clients only, under its id.
-func (a *Authority) certify(gateway string, public any) (*x509.Certificate, error) {
-	now, life := a.now(), a.Life
-	if life <= 0 {
-		life = DefaultDays * 24 * time.Hour
-	}
+// certify signs a certificate: for clients only, under that name.
+func (a *Authority) certify(name string, uri *url.URL, life time.Duration, public any) (*x509.Certificate, error) {
+	now := a.now()
 	ends := now.Add(life)
 	if ends.After(a.root.NotAfter) {
 		ends = a.root.NotAfter
@@ -158,7 +166,7 @@ func (a *Authority) certify(gateway string, public any) (*x509.Certificate, erro
 	if !ends.After(now) {
 		return nil, fmt.Errorf("the authority ended on %s: make another one", a.root.NotAfter.Format(time.DateOnly))
 	}
-	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: gateway}, URIs: []*url.URL{cloud.GatewayURI(gateway)},
+	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{uri},
 		NotBefore: now.Add(-min(backdated, life/10)), NotAfter: ends, KeyUsage: x509.KeyUsageDigitalSignature}, a.root, public)
 }
 

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,7 +147,7 @@ func TestClaimedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	renewed := a.admit(t, "hq")
-	for range mostClaims - 1 { // and who claims again before it was heard does no harm
+	for range 7 { // and who claims again before it was heard does no harm
 		a.admit(t, "hq")
 	}
 	if _, err := a.ask(t, "hq", old, request(t, "hq")); err != nil {
@@ -165,16 +164,8 @@ func TestClaimedAgain(t *testing.T) {
 // revoked are the serials that a broker reads.
 func (a *Authority) revoked(t *testing.T) map[string]bool {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(a.dir, ListFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(raw)
-	list, err := x509.ParseRevocationList(block.Bytes)
-	if err == nil {
-		err = list.CheckSignatureFrom(a.root)
-	}
-	if err != nil || !list.NextUpdate.Equal(a.root.NotAfter) {
+	list := a.list(t)
+	if err := list.CheckSignatureFrom(a.root); err != nil || !list.NextUpdate.Equal(a.root.NotAfter) {
 		t.Fatalf("the list ends %v: %v", list.NextUpdate, err)
 	}
 	all := map[string]bool{}
@@ -222,7 +213,7 @@ func TestRevoke(t *testing.T) {
 	if len(a.revoked(t)) != 2 {
 		t.Error("the old ones are good again")
 	}
-	a.Now = func() time.Time { return time.Now().Add(100 * 24 * time.Hour) }
+	a.Now = func() time.Time { return time.Now().Add(keptTaken + 100*24*time.Hour) }
 	if err := a.Revoke("hq"); err != nil || len(a.revoked(t)) != 0 {
 		t.Errorf("what has ended stays in the list: %v, %v", a.revoked(t), err)
 	}

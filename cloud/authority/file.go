@@ -3,6 +3,7 @@ package authority
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,7 +50,9 @@ func readJSON(path string, v any) (there bool, err error) {
 		return false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, v)
+		if err = json.Unmarshal(raw, v); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return true, err
 }

@@ -58,10 +58,12 @@ type Login struct {
 
 // Logins are the gateways that belong to the cloud, and the backends of their cells.
 type Logins struct {
-	Size     int     `json:"size"` // of a cell, in gateways; 0: DefaultSize
-	Disk     string  `json:"disk"` // what may wait for a cell at NATS, as "500M"; empty: DefaultDisk
-	Gateways []Login `json:"gateways"`
-	Backends []Login `json:"backends"` // one of each cell, in their order
+	Size int    `json:"size"` // of a cell, in gateways; 0: DefaultSize
+	Disk string `json:"disk"` // what may wait for a cell at NATS, as "500M"; empty: DefaultDisk
+	// Certificates says that NATS lets in by certificate: the users there are as those name them, without passwords.
+	Certificates bool    `json:"certificates,omitempty"`
+	Gateways     []Login `json:"gateways"`
+	Backends     []Login `json:"backends"` // one of each cell, in their order
 }
 
 // BackendUser is the name of a cell's backend, which no gateway can have.

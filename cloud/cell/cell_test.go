@@ -84,3 +84,20 @@ func TestClientsAreDistinct(t *testing.T) {
 		t.Errorf("a--b is admitted beside a.b: %v", err)
 	}
 }
+
+// With certificates NATS has no passwords, and nobody is let in where no certificate is asked for.
+func TestCertificateUsers(t *testing.T) {
+	c := &Logins{Certificates: true}
+	if _, err := c.Admit("hq"); err != nil {
+		t.Fatal(err)
+	}
+	text := c.Files()["accounts.conf"]
+	for _, want := range []string{`{user: "CN=hq", allowed_connection_types: ["MQTT"],`, `{user: "CN=backend@1", allowed_connection_types: ["MQTT"],`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "password") || strings.Contains(text, "STANDARD") {
+		t.Error(text)
+	}
+}

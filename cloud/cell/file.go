@@ -48,8 +48,13 @@ func (c *Logins) accounts() string {
 				at := "roomgate.v1." + strings.ReplaceAll(l.User, ".", "//")
 				writes, reads, ways = fmt.Sprintf("%q", at+".up.>"), fmt.Sprintf("%q, %q", at+".down.*", at+".up.presence"), `"MQTT"`
 			}
-			fmt.Fprintf(&text, "      {user: %q, password: %q, allowed_connection_types: [%s],\n"+
-				"       permissions: {publish: {allow: [%s]}, subscribe: {allow: [%s, \"$MQTT.sub.>\"]}}}\n", l.User, l.Bcrypt, ways, writes, reads)
+			user := fmt.Sprintf("user: %q, password: %q", l.User, l.Bcrypt)
+			if c.Certificates {
+				user = fmt.Sprintf("user: %q", "CN="+l.User)
+				ways = `"MQTT"` // where the certificate is asked for: elsewhere a user without a password may be anybody
+			}
+			fmt.Fprintf(&text, "      {%s, allowed_connection_types: [%s],\n"+
+				"       permissions: {publish: {allow: [%s]}, subscribe: {allow: [%s, \"$MQTT.sub.>\"]}}}\n", user, ways, writes, reads)
 		}
 		text.WriteString("    ]\n  }\n")
 	}

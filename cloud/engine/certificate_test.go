@@ -13,8 +13,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,7 +84,7 @@ func ofServer(t *testing.T, dir string) *x509.CertPool {
 
 // NATS lets in whom the certificate names, with the lines of the example for that, and nobody else.
 func TestCertificatesAtNATS(t *testing.T) {
-	logins := &cell.Logins{}
+	logins := &cell.Logins{Certificates: true}
 	for _, id := range []string{"hq", "rome"} {
 		if _, err := logins.Admit(id); err != nil {
 			t.Fatal(err)
@@ -112,7 +112,6 @@ func TestCertificatesAtNATS(t *testing.T) {
 		t.Fatal("one.conf has no line for certificates")
 	}
 	writeFile(t, filepath.Join(node.dir, "one.conf"), strings.Replace(string(raw), commented, strings.Replace(commented, "# ", "", 1), 1))
-	node.write(regexp.MustCompile(`user: "([^"]+)", password: "[^"]+"`).ReplaceAllString(logins.Files()["accounts.conf"], `user: "CN=$1"`))
 	n.start(0)
 	try := func(pair *tls.Certificate) cloud.Cause {
 		secure := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: trusts, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair, nil }}
@@ -123,9 +122,52 @@ func TestCertificatesAtNATS(t *testing.T) {
 	if cause := try(certified(t, ca, "hq")); cause != "" {
 		t.Errorf("a gateway of the cell: %s", cause)
 	}
+	hears(t, "mqtts://"+node.mqtt, trusts, ca, certified(t, ca, "hq"))
 	for name, pair := range map[string]*tls.Certificate{"none": {}, "of another authority": certified(t, other, "hq"), "of a gateway in no cell": certified(t, ca, "oslo")} {
 		if cause := try(pair); cause == "" {
 			t.Errorf("a certificate %s is let in", name)
 		}
+	}
+}
+
+// hears checks that a backend with a certificate of the authority, and no password, hears what a gateway sends.
+func hears(t *testing.T, url string, trusts *x509.CertPool, ca *authority.Authority, gateway *tls.Certificate) {
+	t.Helper()
+	certificate, key, err := ca.Backend(cell.BackendUser(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure := func(pair *tls.Certificate) *tls.Config {
+		return &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: trusts, Certificates: []tls.Certificate{*pair}}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	heard, up := make(chan cloud.Message, 1), make(chan struct{}, 1)
+	backend := cloud.NewLink(cloud.LinkOptions{URL: url, ClientID: "backend", TLS: secure(&own), Log: quiet, Fleeting: true, Subscribe: []string{"roomgate/v1/+/up/event"},
+		Up: func(context.Context) { up <- struct{}{} }, Receive: func(_ context.Context, m cloud.Message) error { heard <- m; return nil }})
+	topics := cloud.Topics{Gateway: "hq"}
+	sender := cloud.NewLink(cloud.LinkOptions{URL: url, ClientID: "roomgate-hq", TLS: secure(gateway), Log: quiet, Fleeting: true})
+	var ended sync.WaitGroup
+	for _, l := range []*cloud.Link{backend, sender} {
+		ended.Go(func() { _ = l.Run(ctx) })
+	}
+	defer ended.Wait()
+	defer cancel()
+	select {
+	case <-up:
+	case <-ctx.Done():
+		t.Fatalf("the backend is not let in: %+v", backend.Trouble())
+	}
+	if err := sender.Publish(ctx, cloud.Message{Topic: topics.Up(cloud.LevelEvent), Payload: []byte("x"), QoS: 1}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-heard:
+	case <-ctx.Done():
+		t.Error("the backend hears nothing")
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"roomgate/agent/atomicfile"
 	"roomgate/cloud"
 	"roomgate/cloud/authority"
 	"roomgate/cloud/backend"
@@ -36,7 +38,14 @@ func newCloudCA() *cobra.Command {
 			"user of the gateway out there, with roomgate cloud cell DIR --expel GATEWAY.",
 		Example: "  roomgate cloud ca revoke ca berlin-3",
 		Args:    cobra.ExactArgs(2), RunE: action(revokeCA)}
-	return group("ca", "the authority for the certificates of gateways", initial, list, revoke)
+	crl := &cobra.Command{Use: "crl DIR", Short: "write the list crl.pem of revoked certificates again",
+		Long: "Writes crl.pem again, by revoked.json or, if that is lost, by the files of the gateways:\nafter one of them was lost or damaged, or was written while the clock was wrong.",
+		Args: cobra.ExactArgs(1), RunE: action(writeCRL)}
+	own := &cobra.Command{Use: "backend DIR NAME", Short: "make a key and a certificate for a backend",
+		Long:    "Makes a certificate, good for a year, by which a broker knows a backend, and its key, in\nDIR/backends. NAME is its user at the broker. roomgate cloud ca revoke DIR NAME takes it back.",
+		Example: "  roomgate cloud ca backend ca backend@1\n  roomgate cloud fleet --cloud mqtts://broker.example.org --cert-file ca/backends/backend@1.crt --key-file ca/backends/backend@1.key",
+		Args:    cobra.ExactArgs(2), RunE: action(certifyBackend)}
+	return group("ca", "the authority for the certificates of gateways", initial, list, revoke, crl, own)
 }
 
 // authorityFlag adds the flag for the authority that gives certificates.
@@ -80,11 +89,8 @@ func listCA(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := ca.Gateways()
-	if err != nil {
-		return err
-	}
-	return outputSome(cmd, all, len(all), "no gateway was claimed with this authority yet: roomgate cloud claim --ca", "GATEWAY STATE UNTIL SERIAL", func(row func(...string)) {
+	all, damaged := ca.Gateways()
+	err = outputSome(cmd, all, len(all), "no gateway was claimed with this authority yet: roomgate cloud claim --ca", "GATEWAY STATE UNTIL SERIAL", func(row func(...string)) {
 		for _, g := range all {
 			state, until := "certified", "-"
 			switch {
@@ -99,6 +105,7 @@ func listCA(cmd *cobra.Command, args []string) error {
 			row(g.ID, state, until, show.Dash(g.Serial))
 		}
 	})
+	return errors.Join(err, damaged)
 }
 
 func revokeCA(cmd *cobra.Command, args []string) error {
@@ -115,12 +122,37 @@ func revokeCA(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// admit puts into a claim what a gateway asks for a certificate by.
-func admit(ca *authority.Authority, gateway, code string, claim *backend.Claim) (err error) {
-	if _, ok := cloud.ReadCode(code); ca == nil || !ok {
-		return nil
+func certifyBackend(cmd *cobra.Command, args []string) error {
+	ca, err := openCA(args[0])
+	if err != nil {
+		return err
 	}
-	claim.Enrolment, err = ca.Admit(gateway)
+	certificate, key, err := ca.Backend(args[1])
+	if errors.Is(err, authority.ErrBackend) {
+		return fail(exitUsage, "%w", err)
+	} else if err != nil {
+		return err
+	}
+	at := filepath.Join(args[0], "backends", args[1])
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(atomicfile.Write(at+".key", key, nil), atomicfile.Write(at+".crt", certificate, nil)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "certificate: %s.crt\nits key: %s.key\n", at, at)
+	return err
+}
+
+func writeCRL(cmd *cobra.Command, args []string) error {
+	ca, err := openCA(args[0])
+	if err == nil {
+		err = ca.WriteList()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "the list is written again: bring %s to the broker and send it SIGHUP\n", filepath.Join(args[0], authority.ListFile))
 	return err
 }
 

@@ -30,6 +30,8 @@ func newCloudCell() *cobra.Command {
 			"admitted again gets another password. Each cell has a backend, backend@1 and so on.\n\n" +
 			"DIR/accounts.conf is for NATS, where a cell is an account; mosquitto-1.acl and\n" +
 			"mosquitto-1.passwords are for the Mosquitto of cell 1. A broker reads them again on SIGHUP.\n" +
+			"With --certificates NATS takes the users from certificates, now and with each later gateway; they\n" +
+			"have no password there, so let it ask for certificates first (verify_and_map).\n" +
 			"DIR/logins.json has who was admitted, without passwords: keep it.",
 		Example: "  roomgate cloud cell fleet berlin-3 berlin-4\n  roomgate cloud cell fleet --expel berlin-3",
 		Args:    cobra.MinimumNArgs(1), RunE: action(writeCells)}
@@ -37,6 +39,7 @@ func newCloudCell() *cobra.Command {
 	f.StringSlice("expel", nil, "`GATEWAY` whose login is taken away")
 	f.Int("size", 0, "`GATEWAYS` that a new cell has at most; else as before, at first 300")
 	f.String("disk", "", "`BYTES` that may wait for a cell at NATS, as 500M; else as before, at first 1G")
+	f.Bool("certificates", false, "NATS lets in by certificate (roomgate cloud ca); as before if not given, --certificates=false: by password again")
 	return cmd
 }
 
@@ -146,6 +149,9 @@ func changeLogins(cmd *cobra.Command, c *cell.Logins) error {
 			return fail(exitUsage, "--disk %q is no number of bytes: want one as 500M or 1G", disk)
 		}
 		c.Disk = disk
+	}
+	if cmd.Flags().Changed("certificates") {
+		c.Certificates, _ = cmd.Flags().GetBool("certificates")
 	}
 	leave, _ := cmd.Flags().GetStringSlice("expel")
 	for _, gateway := range leave {

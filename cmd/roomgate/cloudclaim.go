@@ -56,11 +56,7 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := admit(ca, gateway, args[1], &claim); err != nil {
-		return err
-	}
-	sealed, err := backend.SealClaim(gateway, args[1], claim)
-	if err != nil {
+	if _, err := backend.SealClaim(gateway, args[1], claim); err != nil {
 		return fail(exitUsage, "%w", err)
 	}
 	topics := cloud.Topics{Gateway: gateway}
@@ -69,6 +65,15 @@ func claimByCloud(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer l.close()
+	if ca != nil { // last: a claim that goes nowhere leaves no secret that waits
+		if claim.Enrolment, err = ca.Admit(gateway); err != nil {
+			return err
+		}
+	}
+	sealed, err := backend.SealClaim(gateway, args[1], claim)
+	if err != nil {
+		return err
+	}
 	if ca != nil {
 		return l.certify(cmd, ca, gateway, claim, sealed)
 	}

@@ -30,6 +30,7 @@ func cloudFlags(cmd *cobra.Command) {
 	cmd.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
 	cmd.Flags().String("data", "", withVariable("`DIR` of a demo, whose stand-in cloud is meant without --cloud", "data"))
 	cmd.Flags().String("username", "", "`NAME` at the broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
+	ownCertificateFlags(cmd)
 	outputFlag(cmd)
 }
 
@@ -58,11 +59,15 @@ func dialCloudAs(cmd *cobra.Command, login func() (string, string, error), topic
 	if err := cloud.CheckURL(address); err != nil {
 		return nil, fail(exitUsage, "--cloud: %w", err)
 	}
+	secure, err := cloudTLS(cmd)
+	if err != nil {
+		return nil, err
+	}
 	id := "roomgate-cli-" + strings.ToLower(ulid.Make().String())
 	l := &cloudLink{source: id, heard: make(chan cloud.Message, 1024)}
 	up := make(chan struct{})
 	first := sync.OnceFunc(func() { close(up) })
-	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true,
+	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true, TLS: secure,
 		Login: login, Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
 		Receive: func(ctx context.Context, m cloud.Message) error {
 			select {

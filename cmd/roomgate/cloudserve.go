@@ -34,6 +34,7 @@ func newServe() *cobra.Command {
 	f.String("cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
 	f.String("username", "", "`NAME` at that broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
 	signingFlag(serve)
+	ownCertificateFlags(serve)
 	authorityFlag(serve)
 	return serve
 }
@@ -75,6 +76,10 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	secure, err := cloudTLS(cmd)
+	if err != nil {
+		return err
+	}
 	ca, err := theAuthority(cmd)
 	if err != nil {
 		return err
@@ -83,7 +88,7 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err != nil {
 		return fail(exitFailed, "%w", err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Admit: admitBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client,
+	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Admit: admitBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client, TLS: secure,
 		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
 	if err != nil {
 		return fail(exitFailed, "the fleet cannot be opened: %w", err)

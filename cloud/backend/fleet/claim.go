@@ -58,13 +58,6 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	if by := f.o.Broker.Signer; by != nil {
 		claim.SigningKeys = []backend.SigningKey{by.Public()}
 	}
-	if f.o.Authority != nil {
-		secret, err := f.o.Authority.Admit(c.Gateway)
-		if err != nil {
-			return Claimed{}, err
-		}
-		claim.Enrolment = secret
-	}
 	if _, err := backend.SealClaim(c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
 	}
@@ -74,6 +67,11 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	}
 	if claim.Username == "" && f.o.Admit != nil && !done.Taken { // another login would end the one that it has
 		if claim.Username, claim.Password, err = f.o.Admit(c.Gateway); err != nil {
+			return Claimed{}, err
+		}
+	}
+	if f.o.Authority != nil { // last: a claim that goes nowhere leaves no secret that waits
+		if claim.Enrolment, err = f.o.Authority.Admit(c.Gateway); err != nil {
 			return Claimed{}, err
 		}
 	}

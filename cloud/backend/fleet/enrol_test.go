@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -47,5 +48,25 @@ func TestCertificatesInTheTable(t *testing.T) {
 	}
 	if len(f.asks) != mostAsks {
 		t.Errorf("%d wait", len(f.asks))
+	}
+}
+
+// A claim whose code cannot be one leaves no secret at the authority.
+func TestWrongCodeAdmitsNobody(t *testing.T) {
+	t.Parallel()
+	ca, err := authority.Init(filepath.Join(t.TempDir(), "ca"), "gateways", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(Options{Path: filepath.Join(t.TempDir(), "fleet.db"), Key: "secret", Authority: ca, Log: slog.New(slog.DiscardHandler), Broker: backend.Options{URL: "mqtt://127.0.0.1:1", ClientID: "fleet"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := f.Claim(t.Context(), Claim{Gateway: "hq", Code: "wrong", Organization: "Acme"}); !errors.Is(err, errInvalid) {
+		t.Errorf("a wrong code: %v", err)
+	}
+	if all, err := ca.Gateways(); err != nil || len(all) != 0 {
+		t.Errorf("the authority knows %+v, %v", all, err)
 	}
 }
