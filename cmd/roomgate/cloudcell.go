@@ -119,6 +119,17 @@ func admitBy(dir string) func(gateway string) (user, password string, err error)
 	}
 }
 
+// admittedBy is how a fleet knows who has a login; nil: nobody does.
+func admittedBy(dir string) func(gateway string) (bool, error) {
+	if dir == "" {
+		return nil
+	}
+	return func(gateway string) (bool, error) {
+		logins, err := readLogins(dir)
+		return err == nil && slices.ContainsFunc(logins.Gateways, func(l cell.Login) bool { return l.User == gateway }), err
+	}
+}
+
 func readLogins(dir string) (*cell.Logins, error) {
 	logins := &cell.Logins{}
 	raw, err := os.ReadFile(filepath.Join(dir, loginsFile))

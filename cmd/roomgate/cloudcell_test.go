@@ -53,6 +53,11 @@ func TestFleetAdmits(t *testing.T) {
 	if _, _, err := admit("a/b"); err == nil {
 		t.Error("a/b is admitted")
 	}
+	for _, id := range []string{"g-1", "a/b"} {
+		if there, err := admittedBy(dir)(id); err != nil || there != (id == "g-1") {
+			t.Errorf("%s is admitted: %v, %v", id, there, err)
+		}
+	}
 	if admitBy("") != nil {
 		t.Error("without a folder somebody is admitted")
 	}

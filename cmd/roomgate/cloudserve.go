@@ -83,7 +83,7 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err != nil {
 		return fail(exitFailed, "%w", err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Admit: admitBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client,
+	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Admit: admitBy(text(cmd, "cells")), Admitted: admittedBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client,
 		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
 	if err != nil {
 		return fail(exitFailed, "the fleet cannot be opened: %w", err)

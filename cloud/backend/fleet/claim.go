@@ -59,12 +59,15 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	if by := f.o.Broker.Signer; by != nil {
 		claim.SigningKeys = []backend.SigningKey{by.Public()}
 	}
+	brought := &brought{}
 	if f.o.Authority != nil {
 		secret, err := f.o.Authority.Admit(c.Gateway)
 		if err != nil {
 			return Claimed{}, err
 		}
 		claim.Enrolment = secret
+		brought.secret = secret
+		f.brought.Store(c.Gateway, brought)
 	}
 	if _, err := backend.SealClaim(c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
@@ -85,12 +88,15 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 		if err := putJSON(tx.Table(claims), c.Gateway, done); err != nil {
 			return err
 		}
+		if brought.asked.Load() {
+			return enrolled(tx.Table(claims), c.Gateway)
+		}
 		return answered(tx, c.Gateway)
 	})
 	return done, err
 }
 
-// hasLogin says whether a gateway has taken a claim, or may have.
+// hasLogin says whether a gateway has taken a claim, or may have, and was not sent away since.
 func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
 	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
 		raw := tx.Table(claims).Get([]byte(gateway))
@@ -102,7 +108,10 @@ func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
 		taken = before.Taken || before.State == sent || before.State == backend.Done
 		return err
 	})
-	return taken, err
+	if err != nil || !taken || f.o.Admitted == nil {
+		return taken, err
+	}
+	return f.o.Admitted(gateway)
 }
 
 // Claims are all, by their gateways.
@@ -145,6 +154,20 @@ func claimed(b backend.Table, m backend.Received) error {
 	}
 	done.State, done.Reason = r.State, r.Reason
 	return putJSON(b, m.Gateway, done)
+}
+
+// enrolled notes that a gateway has asked by the secret that its claim has brought.
+func enrolled(b backend.Table, gateway string) error {
+	var done Claimed
+	raw := b.Get([]byte(gateway))
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &done); err != nil || done.State != sent {
+		return err
+	}
+	done.State, done.Reason = backend.Done, ""
+	return putJSON(b, gateway, done)
 }
 
 // freed notes that a gateway has ended its claim, with the login that it had brought.
