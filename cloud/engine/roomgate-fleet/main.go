@@ -117,7 +117,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		return errors.Join(err, at.Close())
 	}
 	fmt.Fprintf(out, "fleet in the database, asked at %s\nready\n", door.URL)
-	return both(ctx, f.Run, func(ctx context.Context) error { return f.Serve(ctx, at) })
+	return both(ctx, store.Hold, f.Run, func(ctx context.Context) error { return f.Serve(ctx, at) })
 }
 
 // both runs two loops until one fails or ctx ends.
