@@ -31,6 +31,7 @@ func newServe() *cobra.Command {
 	f.String("at", "", "`URL` of the broker of the fleet's gateways; else one is started")
 	f.String("cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
 	f.String("username", "", "`NAME` at that broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
+	trustFlag(serve)
 	signingFlag(serve)
 	authorityFlag(serve)
 	return serve
@@ -70,8 +71,12 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err != nil {
 		return err
 	}
+	secure, err := trusted(cmd)
+	if err != nil {
+		return err
+	}
 	f, err := fleet.Opening{Dir: dir, Listen: text(cmd, "fleet-listen"), CA: text(cmd, "ca"), Cells: text(cmd, "cells"), Options: fleet.Options{Log: g.log, Broker: backend.Options{
-		URL: url, Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}}}.Open()
+		URL: url, Signer: by, TLS: secure, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}}}.Open()
 	if errors.Is(err, fleet.ErrElsewhere) || errors.Is(err, authority.ErrNone) {
 		return fail(exitUsage, "%w", err)
 	} else if err != nil {

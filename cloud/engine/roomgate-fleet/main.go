@@ -46,7 +46,7 @@ var errUsage = errors.New("the command line is wrong: see roomgate-fleet -help")
 
 // options are what the command line says.
 type options struct {
-	dir, at, username, database, listen, key, ca, cells string
+	dir, at, username, database, listen, key, ca, cells, caFile string
 }
 
 func parse(args []string, errs io.Writer) (o options, err error) {
@@ -59,6 +59,7 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 	f.StringVar(&o.listen, "fleet-listen", "127.0.0.1:1885", "`HOST:PORT` on this machine at which the fleet is asked")
 	f.StringVar(&o.key, "key", "", "`FILE` of the key that signs, of roomgate cloud key create")
 	f.StringVar(&o.ca, "ca", "", "`DIR` of the authority that certifies gateways, as roomgate cloud ca init made it")
+	f.StringVar(&o.caFile, "ca-file", "", "`FILE` of the authority that signed the broker's certificate; else those of the system are believed")
 	f.StringVar(&o.cells, "cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return o, err
@@ -88,6 +89,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 			return fmt.Errorf("-key %s: %w: make one with roomgate cloud key create", o.key, err)
 		}
 	}
+	secure, err := backend.Trust(o.caFile)
+	if err != nil {
+		return fmt.Errorf("-ca-file: %w", err)
+	}
 	db, err := sql.Open("pgx", o.database)
 	if err != nil {
 		return fmt.Errorf("-database: %w", err)
@@ -98,7 +103,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		return err
 	}
 	defer func() { _ = store.Close() }() // the database may have ended before: then nobody holds it
-	f, err := fleet.Opening{Dir: o.dir, Listen: o.listen, CA: o.ca, Cells: o.cells, Options: fleet.Options{Store: store, Log: log, Broker: backend.Options{URL: o.at, Signer: by,
+	f, err := fleet.Opening{Dir: o.dir, Listen: o.listen, CA: o.ca, Cells: o.cells, Options: fleet.Options{Store: store, Log: log, Broker: backend.Options{URL: o.at, Signer: by, TLS: secure,
 		Username: o.username, Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}}}.Open()
 	if err != nil {
 		return err

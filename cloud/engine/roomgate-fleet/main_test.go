@@ -24,6 +24,7 @@ func TestRefused(t *testing.T) {
 		{append(all, "-key", filepath.Join(dir, "none")), "cloud key create"},
 		{all, "open ledger"},
 		{append(all, "-nothing"), "flag provided but not defined"},
+		{append(all, "-ca-file", filepath.Join(dir, "none.pem")), "none.pem"},
 		{append(all, "-ca", dir, "-cells", dir), "open ledger"},
 	} {
 		if err := run(t.Context(), c.args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
