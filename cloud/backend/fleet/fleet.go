@@ -210,6 +210,26 @@ func (f *Fleet) Rows(after uint64) (all []Row, err error) {
 	return all, err
 }
 
+// Newest are the last rows, the oldest first.
+func (f *Fleet) Newest(n int) (all []Row, err error) {
+	all = []Row{}
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		for _, raw := range tx.Table(rows).Down() {
+			if len(all) == n {
+				break
+			}
+			var r Row
+			if err := json.Unmarshal(raw, &r); err != nil {
+				return err
+			}
+			all = append(all, r)
+		}
+		return nil
+	})
+	slices.Reverse(all)
+	return all, err
+}
+
 // Gateway is one as the fleet shows it.
 type Gateway struct {
 	backend.Gateway

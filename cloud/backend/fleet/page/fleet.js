@@ -57,7 +57,7 @@
 	}
 
 	async function show() {
-		var g = await page('gateways'), r = await ask('GET', '/rollouts'), c = await page('claims'), s = await page('schedules'), rows = await ask('GET', '/rows?after=' + last);
+		var g = await page('gateways'), r = await ask('GET', '/rollouts'), c = await page('claims'), s = await page('schedules'), rows = await ask('GET', last ? '/rows?after=' + last : '/rows?newest=50');
 		fill('gateways', ['Gateway', 'Presence', 'Since', 'Release', 'Revision', 'Locks', 'Waiting', 'Rooms'], g.gateways.map(function (g) {
 			var contested = g.contested && { bad: 'contested since ' + when(g.contested) };
 			return [g.gateway_id, contested || (g.online ? 'online' : { bad: 'offline' }), when(g.since), g.version, g.config_revision, g.unlocked ? { bad: 'not closed' } : 'closed', g.outbox_depth, Object.keys(g.meeting_spaces || {}).map(function (id) { return g.meeting_spaces[id].name; }).join(', ')];
