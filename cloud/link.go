@@ -33,7 +33,7 @@ type Link struct {
 	named     string // the brokers by At; empty: those of URL
 	invalid   error
 	duplicate duplicateID
-	skips     skips
+	skips     *skips
 	renew     chan struct{} // holds a token when the login is another
 
 	mu      sync.Mutex

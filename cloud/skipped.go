@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -12,15 +13,15 @@ import (
 // skips is how often the log is told of messages that are too large: a stranger may send many.
 type skips struct {
 	often *rate.Limiter
-	more  int // that were not told
+	more  atomic.Int64 // that were not told
 }
 
-func newSkips() skips { return skips{often: rate.NewLimiter(rate.Every(10*time.Second), 10)} }
+func newSkips() *skips { return &skips{often: rate.NewLimiter(rate.Every(10*time.Second), 10)} }
 
-// skipped tells that a message was read past and will not come again. Only the reader of the one connection calls it.
+// skipped tells that a message was read past and will not come again.
 func (l *Link) skipped(p frame.Skipped) {
 	if !l.skips.often.Allow() {
-		l.skips.more++
+		l.skips.more.Add(1)
 		return
 	}
 	topic := p.Topic
@@ -28,6 +29,5 @@ func (l *Link) skipped(p frame.Skipped) {
 		topic = topic[:MaxTopic]
 	}
 	l.o.Log.Warn("a message is left out: it is too large", "topic", topic, "bytes", p.Bytes, "most", maxPacket,
-		slog.Int("others", l.skips.more), "fix", "let the broker refuse such messages: max_packet_size at Mosquitto, max_payload at NATS")
-	l.skips.more = 0
+		slog.Int64("others", l.skips.more.Swap(0)), "fix", "let the broker refuse such messages: max_packet_size at Mosquitto, max_payload at NATS")
 }
