@@ -33,6 +33,7 @@ type Link struct {
 	named     string // the brokers by At; empty: those of URL
 	invalid   error
 	duplicate duplicateID
+	skips     *skips
 	renew     chan struct{} // holds a token when the login is another
 
 	mu      sync.Mutex
@@ -48,7 +49,7 @@ type Link struct {
 
 // NewLink makes a link. Options that cannot work are reported by Run.
 func NewLink(o LinkOptions) *Link {
-	l := &Link{o: o, changed: make(chan struct{}), renew: make(chan struct{}, 1), away: time.Now()}
+	l := &Link{o: o, skips: newSkips(), changed: make(chan struct{}), renew: make(chan struct{}, 1), away: time.Now()}
 	if l.brokers, l.invalid = targets(o.URL); l.invalid == nil {
 		l.endpoint = l.brokers[0]
 	}

@@ -112,7 +112,7 @@ func (l *Link) clientOptions(s *session) (*mqtt.ClientOptions, error) {
 	o.SetConnectTimeout(connectTimeout).SetWriteTimeout(handTime)
 	o.SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.fail(err) })
 	o.SetCustomOpenConnectionFn(func(*url.URL, mqtt.ClientOptions) (net.Conn, error) {
-		return newWire(s.conn, s.fail, s.seen), nil
+		return newWire(s.conn, s.fail, s.seen, s.link.skipped), nil
 	})
 	if l.o.Will != nil {
 		w := l.o.Will()

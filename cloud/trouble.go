@@ -116,7 +116,7 @@ func (t Trouble) Fix() string {
 	case CauseTLSMissing:
 		return "name the broker's port for TLS in cloud.url (most often 8883); mqtt:// is only for a network that nobody else is on"
 	case CauseUntrusted:
-		return "set cloud.ca_file to the authority that signed the broker's certificate, write the name in cloud.url that the certificate has, and check the clock"
+		return "set cloud.ca_file (at a command of the cloud: --ca-file) to the authority that signed the broker's certificate, write the name in cloud.url that the certificate has, and check the clock"
 	case CauseCertificate, CauseTLS:
 		return "set cloud.client_certificate and cloud.client_key to a pair that the broker's authority signed and that has not expired"
 	case CauseTLSVersion:

@@ -29,11 +29,21 @@ type wire struct {
 	written bool // the first packet
 }
 
-func newWire(c net.Conn, failed func(error), seen func(byte) error) *wire {
+func newWire(c net.Conn, failed func(error), seen func(byte) error, skipped func(frame.Skipped)) *wire {
 	w := &wire{Conn: c, writing: make(chan struct{}, 1), failed: failed}
 	w.frames = frame.NewReader(&silence{Conn: c}, frame.FromBroker(maxPacket, MaxTopic))
 	w.frames.Seen = seen
+	w.frames.Skip = func(p frame.Skipped) error { skipped(p); return w.acknowledge(p) }
 	return w
+}
+
+// acknowledge tells the broker that a message which was read past shall not come again.
+func (w *wire) acknowledge(p frame.Skipped) error {
+	if p.QoS == 0 {
+		return nil
+	}
+	_, err := w.Write([]byte{frame.Puback << 4, 2, byte(p.ID >> 8), byte(p.ID)})
+	return err
 }
 
 // silence is a reader that gives up when the broker says nothing, not even

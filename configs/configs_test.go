@@ -3,6 +3,7 @@ package configs_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -213,4 +214,26 @@ func keys(n *yaml.Node, prefix string) (found []string) {
 		}
 	}
 	return found
+}
+
+// Each broker of a fleet refuses what no gateway and no backend sends, and takes a signed part with its
+// envelope: one message cannot fill a backend's line.
+func TestBrokersHaveALimit(t *testing.T) {
+	for name, want := range map[string][]string{
+		"mosquitto/mosquitto.conf":    {"\nmax_packet_size 1048576\n"},
+		"mosquitto/certificates.conf": {"\nmax_packet_size 1048576\n"},
+		"mosquitto/first.conf":        {"\nmax_packet_size 65536\n"},
+		"nats/one.conf":               {"\nmax_payload: 1MB\n"},
+		"nats/node.conf":              {"\ninclude one.conf\n"},
+	} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if !strings.Contains(string(raw), line) {
+				t.Errorf("%s does not say %q", name, strings.TrimSpace(line))
+			}
+		}
+	}
 }

@@ -8,27 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"roomgate/cloud/internal/whole"
 )
 
 // write puts a whole file in the place of another one, or leaves that.
 func write(path string, raw []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(raw)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return whole.Write(path, raw, mode)
 }
 
 // alone calls do while no other process changes the folder.

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"golang.org/x/time/rate"
 
 	"roomgate/cloud"
 )
@@ -59,7 +60,8 @@ type Options struct {
 
 // Backend is one session of a cloud backend.
 type Backend struct {
-	o Options
+	o    Options
+	warn *rate.Limiter // of messages that nobody can read: whoever may write may write many
 
 	mu       sync.Mutex
 	link     *cloud.Link // while running
@@ -87,7 +89,7 @@ func Open(o Options) (*Backend, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Backend{o: o, up: make(chan struct{}), progress: map[string]*progress{}, kept: map[string]string{},
+	return &Backend{o: o, warn: rate.NewLimiter(rate.Every(10*time.Second), 10), up: make(chan struct{}), progress: map[string]*progress{}, kept: map[string]string{},
 		waiting: map[string]*waiter{}, fleet: map[string]*Gateway{}}, nil
 }
 

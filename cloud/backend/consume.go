@@ -108,7 +108,9 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 		err = &cloud.EnvelopeError{Field: "type", Problem: "does not fit the topic"}
 	}
 	if err != nil {
-		b.o.Log.Warn("message of a gateway is left out", "topic", m.Topic, "reason", err)
+		if b.warn.Allow() {
+			b.o.Log.Warn("message of a gateway is left out", "topic", m.Topic, "reason", err)
+		}
 		return j, false // it would be no better the next time
 	}
 	e.Retained = m.Retained

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -161,4 +162,17 @@ func files(c *cell.Logins, may bool) map[string]string {
 		all[name] = text
 	}
 	return all
+}
+
+// A pillar stands alone: nothing here needs the building.
+func TestNeedsNoBuilding(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for path := range strings.Lines(string(out)) {
+		if strings.HasPrefix(path, "roomgate/agent") || strings.HasPrefix(path, "roomgate/drivers") || strings.HasPrefix(path, "roomgate/store") {
+			t.Errorf("it needs %s", strings.TrimSpace(path))
+		}
+	}
 }

@@ -1,26 +1,15 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent/atomicfile"
 	"roomgate/cloud/cell"
 )
-
-// loginsFile is which gateways have been admitted, in the folder of cloud cell. It has no
-// password.
-const loginsFile = "logins.json"
 
 func newCloudCell() *cobra.Command {
 	cmd := &cobra.Command{Use: "cell DIR [GATEWAY...]", Short: "share gateways out over cells, and write what their brokers read",
@@ -45,7 +34,7 @@ func newCloudCell() *cobra.Command {
 
 func writeCells(cmd *cobra.Command, args []string) error {
 	made := map[string]string{}
-	logins, err := changeCells(args[0], func(c *cell.Logins) (map[string]string, error) {
+	logins, err := cell.Folder(args[0]).Change(func(c *cell.Logins) (map[string]string, error) {
 		if err := changeLogins(cmd, c); err != nil {
 			return nil, err
 		}
@@ -62,79 +51,6 @@ func writeCells(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return printCells(cmd, logins, slices.Sorted(maps.Keys(made)))
-}
-
-// changeCells changes who is admitted, one after the other, and writes what brokers read and the passwords
-// that change returns.
-func changeCells(dir string, change func(*cell.Logins) (passwords map[string]string, err error)) (logins *cell.Logins, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	lock, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, err
-	}
-	if logins, err = readLogins(dir); err != nil {
-		return nil, err
-	}
-	made, err := change(logins)
-	if err != nil {
-		return nil, err
-	}
-	// Passwords are first: without their hashes they let nobody in, while nobody could make a hash's password again.
-	for user, password := range made {
-		if err := atomicfile.Write(filepath.Join(dir, user+".password"), []byte(password+"\n"), nil); err != nil {
-			return nil, err
-		}
-	}
-	raw, err := json.MarshalIndent(logins, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	files := logins.Files()
-	files[loginsFile] = string(raw) + "\n"
-	for name, content := range files {
-		if err := atomicfile.Write(filepath.Join(dir, name), []byte(content), nil); err != nil {
-			return nil, err
-		}
-	}
-	return logins, nil
-}
-
-// admitBy is how a fleet admits a gateway that it claims; nil: it admits none. The gateway's password goes
-// with the claim, and nowhere else.
-func admitBy(dir string) func(gateway string) (user, password string, err error) {
-	if dir == "" {
-		return nil
-	}
-	return func(gateway string) (user, password string, err error) {
-		_, err = changeCells(dir, func(c *cell.Logins) (map[string]string, error) {
-			made, err := c.Admit(gateway)
-			user, password = gateway, made[gateway]
-			delete(made, gateway)
-			return made, err
-		})
-		return user, password, err
-	}
-}
-
-func readLogins(dir string) (*cell.Logins, error) {
-	logins := &cell.Logins{}
-	raw, err := os.ReadFile(filepath.Join(dir, loginsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return logins, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, logins)
-	}
-	if err != nil {
-		return nil, fail(exitFailed, "%s cannot be read: %w", filepath.Join(dir, loginsFile), err)
-	}
-	return logins, nil
 }
 
 // changeLogins changes what the flags want changed.

@@ -17,7 +17,7 @@ import (
 // password of a gateway is in no file, that of a new backend is.
 func TestFleetAdmits(t *testing.T) {
 	dir := t.TempDir()
-	admit := admitBy(dir)
+	admit := cell.Folder(dir).Admit
 	const n = 12
 	passwords := make([]string, n)
 	var all sync.WaitGroup
@@ -31,7 +31,7 @@ func TestFleetAdmits(t *testing.T) {
 		})
 	}
 	all.Wait()
-	logins, err := readLogins(dir)
+	logins, err := cell.Folder(dir).Read()
 	if err != nil || len(logins.Gateways) != n {
 		t.Fatalf("%v: %d gateways are admitted: want %d", err, len(logins.Gateways), n)
 	}
@@ -53,7 +53,9 @@ func TestFleetAdmits(t *testing.T) {
 	if _, _, err := admit("a/b"); err == nil {
 		t.Error("a/b is admitted")
 	}
-	if admitBy("") != nil {
-		t.Error("without a folder somebody is admitted")
+	for _, id := range []string{"g-1", "a/b"} {
+		if there, err := cell.Folder(dir).Admitted(id); err != nil || there != (id == "g-1") {
+			t.Errorf("%s is admitted: %v, %v", id, there, err)
+		}
 	}
 }

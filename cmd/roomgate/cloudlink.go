@@ -30,7 +30,7 @@ func cloudFlags(cmd *cobra.Command) {
 	cmd.Flags().String("cloud", "mqtt://"+demoCloudListen, withVariable("`URL` of the cloud's broker, mqtt:// or mqtts://", "cloud"))
 	cmd.Flags().String("data", "", withVariable("`DIR` of a demo, whose stand-in cloud is meant without --cloud", "data"))
 	cmd.Flags().String("username", "", "`NAME` at the broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
-	ownCertificateFlags(cmd)
+	tlsFlags(cmd)
 	outputFlag(cmd)
 }
 
@@ -67,8 +67,8 @@ func dialCloudAs(cmd *cobra.Command, login func() (string, string, error), topic
 	l := &cloudLink{source: id, heard: make(chan cloud.Message, 1024)}
 	up := make(chan struct{})
 	first := sync.OnceFunc(func() { close(up) })
-	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true, TLS: secure,
-		Login: login, Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
+	l.Link = cloud.NewLink(cloud.LinkOptions{URL: address, ClientID: id, Fleeting: true,
+		Login: login, TLS: secure, Subscribe: topics, Up: func(context.Context) { first() }, Log: slog.New(slog.DiscardHandler),
 		Receive: func(ctx context.Context, m cloud.Message) error {
 			select {
 			case l.heard <- m:
@@ -79,7 +79,7 @@ func dialCloudAs(cmd *cobra.Command, login func() (string, string, error), topic
 	ctx, stop := context.WithCancel(cmd.Context())
 	l.stop = stop
 	l.ended.Go(func() { _ = l.Run(ctx) })
-	for end := time.After(cloudPatience); l.Trouble().Cause != cloud.CauseLogin; {
+	for end := time.After(cloudPatience); l.Trouble().Cause != cloud.CauseLogin && l.Trouble().Cause != cloud.CauseUntrusted; {
 		select {
 		case <-up:
 			return l, nil
@@ -93,6 +93,9 @@ func dialCloudAs(cmd *cobra.Command, login func() (string, string, error), topic
 	l.close()
 	if l.Trouble().Cause == cloud.CauseLogin {
 		return nil, fail(exitUnreachable, "the broker %s refuses the log-in: see who may log in there, and with which password", address)
+	}
+	if l.Trouble().Cause == cloud.CauseUntrusted {
+		return nil, fail(exitUnreachable, "the certificate of the broker %s is not trusted: name the authority that signed it with --ca-file, and the broker as its certificate does", address)
 	}
 	return nil, fail(exitUnreachable, "the broker %s does not answer: start \"roomgate demo\" or \"roomgate cloud serve\", or name another with --cloud", address)
 }

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"roomgate/agent/atomicfile"
+	"roomgate/cloud/authority"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/backend/fleet"
 )
@@ -33,8 +31,8 @@ func newServe() *cobra.Command {
 	f.String("at", "", "`URL` of the broker of the fleet's gateways; else one is started")
 	f.String("cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
 	f.String("username", "", "`NAME` at that broker; its password is taken from ROOMGATE_CLOUD_PASSWORD")
+	tlsFlags(serve)
 	signingFlag(serve)
-	ownCertificateFlags(serve)
 	authorityFlag(serve)
 	return serve
 }
@@ -73,38 +71,19 @@ func openFleet(g *gateway, cmd *cobra.Command, dir, url string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	secure, err := cloudTLS(cmd)
 	if err != nil {
 		return err
 	}
-	ca, err := theAuthority(cmd)
-	if err != nil {
-		return err
-	}
-	door, err := fleet.OpenDoor(dir)
-	if err != nil {
+	f, err := fleet.Opening{Dir: dir, Listen: text(cmd, "fleet-listen"), CA: text(cmd, "ca"), Cells: text(cmd, "cells"), Options: fleet.Options{Log: g.log, Broker: backend.Options{
+		URL: url, Signer: by, TLS: secure, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}}}.Open()
+	if errors.Is(err, fleet.ErrElsewhere) || errors.Is(err, authority.ErrNone) {
+		return fail(exitUsage, "%w", err)
+	} else if err != nil {
 		return fail(exitFailed, "%w", err)
 	}
-	f, err := fleet.Open(fleet.Options{Path: filepath.Join(dir, "fleet.db"), Key: door.Key, Log: g.log, Authority: ca, Admit: admitBy(text(cmd, "cells")), Broker: backend.Options{URL: url, ClientID: door.Client, TLS: secure,
-		Signer: by, Username: text(cmd, "username"), Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
-	if err != nil {
-		return fail(exitFailed, "the fleet cannot be opened: %w", err)
-	}
 	g.closers = append(g.closers, f.Close)
-	at, err := fleet.ListenHere(text(cmd, "fleet-listen"))
-	if errors.Is(err, fleet.ErrElsewhere) {
-		return fail(exitUsage, "--fleet-listen %q %w", text(cmd, "fleet-listen"), err)
-	} else if err != nil {
-		return fail(exitFailed, "the fleet cannot listen: %w", err)
-	}
-	door.URL = "http://" + at.Addr().String()
-	if err := atomicfile.Write(filepath.Join(dir, fleet.DoorFile), door.Encode(), nil); err != nil {
-		return errors.Join(err, at.Close())
-	}
-	g.loops = append(g.loops, loop{"fleet", f.Run}, loop{"fleet's door", func(ctx context.Context) error { return f.Serve(ctx, at) }})
-	g.say("fleet in %s, asked at %s", dir, door.URL)
+	g.loops = append(g.loops, loop{"fleet", f.Run}, loop{"fleet's door", f.Answer})
+	g.say("fleet in %s, asked at %s", dir, f.URL)
 	return nil
 }

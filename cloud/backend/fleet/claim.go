@@ -58,6 +58,7 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 	if by := f.o.Broker.Signer; by != nil {
 		claim.SigningKeys = []backend.SigningKey{by.Public()}
 	}
+	brought := &brought{}
 	if _, err := backend.SealClaim(c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, fmt.Errorf("%w: %w", errInvalid, err)
 	}
@@ -74,6 +75,8 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 		if claim.Enrolment, err = f.o.Authority.Admit(c.Gateway); err != nil {
 			return Claimed{}, err
 		}
+		brought.secret = claim.Enrolment
+		f.brought.Store(c.Gateway, brought)
 	}
 	if done.MessageID, err = f.backend.Claim(ctx, c.Gateway, c.Code, claim); err != nil {
 		return Claimed{}, err
@@ -82,12 +85,15 @@ func (f *Fleet) Claim(ctx context.Context, c Claim) (Claimed, error) {
 		if err := putJSON(tx.Table(claims), c.Gateway, done); err != nil {
 			return err
 		}
+		if brought.asked.Load() {
+			return enrolled(tx.Table(claims), c.Gateway)
+		}
 		return answered(tx, c.Gateway)
 	})
 	return done, err
 }
 
-// hasLogin says whether a gateway has taken a claim, or may have.
+// hasLogin says whether a gateway has taken a claim, or may have, and was not sent away since.
 func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
 	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
 		raw := tx.Table(claims).Get([]byte(gateway))
@@ -99,7 +105,10 @@ func (f *Fleet) hasLogin(gateway string) (taken bool, err error) {
 		taken = before.Taken || before.State == sent || before.State == backend.Done
 		return err
 	})
-	return taken, err
+	if err != nil || !taken || f.o.Admitted == nil {
+		return taken, err
+	}
+	return f.o.Admitted(gateway)
 }
 
 // answered notes a receipt that has come before what it answers was stored.
@@ -136,6 +145,20 @@ func claimed(b backend.Table, m backend.Received) error {
 	}
 	done.State, done.Reason = r.State, r.Reason
 	return putJSON(b, m.Gateway, done)
+}
+
+// enrolled notes that a gateway has asked by the secret that its claim has brought.
+func enrolled(b backend.Table, gateway string) error {
+	var done Claimed
+	raw := b.Get([]byte(gateway))
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &done); err != nil || done.State != sent {
+		return err
+	}
+	done.State, done.Reason = backend.Done, ""
+	return putJSON(b, gateway, done)
 }
 
 // freed notes that a gateway has ended its claim, with the login that it had brought.

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"roomgate/cloud"
 	"roomgate/cloud/authority"
 	"roomgate/cloud/backend"
@@ -32,6 +34,8 @@ type Options struct {
 	// Admit makes the login of a gateway that is claimed without one, before the claim is sent; nil: it keeps its own. One that has
 	// taken a claim is not admitted again.
 	Admit func(gateway string) (username, password string, err error)
+	// Admitted says whether a gateway has a login of Admit still: one that has none is admitted again; nil: the claims say.
+	Admitted func(gateway string) (bool, error)
 	// Rows is how many rows of all gateways together are kept for who wants to look; 0: 10,000.
 	Rows int
 	Log  *slog.Logger // nil: slog.Default()
@@ -48,6 +52,8 @@ type Fleet struct {
 	backend *backend.Backend
 	wake    chan struct{} // holds a token when a schedule is new
 	asks    chan wanted
+	brought sync.Map      // by gateway: *brought of its last claim
+	warn    *rate.Limiter // of requests for a certificate that have no answer
 }
 
 // The tables beside the ledger and the rollouts.
@@ -65,7 +71,7 @@ func Open(o Options) (f *Fleet, err error) {
 		o.Log = slog.Default()
 	}
 	o.Rows, o.Broker.Log = cmp.Or(o.Rows, 10_000), o.Log
-	f = &Fleet{o: o, close: func() error { return nil }, wake: make(chan struct{}, 1), asks: make(chan wanted, mostAsks)}
+	f = &Fleet{o: o, close: func() error { return nil }, wake: make(chan struct{}, 1), asks: make(chan wanted, mostAsks), warn: newWarn()}
 	if f.backend, err = backend.Open(o.Broker); err != nil {
 		return nil, err
 	}
@@ -201,6 +207,26 @@ func (f *Fleet) Rows(after uint64) (all []Row, err error) {
 		}
 		return nil
 	})
+	return all, err
+}
+
+// Newest are the last rows, the oldest first.
+func (f *Fleet) Newest(n int) (all []Row, err error) {
+	all = []Row{}
+	err = f.store.Read(context.Background(), func(tx backend.Tables) error {
+		for _, raw := range tx.Table(rows).Down() {
+			if len(all) == n {
+				break
+			}
+			var r Row
+			if err := json.Unmarshal(raw, &r); err != nil {
+				return err
+			}
+			all = append(all, r)
+		}
+		return nil
+	})
+	slices.Reverse(all)
 	return all, err
 }
 

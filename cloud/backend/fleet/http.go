@@ -28,6 +28,7 @@ const claimTime = 20 * time.Second
 //
 //	GET  /gateways                            {"gateways": [Gateway], "known": n, "online": n, "next": id}
 //	GET  /rows?after=NUMBER                   {"rows": [Row]}
+//	GET  /rows?newest=N                       {"rows": [Row]}, the last N
 //	GET  /rollouts                            {"rollouts": [rollout.Rollout]}
 //	POST /rollouts                            rollout.Order -> rollout.Rollout; without gateways for all
 //	GET  /rollouts/{id}                       {"rollout": …, "steps": [rollout.Step]}
@@ -115,6 +116,14 @@ func pageOf[T any](f *Fleet, r *http.Request, table, name string) (any, error) {
 }
 
 func (f *Fleet) rows(r *http.Request) (any, error) {
+	if text := r.URL.Query().Get("newest"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > mostRows {
+			return nil, fmt.Errorf("%w: newest is %q: want how many rows, 1 to %d", errInvalid, text, mostRows)
+		}
+		all, err := f.Newest(n)
+		return map[string]any{"rows": all}, err
+	}
 	var after uint64
 	if text := r.URL.Query().Get("after"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 63)

@@ -23,7 +23,10 @@ const (
 // Store is a backend.Store: the reference backend in a database.
 type Store struct {
 	Ledger
-	holds *sql.Conn // the lock of who has the fleet
+	holds *sql.Conn  // the lock of who has the fleet
+	lost  chan error // when it is
+	ended chan struct{}
+	stop  context.CancelFunc
 }
 
 // ErrTaken says that another backend has the fleet of a database.
@@ -50,13 +53,7 @@ func OpenStore(ctx context.Context, db *sql.DB) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &Store{*ledger, conn}, nil
-}
-
-// Close lets another backend have the fleet. The database stays open.
-func (s *Store) Close() error {
-	_, err := s.holds.ExecContext(context.Background(), `SELECT pg_advisory_unlock($1)`, fleetLock)
-	return errors.Join(err, s.holds.Close())
+	return hold(ledger, conn), nil
 }
 
 // Update is the ledger's, for one at a time, as in a file: what a transaction has read is so until

@@ -108,6 +108,17 @@ func (p *program) start() {
 	}
 }
 
+// lost waits until it has ended by itself.
+func (p *program) lost() {
+	p.t.Helper()
+	late := time.AfterFunc(time.Minute, func() { _ = p.cmd.Process.Kill() })
+	defer late.Stop()
+	var by *exec.ExitError
+	if err := p.cmd.Wait(); !errors.As(err, &by) || by.ExitCode() != 1 {
+		p.t.Errorf("it ends with %v: want 1", err)
+	}
+}
+
 func (p *program) end(by syscall.Signal) {
 	_ = p.cmd.Process.Signal(by)
 	_ = p.cmd.Wait()
@@ -169,6 +180,8 @@ func TestServeOnPostgreSQL(t *testing.T) {
 		case rows / 2:
 			s.end(syscall.SIGQUIT)
 			s.start()
+			p.lost() // its lock has gone with the database
+			p.start()
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -17,13 +17,11 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"syscall"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
-	"roomgate/agent/atomicfile"
 	"roomgate/cloud/backend"
 	"roomgate/cloud/backend/fleet"
 	"roomgate/cloud/engine/postgres"
@@ -44,11 +42,11 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("-fleet, -at and -database have to be named: see roomgate-fleet -help")
+var errUsage = errors.New("the command line is wrong: see roomgate-fleet -help")
 
 // options are what the command line says.
 type options struct {
-	dir, at, username, database, listen, key string
+	dir, at, username, database, listen, key, ca, cells, caFile string
 }
 
 func parse(args []string, errs io.Writer) (o options, err error) {
@@ -60,11 +58,16 @@ func parse(args []string, errs io.Writer) (o options, err error) {
 	f.StringVar(&o.database, "database", os.Getenv("ROOMGATE_FLEET_DATABASE"), "`URL` of a database of PostgreSQL, also in ROOMGATE_FLEET_DATABASE; its password may be in PGPASSWORD")
 	f.StringVar(&o.listen, "fleet-listen", "127.0.0.1:1885", "`HOST:PORT` on this machine at which the fleet is asked")
 	f.StringVar(&o.key, "key", "", "`FILE` of the key that signs, of roomgate cloud key create")
-	if err := f.Parse(args); err != nil {
+	f.StringVar(&o.ca, "ca", "", "`DIR` of the authority that certifies gateways, as roomgate cloud ca init made it")
+	f.StringVar(&o.caFile, "ca-file", "", "`FILE` of the authority that signed the broker's certificate; else those of the system are believed")
+	f.StringVar(&o.cells, "cells", "", "`DIR` of roomgate cloud cell: a gateway that is claimed gets a place there and a login")
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return o, err
+	} else if err != nil {
+		return o, fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if o.dir == "" || o.at == "" || o.database == "" || f.NArg() > 0 {
-		return o, errUsage
+		return o, fmt.Errorf("%w: -fleet, -at and -database have to be named", errUsage)
 	}
 	return o, nil
 }
@@ -76,13 +79,6 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(errs, nil))
-	if err := os.MkdirAll(o.dir, 0o700); err != nil {
-		return err
-	}
-	door, err := fleet.OpenDoor(o.dir)
-	if err != nil {
-		return err
-	}
 	var by *backend.Signer
 	if o.key != "" {
 		raw, err := os.ReadFile(o.key)
@@ -92,6 +88,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		if err != nil {
 			return fmt.Errorf("-key %s: %w: make one with roomgate cloud key create", o.key, err)
 		}
+	}
+	secure, err := backend.Trust(o.caFile)
+	if err != nil {
+		return fmt.Errorf("-ca-file: %w", err)
 	}
 	db, err := sql.Open("pgx", o.database)
 	if err != nil {
@@ -103,21 +103,13 @@ func run(ctx context.Context, args []string, out, errs io.Writer) (err error) {
 		return err
 	}
 	defer func() { _ = store.Close() }() // the database may have ended before: then nobody holds it
-	f, err := fleet.Open(fleet.Options{Store: store, Key: door.Key, Log: log, Broker: backend.Options{URL: o.at, ClientID: door.Client, Signer: by,
-		Username: o.username, Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}})
+	f, err := fleet.Opening{Dir: o.dir, Listen: o.listen, CA: o.ca, Cells: o.cells, Options: fleet.Options{Store: store, Log: log, Broker: backend.Options{URL: o.at, Signer: by, TLS: secure,
+		Username: o.username, Password: func() (string, error) { return os.Getenv("ROOMGATE_CLOUD_PASSWORD"), nil }}}}.Open()
 	if err != nil {
 		return err
 	}
-	at, err := fleet.ListenHere(o.listen)
-	if err != nil {
-		return fmt.Errorf("-fleet-listen %q: %w", o.listen, err)
-	}
-	door.URL = "http://" + at.Addr().String()
-	if err := atomicfile.Write(filepath.Join(o.dir, fleet.DoorFile), door.Encode(), nil); err != nil {
-		return errors.Join(err, at.Close())
-	}
-	fmt.Fprintf(out, "fleet in the database, asked at %s\nready\n", door.URL)
-	return both(ctx, f.Run, func(ctx context.Context) error { return f.Serve(ctx, at) })
+	fmt.Fprintf(out, "fleet in the database, asked at %s\nready\n", f.URL)
+	return both(ctx, store.Hold, f.Run, f.Answer)
 }
 
 // both runs two loops until one fails or ctx ends.

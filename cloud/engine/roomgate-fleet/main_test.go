@@ -23,10 +23,16 @@ func TestRefused(t *testing.T) {
 		{append(all, "more"), "have to be named"},
 		{append(all, "-key", filepath.Join(dir, "none")), "cloud key create"},
 		{all, "open ledger"},
+		{append(all, "-nothing"), "flag provided but not defined"},
+		{append(all, "-ca-file", filepath.Join(dir, "none.pem")), "none.pem"},
+		{append(all, "-ca", dir, "-cells", dir), "open ledger"},
 	} {
 		if err := run(t.Context(), c.args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v: want %q", c.args, err, c.want)
 		}
+	}
+	if err := run(t.Context(), append(all, "-nothing"), io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		t.Errorf("an unknown flag ends with %v: want 2 as the exit code", err)
 	}
 	if err := run(t.Context(), []string{"-help"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("-help: %v", err)

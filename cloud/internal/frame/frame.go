@@ -92,6 +92,9 @@ type Reader struct {
 	// Seen, if set, is asked about each packet type that the rules allow; an
 	// error refuses the packet.
 	Seen func(packetType byte) error
+	// Skip, if set, is told of each PUBLISH that is larger than the rules allow and was read past; an
+	// error ends the reading. Without it such a packet is refused.
+	Skip func(Skipped) error
 }
 
 // NewReader checks what r gives.
@@ -127,16 +130,24 @@ func (r *Reader) next() error {
 	if r.err != nil {
 		return r.err
 	}
-	head, length, err := r.header()
-	if err != nil {
-		return err
+	for {
+		head, length, err := r.header()
+		if err != nil {
+			return err
+		}
+		first, headLen := head[0], len(head)
+		r.err = r.check(first, headLen, length)
+		if r.skips(r.err) {
+			r.err = r.skip(first&15, headLen, length)
+		} else if r.err == nil {
+			r.begun = true
+			r.left = headLen + length
+			return nil
+		}
+		if r.err != nil {
+			return r.err
+		}
 	}
-	if r.err = r.check(head[0], len(head), length); r.err != nil {
-		return r.err
-	}
-	r.begun = true
-	r.left = len(head) + length
-	return nil
 }
 
 // header peeks at the fixed header, section 2.2.
@@ -167,6 +178,8 @@ func (r *Reader) check(first byte, headLen, length int) error {
 		return fmt.Errorf("%w: type %d is out of turn", ErrFrame, kind)
 	case kind != Publish && flags != rule.Flags:
 		return fmt.Errorf("%w: type %d has flags %d", ErrFrame, kind, flags)
+	case kind == Publish && length > rule.Max:
+		return fmt.Errorf("%w: type %d has %d bytes, want %d to %d", errTooLarge, kind, length, rule.Min, rule.Max)
 	case length < rule.Min || length > rule.Max:
 		return fmt.Errorf("%w: type %d has %d bytes, want %d to %d", ErrFrame, kind, length, rule.Min, rule.Max)
 	}
@@ -196,7 +209,10 @@ func (r *Reader) checkPublish(flags byte, headLen, length int) error {
 	if qos > 0 {
 		need += 2
 	}
-	if topic == 0 || topic > r.rules.MaxTopic || need > length {
+	if topic > r.rules.MaxTopic && need <= length {
+		return fmt.Errorf("%w: topic of %d bytes", errTooLarge, topic)
+	}
+	if topic == 0 || need > length {
 		return fmt.Errorf("%w: topic of %d bytes in a packet of %d", ErrFrame, topic, length)
 	}
 	return nil

@@ -125,7 +125,7 @@
 	function spaces(g) { return Object.keys(g.meeting_spaces || {}).map(function (id) { return { id: id, name: g.meeting_spaces[id].name || id }; }); }
 
 	async function show() {
-		var g = await page('gateways'), r = await ask('GET', '/rollouts'), c = await page('claims'), s = await page('schedules'), rows = await ask('GET', '/rows?after=' + last), names = {};
+		var g = await page('gateways'), r = await ask('GET', '/rollouts'), c = await page('claims'), s = await page('schedules'), rows = await ask('GET', last ? '/rows?after=' + last : '/rows?newest=50'), names = {};
 		fill('gateways', ['Gateway', 'Presence', 'Since', 'Release', 'Revision', 'Certificate', 'Locks', 'Waiting', 'Rooms'], g.gateways.map(function (g) {
 			var contested = g.contested && { bad: 'contested since ' + when(g.contested) };
 			spaces(g).forEach(function (s) { names[g.gateway_id + '/' + s.id] = s.name; });
