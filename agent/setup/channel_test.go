@@ -4,7 +4,7 @@ import "testing"
 
 // TestChannelsAsTheDriver: a channel is a chip and a number, as the driver takes it, and a line is one line.
 func TestChannelsAsTheDriver(t *testing.T) {
-	for channel, can := range map[string]bool{"pwmchip0/0": true, "1f00098000.pwm/1": true, "0/1": true,
+	for channel, can := range map[string]bool{"pwmchip0/0": true, "1f00098000.pwm/1": true, "0/1": true, "aurora.light": true,
 		"pwmchip0": false, "foo": false, "pwmchip0/": false, "/0": false, "pwmchip0/x": false, "pwmchip0/-1": false, "pwmchip0/70000": false,
 		"pwmchip0/0,pwmchip0/1": false, "pwmchip0 /0": false, "3": false, "pwm0": false} {
 		if why := MisnamedChannel(channel); (why == "") != can {

@@ -139,6 +139,9 @@ var (
 // manyNames divide names, and are in none.
 const manyNames = ", \t;"
 
+// simulated is a channel of the demo's building, as aurora.light.
+var simulated = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+$`)
+
 // several is more than one line, or one with blanks around it. Some boards have a line whose name has a blank within
 // it, as P9_14 [EHRPWM1A].
 var several = regexp.MustCompile(`[,;\t]|^ | $|^(?i:gpio)\d+ +(?i:gpio)\d`)
@@ -197,6 +200,9 @@ func Doubtful(line string) string {
 
 // MisnamedChannel says why a name cannot be that of a PWM channel, empty: it can.
 func MisnamedChannel(channel string) string {
+	if simulated.MatchString(channel) {
+		return ""
+	}
 	chip, number, _ := strings.Cut(channel, "/")
 	if _, err := strconv.ParseUint(number, 10, 16); err != nil || chip == "" || strings.ContainsAny(channel, manyNames) {
 		return "is no name of a channel: want chip and number, as pwmchip0/0; roomgate setup shows those of this board"

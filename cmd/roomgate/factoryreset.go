@@ -102,7 +102,7 @@ func resetPlace(cmd *cobra.Command) (string, error) {
 // which files it names that stay.
 func resetConfiguration(cmd *cobra.Command) error {
 	path := configFile(cmd)
-	raw, err := os.ReadFile(path)
+	raw, err := atomicfile.Read(path, os.O_RDONLY, maxGiven)
 	if err = ignoreMissing(err); err != nil {
 		return err
 	}
@@ -115,6 +115,9 @@ func resetConfiguration(cmd *cobra.Command) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "left: %s; --all removes it with its passwords\n", path)
 	}
 	named = slices.DeleteFunc(named, func(name string) bool {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(path), name)
+		}
 		_, err := os.Stat(name)
 		return err != nil
 	})
