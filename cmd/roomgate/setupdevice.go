@@ -18,11 +18,11 @@ func (w *wizard) way(id string) setup.Way {
 	return way
 }
 
-// askLock asks for a lock, and so on: for something of the board, or for the firmware of
-// a device at the room broker, in place of which it adds nothing.
-func (w *wizard) askLock(r setupRoom) error  { return w.askOfBoard(r, w.way("lock-relay")) }
-func (w *wizard) askLight(r setupRoom) error { return w.askOfBoard(r, w.way("light-pwm")) }
-func (w *wizard) askFan(r setupRoom) error   { return w.askOfBoard(r, w.way("fan-pwm")) }
+// askFor asks for a lock, a light or a fan, by the driver of the board for it: for something of the board, or for the firmware
+// of a device at the room broker, in place of which it adds nothing.
+func (w *wizard) askFor(driver string) func(setupRoom) error {
+	return func(r setupRoom) error { return w.askOfBoard(r, w.way(driver)) }
+}
 
 func (w *wizard) askOfBoard(r setupRoom, way setup.Way) error {
 	q, dialects := way.Asks[0], setup.Dialects(w.options.Kinds, way.Type)

@@ -38,7 +38,7 @@ func (w *wizard) askRoom(a *setup.Answers) (more bool, err error) {
 	}
 	w.uses.rooms = append(w.uses.rooms, name)
 	r := setupRoom{a.Space(name, timezone), name, was}
-	for _, device := range []func(setupRoom) error{w.askLock, w.askLight, w.askFan, w.askHub, w.askCamera, w.askDisplay} {
+	for _, device := range []func(setupRoom) error{w.askFor("lock-relay"), w.askFor("light-pwm"), w.askFor("fan-pwm"), w.askHub, w.askCamera, w.askDisplay} {
 		if err := device(r); err != nil {
 			return false, err
 		}
