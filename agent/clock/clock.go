@@ -70,6 +70,7 @@ type Clock struct {
 	here     bool          // it is one of this run of the machine, so it can be compared exactly
 	anchored time.Duration // of this run, when that was last renewed
 	steady   time.Time     // since when Now goes on without a step
+	stepped  bool          // by a step of the clock, not by a start
 	held     bool          // it was synchronized or confirmed, and not stepped since
 	vouched  bool          // a time service, a person or another clock was for it in this run of the machine
 	agreed   time.Duration // of this run, since when a time service insists on a jump; negative: none does
@@ -115,7 +116,7 @@ func (c *Clock) read() reading {
 		c.origin, c.agreed = origin, -1
 		c.held = c.jumpTo(origin) == 0 && (c.machine.synchronized() || c.here && !c.isStep(c.believed))
 		r.jump = c.jumpTo(origin)
-		c.steady = c.at(r).Round(0)
+		c.steady, c.stepped = c.at(r).Round(0), true
 	}
 	c.origin = origin
 	r.jump = c.jumpTo(origin)
@@ -175,6 +176,15 @@ func (c *Clock) Steady() time.Time {
 	defer c.mu.Unlock()
 	c.read()
 	return c.steady
+}
+
+// Stepped says whether Steady began with a step of the clock, in this run or, as far as the same run of the machine tells,
+// before it.
+func (c *Clock) Stepped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	return c.stepped
 }
 
 // Move sets a simulated building ahead by so much altogether, as if it had
