@@ -87,3 +87,40 @@ func TestFlappingAlarm(t *testing.T) {
 		}
 	})
 }
+
+// TestHeldAlarmIsToldSoon: the last alarm of a kind that came too often is told within ten seconds, whatever the poll of the
+// device and whether it answers.
+func TestHeldAlarmIsToldSoon(t *testing.T) {
+	for _, fault := range []string{"", "vanish"} {
+		bubble(t, func(t *testing.T) {
+			r := openRig(t, rigOptions{yaml: strings.Replace(seldom, "events: 500", "events: 5000", 1)})
+			r.run()
+			r.wait(time.Second)
+			door := r.byID("door-1")
+			say := func(kind string, n int) {
+				door.report(drivers.Event{Type: kind, Time: time.Now(), Details: map[string]any{"n": n}})
+			}
+			for n := range 140 {
+				say(drivers.EventDoorForced, n)
+				say(drivers.EventDoorShut, n)
+				r.wait(10 * time.Millisecond)
+			}
+			r.wait(time.Minute)
+			r.bench["door-1"].Set(fault)
+			for n := range 3 {
+				for range 10 {
+					say(drivers.EventDoorForced, 200+n)
+				}
+				if !door.alarms.Waiting() {
+					t.Fatal("no alarm waits")
+				}
+				told := len(r.told())
+				r.wait(eventlog.StoredEvery + time.Second)
+				if fresh := r.told()[told:]; door.alarms.Waiting() || !strings.Contains(fmt.Sprint(fresh), drivers.EventDoorForced) {
+					t.Errorf("%q: told is %q", fault, fresh)
+				}
+				r.wait(10 * time.Millisecond)
+			}
+		})
+	}
+}
