@@ -124,3 +124,44 @@ func TestHeldAlarmIsToldSoon(t *testing.T) {
 		})
 	}
 }
+
+// TestAlarmAmongFlappingValues: a temperature that is too high for a moment is told, though its values change too often to be
+// stored. An alarm that itself flaps is stored now and then.
+func TestAlarmAmongFlappingValues(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{yaml: strings.Replace(building, "events: 500", "events: 5000", 1)})
+		r.run()
+		r.wait(time.Second)
+		say := func(value string) {
+			r.bench["hub-1"].Show(drivers.SubTemperature, value)
+			r.byID("hub-1").kick.Wake()
+			r.wait(10 * time.Millisecond)
+		}
+		count := func(kind string) (n int) {
+			for _, told := range r.told() {
+				if strings.HasPrefix(told, kind) {
+					n++
+				}
+			}
+			return n
+		}
+		for n := range 300 {
+			say([]string{"20.0", "22.0"}[n%2])
+		}
+		for range 2 {
+			say("80.0")
+			r.wait(2500 * time.Millisecond)
+			say("21.0")
+		}
+		if alerts, normals := count(EventTemperatureAlert), count(EventTemperatureNormal); alerts != 2 || normals != 2 {
+			t.Errorf("told are %d alerts and %d normals, want 2 of each", alerts, normals)
+		}
+		for range 3000 {
+			say("80.0")
+			say("21.0")
+		}
+		if alerts := count(EventTemperatureAlert); alerts > eventlog.StoredAtOnce/2+10 {
+			t.Errorf("told are %d alerts in a minute", alerts)
+		}
+	})
+}

@@ -34,7 +34,8 @@ type part struct {
 	reported storedReading // what the last event said
 	observed bool          // since the start
 	certain  bool          // it is offline beyond doubt
-	pace     eventlog.Pace // of what is stored of it
+	pace     eventlog.Pace // of what is stored of its values
+	turns    eventlog.Pace // of what is stored of its status: an alarm does not wait for values
 }
 
 func newView(d *Device, stored []storedReading) *view {
@@ -181,7 +182,7 @@ func (v *view) changes(all bool) eventlog.Change {
 		if len(events) == 0 {
 			continue
 		}
-		if !p.pace.Allows(time.Now()) && !all {
+		if !p.paced().Allows(time.Now()) && !all {
 			v.held = true
 			continue
 		}
@@ -192,6 +193,14 @@ func (v *view) changes(all bool) eventlog.Change {
 		v.keep(&c)
 	}
 	return c
+}
+
+// paced is the pace of what p has to tell.
+func (p *part) paced() *eventlog.Pace {
+	if p.reported.Status != p.now.Status {
+		return &p.turns
+	}
+	return &p.pace
 }
 
 func (p *part) stored() storedReading {
