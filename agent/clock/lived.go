@@ -43,13 +43,13 @@ func (c *Clock) recall() {
 	}
 	c.believed = time.UnixMilli(m.Wall)
 	if !c.isStep(c.believed) { // it was away for a moment
-		c.steady = time.UnixMilli(m.Steady)
+		c.steady.since = time.UnixMilli(m.Steady)
 	}
 	if m.Machine != "" && m.Machine == c.machine.Boot {
 		c.believed = c.believed.Add(c.awake - time.Duration(m.Up)*time.Millisecond)
 		c.here = true
 		c.held, c.vouched = m.Held && !c.isStep(c.believed), m.Held
-		c.stepped = m.Stepped || c.isStep(c.believed)
+		c.steady.stepped = m.Stepped || c.isStep(c.believed)
 	}
 }
 
@@ -79,8 +79,8 @@ func (c *Clock) Memory() Memory {
 	if c.believed.IsZero() {
 		return m
 	}
-	m.Wall, m.Steady = c.believed.Add(r.run-c.through).UnixMilli(), c.steady.Add(-c.through).UnixMilli()
-	m.Stepped = c.stepped
+	m.Wall, m.Steady = c.believed.Add(r.run-c.through).UnixMilli(), c.steady.since.Add(-c.through).UnixMilli()
+	m.Stepped = c.steady.stepped
 	if c.here && c.machine.Boot != "" {
 		m.Machine, m.Held = c.machine.Boot, c.held
 		m.Up = (c.awake + r.run).Milliseconds()

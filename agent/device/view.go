@@ -182,7 +182,11 @@ func (v *view) changes(all bool) eventlog.Change {
 		if len(events) == 0 {
 			continue
 		}
-		if !p.paced().Allows(time.Now()) && !all {
+		pace := &p.pace
+		if p.reported.Status != p.now.Status {
+			pace = &p.turns
+		}
+		if !pace.Allows(time.Now()) && !all {
 			v.held = true
 			continue
 		}
@@ -193,14 +197,6 @@ func (v *view) changes(all bool) eventlog.Change {
 		v.keep(&c)
 	}
 	return c
-}
-
-// paced is the pace of what p has to tell.
-func (p *part) paced() *eventlog.Pace {
-	if p.reported.Status != p.now.Status {
-		return &p.turns
-	}
-	return &p.pace
 }
 
 func (p *part) stored() storedReading {
