@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"roomgate/agent/access"
 	"roomgate/agent/claim"
 	"roomgate/agent/mail"
+	"roomgate/store"
 )
 
 // hidden stands for what nobody is shown.
@@ -16,6 +18,11 @@ const hidden = "(hidden)"
 // hiddenWords are in the names of fields that hold secrets, or that lead to somebody who holds one, as the link of a
 // calendar does.
 var hiddenWords = []string{"hash", "seal", "secret", "password", "passphrase", "token", "salt", "private", "key", "pin", "url", "calendar", "topic"}
+
+// ReadStored reads what can be read of a database that nobody has open, damaged or not: see store.ReadAside.
+func ReadStored(ctx context.Context, path string, take func(store.StoredRow) error) (store.Repair, error) {
+	return store.ReadAside(ctx, path, store.Options{Names: buckets(), Age: rowAge, Schema: Schema}, take)
+}
 
 // ShowStored is a row of the database for people to look at: without secrets.
 func ShowStored(bucket string, row []byte) json.RawMessage {

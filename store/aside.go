@@ -2,7 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
+
+	"go.etcd.io/bbolt"
 
 	"roomgate/store/disk"
 	"roomgate/store/layout"
@@ -18,10 +23,11 @@ type StoredRow struct {
 }
 
 // ReadAside reads what can be read of a database that nobody has open, damaged or not: one that was set aside, or a
-// snapshot. Each sound row goes to take, table by table, in the order of keys; it holds a few pages in memory at a time
-// and changes nothing. The tables say how much there is, and how much cannot be read: their Kept, Lost and Holes.
-// ErrLocked says that the file is in use.
-func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Repair, error) {
+// snapshot. Each row that a repair would take from it alone, with o.Names and o.Age, goes to take, table by table, in the
+// order of keys. It changes nothing. Of a sound file it holds a few pages in memory at a time; what can be read of a damaged
+// one is put into a temporary file first. The tables say how much there is, and how much cannot be read. ErrLocked says
+// that the file is in use.
+func ReadAside(ctx context.Context, path string, o Options, take func(StoredRow) error) (found Repair, err error) {
 	file, err := disk.OpenShared(path)
 	if err != nil {
 		return Repair{}, err
@@ -32,7 +38,20 @@ func ReadAside(ctx context.Context, path string, take func(StoredRow) error) (Re
 		return Repair{}, err
 	}
 	reader := disk.Counted{Ctx: ctx, ReaderAt: file, Tally: &disk.Tally{Total: size}}
-	return salvage.Read(pages.File{Reader: reader, Size: size}, func(bucket string, key, value []byte) error {
+	dir := ""
+	defer func() {
+		if dir != "" {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	temp := func() (b *bbolt.DB, err error) {
+		if dir, err = os.MkdirTemp("", "roomgate-read-"); err != nil {
+			return nil, err
+		}
+		return openTemp(filepath.Join(dir, "merged"), o)
+	}
+	from := salvage.Options{File: pages.File{Reader: reader, Size: size}, Names: o.Names, Age: o.Age, Schema: o.Schema}
+	return salvage.Read(from, temp, func(bucket string, key, value []byte) error {
 		shown := string(key)
 		if n, ok := layout.Number(key); ok && layout.IsQueue(bucket) {
 			shown = strconv.FormatUint(n, 10)

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"maps"
+	"os"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -49,7 +52,7 @@ func TestRowOfAQueueWithoutANumber(t *testing.T) {
 	}
 
 	var rows []string
-	found, err := ReadAside(t.Context(), path, func(r StoredRow) error {
+	found, err := ReadAside(t.Context(), path, Options{}, func(r StoredRow) error {
 		if r.Bucket == q.Bucket() {
 			rows = append(rows, r.Key)
 		}
@@ -79,5 +82,47 @@ func TestRowOfAQueueWithoutANumber(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestReadAsideShowsWhatARepairKeeps: of a file of which only the first part is left, who looks at it sees the rows that the
+// repair takes from it.
+func TestReadAsideShowsWhatARepairKeeps(t *testing.T) {
+	w := live(t, false)
+	o, some := Options{Age: ages, Names: theNames}, 0
+	for _, part := range []int{4, 8, 12, 16, 24} {
+		path := tempPath(t)
+		if err := os.WriteFile(path, w.good[:len(w.good)/part/pages.PageSize*pages.PageSize], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := readFile(t, path)
+		seen := map[string]string{}
+		found, err := ReadAside(t.Context(), path, o, func(r StoredRow) error {
+			seen[r.Bucket+" "+r.Key] = string(r.Value)
+			return nil
+		})
+		if err != nil || !bytes.Equal(before, readFile(t, path)) {
+			t.Errorf("a part of 1/%d: %v, or the file has changed", part, err)
+		}
+		db, report := startReport(t, path, o)
+		if report.Repair == nil {
+			stop(t, db)
+			continue // nothing of it was beyond
+		}
+		if sum, want := found.Sum(), report.Repair.Sum(); sum != want || sum.Kept+sum.Found+sum.Earlier != len(seen) {
+			t.Errorf("a part of 1/%d shows %d rows of %+v, the repair takes %+v", part, len(seen), sum, want)
+		}
+		some += len(seen)
+		stop(t, db)
+		again := map[string]string{}
+		if _, err := ReadAside(t.Context(), path, o, func(r StoredRow) error {
+			again[r.Bucket+" "+r.Key] = string(r.Value)
+			return nil
+		}); err != nil || !maps.Equal(seen, again) {
+			t.Errorf("a part of 1/%d: the repair has %d rows, shown were %d, %v", part, len(again), len(seen), err)
+		}
+	}
+	if some == 0 {
+		t.Error("no part has rows")
 	}
 }

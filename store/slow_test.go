@@ -129,6 +129,6 @@ func TestStoppedReadAsideSaysSo(t *testing.T) {
 	path := filled(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := ReadAside(ctx, path, func(StoredRow) error { return nil })
+	_, err := ReadAside(ctx, path, Options{}, func(StoredRow) error { return nil })
 	wantError(t, err, context.Canceled)
 }

@@ -324,7 +324,7 @@ func TestRepairKeepsTheTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	_, err = ReadAside(t.Context(), path, func(r StoredRow) error {
+	_, err = ReadAside(t.Context(), path, Options{}, func(r StoredRow) error {
 		if r.Bucket == tailedQueue.Bucket() {
 			seen = append(seen, r.Key)
 		}

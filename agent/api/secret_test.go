@@ -44,7 +44,7 @@ func TestNoSecretInTheDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		var shown strings.Builder
-		_, err = store.ReadAside(t.Context(), aside, func(r store.StoredRow) error {
+		_, err = store.ReadAside(t.Context(), aside, store.Options{}, func(r store.StoredRow) error {
 			_, err := fmt.Fprintf(&shown, "%s %s\n", r.Key, agent.ShowStored(r.Bucket, r.Value))
 			return err
 		})
@@ -160,7 +160,7 @@ func TestSecretsOfTheVersionBefore(t *testing.T) {
 // rowsWith are the rows of a database that nobody has open in which a word is.
 func rowsWith(t *testing.T, path, word string) (in []string) {
 	t.Helper()
-	_, err := store.ReadAside(t.Context(), path, func(r store.StoredRow) error {
+	_, err := store.ReadAside(t.Context(), path, store.Options{}, func(r store.StoredRow) error {
 		if bytes.Contains(r.Value, []byte(word)) {
 			in = append(in, r.Bucket+" "+r.Key)
 		}

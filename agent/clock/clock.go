@@ -69,7 +69,7 @@ type Clock struct {
 	believed time.Time     // the origin that is believed; zero: none ever was
 	here     bool          // it is one of this run of the machine, so it can be compared exactly
 	anchored time.Duration // of this run, when that was last renewed
-	steady   time.Time     // since when Now goes on without a step
+	steady   steadiness
 	held     bool          // it was synchronized or confirmed, and not stepped since
 	vouched  bool          // a time service, a person or another clock was for it in this run of the machine
 	agreed   time.Duration // of this run, since when a time service insists on a jump; negative: none does
@@ -80,11 +80,17 @@ type Clock struct {
 	shown    Verdict       // of the last Look
 }
 
+// steadiness is since when Now goes on without a step, and whether a step of the clock began that, not a start.
+type steadiness struct {
+	since   time.Time
+	stepped bool
+}
+
 // New starts the clock of a run.
 func New(o Options) *Clock {
 	c := &Clock{mode: o.Mode, machine: o.Machine, before: o.Memory, started: time.Now(), agreed: -1}
 	c.awake = c.machine.up()
-	c.origin, c.steady = c.started.Round(0), c.started.Round(0)
+	c.origin, c.steady.since = c.started.Round(0), c.started.Round(0)
 	c.recall()
 	c.Look()
 	return c
@@ -115,7 +121,7 @@ func (c *Clock) read() reading {
 		c.origin, c.agreed = origin, -1
 		c.held = c.jumpTo(origin) == 0 && (c.machine.synchronized() || c.here && !c.isStep(c.believed))
 		r.jump = c.jumpTo(origin)
-		c.steady = c.at(r).Round(0)
+		c.steady.since, c.steady.stepped = c.at(r).Round(0), true
 	}
 	c.origin = origin
 	r.jump = c.jumpTo(origin)
@@ -174,7 +180,16 @@ func (c *Clock) Steady() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.read()
-	return c.steady
+	return c.steady.since
+}
+
+// Stepped says whether Steady began with a step of the clock, in this run or, as far as the same run of the machine tells,
+// before it.
+func (c *Clock) Stepped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read()
+	return c.steady.stepped
 }
 
 // Move sets a simulated building ahead by so much altogether, as if it had
@@ -188,8 +203,8 @@ func (c *Clock) Move(ahead time.Duration) {
 		c.believed = c.believed.Add(ahead - c.through)
 	}
 	c.moved, c.through = ahead, ahead
-	if now := c.at(c.read()); c.steady.After(now) {
-		c.steady = now.Round(0)
+	if now := c.at(c.read()); c.steady.since.After(now) {
+		c.steady.since = now.Round(0)
 	}
 }
 

@@ -30,6 +30,7 @@ type Memory struct {
 	Up      int64  `json:"up,omitempty"`      // how long that had lasted, in ms
 	Held    bool   `json:"held,omitempty"`    // the clock was synchronized or confirmed, and not stepped since
 	Steady  int64  `json:"steady,omitempty"`  // since when time went on without a step, Unix time in ms
+	Stepped bool   `json:"stepped,omitempty"` // that was a step of the clock
 }
 
 // recall takes what is believed from the run before. In the same run of the
@@ -42,12 +43,13 @@ func (c *Clock) recall() {
 	}
 	c.believed = time.UnixMilli(m.Wall)
 	if !c.isStep(c.believed) { // it was away for a moment
-		c.steady = time.UnixMilli(m.Steady)
+		c.steady.since = time.UnixMilli(m.Steady)
 	}
 	if m.Machine != "" && m.Machine == c.machine.Boot {
 		c.believed = c.believed.Add(c.awake - time.Duration(m.Up)*time.Millisecond)
 		c.here = true
 		c.held, c.vouched = m.Held && !c.isStep(c.believed), m.Held
+		c.steady.stepped = m.Stepped || c.isStep(c.believed)
 	}
 }
 
@@ -77,7 +79,8 @@ func (c *Clock) Memory() Memory {
 	if c.believed.IsZero() {
 		return m
 	}
-	m.Wall, m.Steady = c.believed.Add(r.run-c.through).UnixMilli(), c.steady.Add(-c.through).UnixMilli()
+	m.Wall, m.Steady = c.believed.Add(r.run-c.through).UnixMilli(), c.steady.since.Add(-c.through).UnixMilli()
+	m.Stepped = c.steady.stepped
 	if c.here && c.machine.Boot != "" {
 		m.Machine, m.Held = c.machine.Boot, c.held
 		m.Up = (c.awake + r.run).Milliseconds()

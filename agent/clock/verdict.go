@@ -93,7 +93,7 @@ func (c *Clock) Witness(at time.Time) (confirmed bool) {
 func (c *Clock) believe(r reading) {
 	c.held, c.vouched, c.agreed = true, true, -1
 	if r.jump != 0 {
-		c.steady = r.now.Round(0)
+		c.steady.since, c.steady.stepped = r.now.Round(0), true
 	}
 	c.anchor(r)
 	c.keep = true

@@ -14,8 +14,8 @@ import (
 const sendTimeout = 5 * time.Second
 
 // Send publishes a message that is not in the log and worth nothing late: it is
-// not kept. Its sequence is the log's last one: what came before it. A space, if
-// one is named, is the last part of the topic. It says whether the broker has it.
+// not kept. Its sequence is the log's last one: what came before it; a receipt has none, as one with a sequence is a row
+// of the log. A space, if one is named, is the last part of the topic. It says whether the broker has it.
 func (l *Link) Send(ctx context.Context, level, space string, retained bool, data any) (sent bool) {
 	m, err := l.live(level, space, retained, data)
 	if err == nil {
@@ -46,9 +46,11 @@ func (l *Link) live(level, space string, retained bool, data any) (cloud.Message
 	if err != nil {
 		return cloud.Message{}, err
 	}
-	last, err := l.o.Events.Last()
-	if err != nil {
-		return cloud.Message{}, err
+	last := uint64(0)
+	if level != cloud.LevelReceipt {
+		if last, err = l.o.Events.Last(); err != nil {
+			return cloud.Message{}, err
+		}
 	}
 	payload, err := cloud.Envelope{ID: ulid.Make().String(), Source: l.source(),
 		Type: cloud.TypeOf(level), Subject: space, Time: time.Now().UTC(), Sequence: last,

@@ -87,3 +87,81 @@ func TestFlappingAlarm(t *testing.T) {
 		}
 	})
 }
+
+// TestHeldAlarmIsToldSoon: the last alarm of a kind that came too often is told within ten seconds, whatever the poll of the
+// device and whether it answers.
+func TestHeldAlarmIsToldSoon(t *testing.T) {
+	for _, fault := range []string{"", "vanish"} {
+		bubble(t, func(t *testing.T) {
+			r := openRig(t, rigOptions{yaml: strings.Replace(seldom, "events: 500", "events: 5000", 1)})
+			r.run()
+			r.wait(time.Second)
+			door := r.byID("door-1")
+			say := func(kind string, n int) {
+				door.report(drivers.Event{Type: kind, Time: time.Now(), Details: map[string]any{"n": n}})
+			}
+			for n := range 140 {
+				say(drivers.EventDoorForced, n)
+				say(drivers.EventDoorShut, n)
+				r.wait(10 * time.Millisecond)
+			}
+			r.wait(time.Minute)
+			r.bench["door-1"].Set(fault)
+			for n := range 3 {
+				for range 10 {
+					say(drivers.EventDoorForced, 200+n)
+				}
+				if !door.alarms.Waiting() {
+					t.Fatal("no alarm waits")
+				}
+				told := len(r.told())
+				r.wait(eventlog.StoredEvery + time.Second)
+				if fresh := r.told()[told:]; door.alarms.Waiting() || !strings.Contains(fmt.Sprint(fresh), drivers.EventDoorForced) {
+					t.Errorf("%q: told is %q", fault, fresh)
+				}
+				r.wait(10 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// TestAlarmAmongFlappingValues: a temperature that is too high for a moment is told, though its values change too often to be
+// stored. An alarm that itself flaps is stored now and then.
+func TestAlarmAmongFlappingValues(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := openRig(t, rigOptions{yaml: strings.Replace(building, "events: 500", "events: 5000", 1)})
+		r.run()
+		r.wait(time.Second)
+		say := func(value string) {
+			r.bench["hub-1"].Show(drivers.SubTemperature, value)
+			r.byID("hub-1").kick.Wake()
+			r.wait(10 * time.Millisecond)
+		}
+		count := func(kind string) (n int) {
+			for _, told := range r.told() {
+				if strings.HasPrefix(told, kind) {
+					n++
+				}
+			}
+			return n
+		}
+		for n := range 300 {
+			say([]string{"20.0", "22.0"}[n%2])
+		}
+		for range 2 {
+			say("80.0")
+			r.wait(2500 * time.Millisecond)
+			say("21.0")
+		}
+		if alerts, normals := count(EventTemperatureAlert), count(EventTemperatureNormal); alerts != 2 || normals != 2 {
+			t.Errorf("told are %d alerts and %d normals, want 2 of each", alerts, normals)
+		}
+		for range 3000 {
+			say("80.0")
+			say("21.0")
+		}
+		if alerts := count(EventTemperatureAlert); alerts > eventlog.StoredAtOnce/2+10 {
+			t.Errorf("told are %d alerts in a minute", alerts)
+		}
+	})
+}

@@ -79,8 +79,17 @@ func (d *Device) leave(watched <-chan struct{}) {
 	}
 }
 
-// poll observes once and returns the time until the next observation.
+// poll observes once and returns the time until the next observation: soon, if something waits to be stored.
 func (d *Device) poll(ctx context.Context, driver drivers.Driver) time.Duration {
+	pause := d.observe(ctx, driver)
+	if d.view.held || d.alarms.Waiting() {
+		return min(pause, eventlog.StoredEvery)
+	}
+	return pause
+}
+
+// observe observes once and returns the usual time until the next observation.
+func (d *Device) observe(ctx context.Context, driver drivers.Driver) time.Duration {
 	statuses, err := call(ctx, d, d.Timeout, driver.Poll)
 	if ctx.Err() != nil {
 		return d.Live().Poll
@@ -98,9 +107,6 @@ func (d *Device) poll(ctx context.Context, driver drivers.Driver) time.Duration 
 		d.log.Info("device answers again")
 	}
 	d.publish(d.view.observe(statuses))
-	if d.view.held {
-		return min(d.Live().Poll, eventlog.StoredEvery)
-	}
 	return d.Live().Poll
 }
 

@@ -34,7 +34,8 @@ type part struct {
 	reported storedReading // what the last event said
 	observed bool          // since the start
 	certain  bool          // it is offline beyond doubt
-	pace     eventlog.Pace // of what is stored of it
+	pace     eventlog.Pace // of what is stored of its values
+	turns    eventlog.Pace // of what is stored of its status: an alarm does not wait for values
 }
 
 func newView(d *Device, stored []storedReading) *view {
@@ -181,7 +182,11 @@ func (v *view) changes(all bool) eventlog.Change {
 		if len(events) == 0 {
 			continue
 		}
-		if !p.pace.Allows(time.Now()) && !all {
+		pace := &p.pace
+		if p.reported.Status != p.now.Status {
+			pace = &p.turns
+		}
+		if !pace.Allows(time.Now()) && !all {
 			v.held = true
 			continue
 		}

@@ -59,6 +59,18 @@ func (a *Alarms) Take(kind string, row Row) (c Change) {
 	return c
 }
 
+// Waiting says whether an alarm waits.
+func (a *Alarms) Waiting() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, one := range a.byKind {
+		if one.held != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Due returns what has waited for long enough, or all that waits.
 func (a *Alarms) Due(all bool) (c Change) {
 	a.mu.Lock()

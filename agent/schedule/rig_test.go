@@ -82,6 +82,7 @@ type rig struct {
 type rigOptions struct {
 	dir, yaml string
 	secret    string // of the device
+	machine   clock.Machine
 	sensor    *sensor
 	calendars http.RoundTripper
 }
@@ -109,7 +110,7 @@ func openRig(t testing.TB, o rigOptions) *rig {
 	}
 	r := &rig{t: t, dir: o.dir, db: db, sensor: o.sensor, stop: func() {}, changes: map[string]int{}}
 	silent := slog.New(slog.DiscardHandler)
-	r.clock = clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory()})
+	r.clock = clock.New(clock.Options{Mode: c.Clock.Trust, Memory: r.memory(), Machine: o.machine})
 	r.events = eventlog.New(eventlog.Options{DB: db, Clock: r.clock, Rows: c.Store.Events, Flush: c.Store.Flush, Log: silent})
 	keys, err := auth.NewKeys([]byte(fmt.Sprintf("%-*s", auth.SecretSize, o.secret)))
 	if err != nil {

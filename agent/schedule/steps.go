@@ -117,7 +117,7 @@ func (st *stepper) due(awake time.Time) (next booking.Booking, step booking.Step
 				}
 			}
 		}
-		if what == booking.End && when.Before(awake) && st.book.wasSet(awake) { // nobody has lived through its end
+		if what == booking.End && when.Before(awake) && st.book.o.Clock.Stepped() { // nobody has lived through its end
 			when = awake.Add(endedLate)
 		}
 		if step == "" || when.Before(at) {
@@ -126,11 +126,6 @@ func (st *stepper) due(awake time.Time) (next booking.Booking, step booking.Step
 		return true
 	})
 	return next, step, at
-}
-
-// wasSet says that the clock was set then, and this process has seen it. After a pause without power nothing is late.
-func (bk *Book) wasSet(awake time.Time) bool {
-	return bk.o.Clock.Now().Sub(awake) < time.Since(bk.started)
 }
 
 // takeStep does to a booking what time does.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -21,7 +22,7 @@ type Received struct {
 	// Contested says that a second gateway has this id, as a clone: the row is of another
 	// one than those that came with a later BootID.
 	Contested bool
-	// Row says that it is of the gateway's log, and that it is handed on once. Presence, state and heartbeat carry a
+	// Row says that it is of the gateway's log, and that it is handed on once; a receipt that the log did not take is none. Presence, state and heartbeat carry a
 	// Sequence too, that of the last row by then: they are no rows.
 	Row bool
 	cloud.Envelope
@@ -68,6 +69,7 @@ func (b *Backend) Consume(ctx context.Context, l Ledger, h Handler) error {
 			return
 		}
 		j.taken = taken
+		b.answer(j)
 		select {
 		case of(j.Gateway) <- j:
 		case <-ctx.Done(): // it comes again with the next connection
@@ -114,7 +116,7 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 		return j, false // it would be no better the next time
 	}
 	e.Retained = m.Retained
-	row := e.Sequence > 0 && (level == cloud.LevelEvent || level == cloud.LevelReceipt || level == cloud.LevelBooking || level == cloud.LevelMessage)
+	row := isRow(level, e)
 	if rest != "" {
 		level += "/" + rest
 	}
@@ -128,6 +130,24 @@ func (b *Backend) read(m cloud.Message) (j job, ok bool) {
 		j.first = firstKept(e.Data)
 	}
 	return j, true
+}
+
+// isRow says whether a message is a row of the log. A receipt that the log did not take is none: older gateways gave it
+// the number of the last row, and an id that does not end in it.
+func isRow(level string, e cloud.Envelope) bool {
+	switch level {
+	case cloud.LevelEvent, cloud.LevelBooking, cloud.LevelMessage:
+		return e.Sequence > 0
+	case cloud.LevelReceipt:
+		var r struct {
+			Durable *bool `json:"durable"`
+		}
+		_ = json.Unmarshal(e.Data, &r)
+		unstored := r.Durable != nil && !*r.Durable
+		n, err := strconv.ParseUint(e.ID[strings.LastIndexByte(e.ID, '-')+1:], 10, 64)
+		return e.Sequence > 0 && !unstored && err == nil && n == e.Sequence
+	}
+	return false
 }
 
 // firstKept is the first row that was not acknowledged when a heartbeat was made; 0: it

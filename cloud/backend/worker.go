@@ -173,7 +173,7 @@ func (w *worker) stored(batch, fresh []job, known map[string]*progress) {
 		}
 	}
 	for _, j := range fresh {
-		if j.row || w.o.Source == nil { // else the session has heard it, perhaps later ones, too
+		if j.row || w.o.Source == nil && j.Level != cloud.LevelReceipt { // else it was heard when it came, perhaps later ones, too
 			w.hear(j)
 		}
 	}

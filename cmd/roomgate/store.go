@@ -116,7 +116,7 @@ func readStore(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fail(exitUsage, "%w", err)
 	}
-	found, err := store.ReadAside(cmd.Context(), file, func(r store.StoredRow) error {
+	found, err := agent.ReadStored(cmd.Context(), file, func(r store.StoredRow) error {
 		if _, name, _ := strings.Cut(r.Bucket, ":"); table == "" || table != name && table != r.Bucket {
 			return nil
 		}
@@ -152,7 +152,7 @@ func showFound(cmd *cobra.Command, found store.Repair) error {
 	}
 	tables := []readable{}
 	for _, t := range found.Tables {
-		tables = append(tables, readable{t.Name, t.Kept, t.Lost, t.Holes})
+		tables = append(tables, readable{t.Name, t.Kept + t.Found + t.Earlier, t.Lost, t.Holes})
 	}
 	if found.Headless || found.Unlisted {
 		fmt.Fprintln(cmd.ErrOrStderr(), "roomgate: the file does not tell its newest state: there may have been more")

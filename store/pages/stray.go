@@ -24,7 +24,7 @@ type stray struct {
 // nil: what it leads to is no stray. doubtful says that the leaf may be an older version of the one that was lost. A
 // survey without holes has no strays.
 func (s *Survey) Strays(names []string, before *Survey, take func(bucket string, doubtful bool, key, value []byte) error) error {
-	if s.whole() {
+	if s.Whole() {
 		return nil
 	}
 	if before != nil {

@@ -102,8 +102,8 @@ func (s *Survey) around(bucket string, first, last []byte) *hole {
 	return nil
 }
 
-// whole says that every row can be read.
-func (s *Survey) whole() bool {
+// Whole says that every row can be read.
+func (s *Survey) Whole() bool {
 	return len(s.names) == 0 && !slices.ContainsFunc(s.all(), func(b *Bucket) bool { return len(b.holes) > 0 })
 }
 

@@ -36,26 +36,60 @@ func Merge(out *bbolt.DB, o Options, note *Repair) error {
 	return (&merge{o: o, out: out, repair: note}).run()
 }
 
-// Read gives take each sound row to which the file leads, but for what the store and its queues count for themselves,
-// table by table and in the order of keys; the youngest rows of a queue may come by themselves. What it hands out is valid until take returns; an error of take ends it. The
-// tables of the result say how much there is, and how much cannot be read: their Kept, Lost and Holes.
-func Read(file pages.File, take pages.RowFunc) (Repair, error) {
-	m := &merge{o: Options{File: file}, repair: &Repair{}}
-	err := m.read(func(bucket string, key, value []byte) error {
-		if layout.IsOwn(bucket) || layout.IsQueue(bucket) && bytes.Equal(key, layout.StateKey) {
-			return nil
-		}
-		if layout.Misplaced(bucket, key) {
-			m.of(bucket).Lost++
-			return nil
-		}
-		m.of(bucket).Kept++
-		return take(layout.QueueOf(bucket), key, value)
-	})
+// Read gives take each row that Merge would take from a file, but for what the store and its queues count for themselves,
+// table by table and in the order of keys; the youngest rows of a queue may come by themselves. Of a damaged file it merges
+// them into the database that temp opens. What it hands out is valid until take returns; an error of take ends it. The
+// tables of the result say how much there is, and how much cannot be read.
+func Read(o Options, temp func() (*bbolt.DB, error), take pages.RowFunc) (Repair, error) {
+	m := &merge{o: o, repair: &Repair{}}
+	root, err := m.look()
+	if err == nil && (m.repair.Headless || !m.now.Whole()) {
+		return readMerged(o, temp, take)
+	}
+	if err == nil {
+		_, err = o.File.Survey(root, func(bucket string, key, value []byte) error {
+			switch {
+			case internal(bucket, key):
+				return nil
+			case layout.Misplaced(bucket, key):
+				m.of(bucket).Lost++
+				return nil
+			}
+			m.of(bucket).Kept++
+			return take(layout.QueueOf(bucket), key, value)
+		})
+	}
 	if m.now != nil { // else it was stopped before it found where to begin
 		m.count()
 	}
 	return *m.repair, err
+}
+
+// internal says whether the store or its queue counts a row for itself.
+func internal(bucket string, key []byte) bool {
+	return layout.IsOwn(bucket) || layout.IsQueue(bucket) && bytes.Equal(key, layout.StateKey)
+}
+
+// readMerged merges what a damaged file still gives, and gives take its rows.
+func readMerged(o Options, temp func() (*bbolt.DB, error), take pages.RowFunc) (note Repair, err error) {
+	out, err := temp()
+	if err != nil {
+		return note, err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := Merge(out, o, &note); err != nil {
+		return note, err
+	}
+	return note, out.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			return b.ForEach(func(key, value []byte) error {
+				if internal(string(name), key) {
+					return nil
+				}
+				return take(string(name), key, value)
+			})
+		})
+	})
 }
 
 // merge does what Merge says. For each key the first that knows decides, also that
@@ -125,26 +159,31 @@ func (m *merge) trees() (err error) {
 	return err
 }
 
-// read finds the roots and gives each row to which the newest leads to take.
-func (m *merge) read(take pages.RowFunc) (err error) {
+// read gives each row to which the newest root leads to take.
+func (m *merge) read(take pages.RowFunc) error {
+	root, err := m.look()
+	if err == nil {
+		_, err = m.o.File.Survey(root, take)
+	}
+	return err
+}
+
+// look finds the roots, and what cannot be read below the newest, which it returns.
+func (m *merge) look() (root uint64, err error) {
 	m.roots = m.o.File.Roots()
 	if m.repair.Headless = len(m.roots) == 0; m.repair.Headless {
 		if m.lists, err = m.o.File.Listings(); err != nil {
-			return err
+			return 0, err
 		}
 		for _, l := range m.lists[:min(len(m.lists), 2)] {
 			m.roots = append(m.roots, l.Root)
 		}
 	}
-	root := uint64(0) // no page of the list is left
-	if len(m.roots) > 0 {
+	if len(m.roots) > 0 { // else no page of the list is left: root is 0
 		root = m.roots[0]
 	}
-	if m.now, err = m.o.File.Survey(root, nil); err != nil {
-		return err
-	}
-	_, err = m.o.File.Survey(root, take)
-	return err
+	m.now, err = m.o.File.Survey(root, nil)
+	return root, err
 }
 
 // older takes, where rows are missing, those of the state before the last change.

@@ -120,7 +120,7 @@ func TestMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := Read(pages.File{Reader: bytes.NewReader(file), Size: int64(len(file))}, func(string, []byte, []byte) error { seen++; return nil })
+	read, err := Read(Options{File: pages.File{Reader: bytes.NewReader(file), Size: int64(len(file))}}, nil, func(string, []byte, []byte) error { seen++; return nil })
 	if err != nil || seen != 4 || read.Sum().Kept != 4 || read.Sum().Holes != 0 {
 		t.Errorf("%d rows can be read of the new file, %+v, %v", seen, read, err)
 	}
