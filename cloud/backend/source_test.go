@@ -28,7 +28,10 @@ func (s *brought) Run(ctx context.Context, deliver func(context.Context, cloud.M
 }
 
 func (s *brought) bring(t *testing.T, m cloud.Message) {
-	s.deliver(t.Context(), m, func() {
+	s.mu.Lock()
+	deliver := s.deliver
+	s.mu.Unlock()
+	deliver(t.Context(), m, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.taken++
@@ -54,15 +57,18 @@ func TestSource(t *testing.T) {
 		_ = at.link.Publish(t.Context(), at.event(9)) // the session does not bring it
 		time.Sleep(3 * time.Second)
 		rows := r.all()
-		if fmt.Sprint(rows) != "[1 2 3]" || g.taken != 4 {
-			t.Errorf("rows %v are handed on and %d messages are taken: want 1 to 3, and 4", rows, g.taken)
+		g.mu.Lock()
+		taken, left := g.taken, g.left
+		g.mu.Unlock()
+		if fmt.Sprint(rows) != "[1 2 3]" || taken != 4 {
+			t.Errorf("rows %v are handed on and %d messages are taken: want 1 to 3, and 4", rows, taken)
 		}
 		if acks := at.heardOf("roomgate.ack"); len(acks) == 0 || string(acks[len(acks)-1].Data) != `{"sequence":3}` {
 			t.Errorf("acknowledged %+v", acks)
 		}
 		g.bring(t, at.event(6)) // 4 and 5 are missing
 		time.Sleep(time.Second)
-		g.left("g")
+		left("g")
 		time.Sleep(5 * time.Minute)
 		if asked := at.heardOf("roomgate.replay"); len(asked) != 0 {
 			t.Errorf("a gateway that was left was asked for %+v", asked)
