@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRefusalsSilenceNobody: who may publish and sends what is refused, without end, keeps the true cloud from no answer. Its
+// TestRefusalsSilenceNobody: who may publish and sends now and then what is refused, without end, keeps the true cloud from no answer. Its
 // refused messages have a receipt, which says that it may be lost, and what a space lacks is asked for.
 func TestRefusalsSilenceNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -37,6 +37,38 @@ func TestRefusalsSilenceNobody(t *testing.T) {
 		}
 		if asked := strings.Count(strings.Join(r.told(), " "), "snapshotWanted"); asked < 15 || asked > 25 {
 			t.Errorf("the cloud is asked for a snapshot %d times in 20 minutes, want once in each", asked)
+		}
+		if r.opened() != 0 {
+			t.Errorf("the door was opened %d times", r.opened())
+		}
+	})
+}
+
+// TestWhatIsRefusedInAFloodStaysRefused: an id has one truth, also where the refusal was answered and not stored.
+func TestWhatIsRefusedInAFloodStaysRefused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, h := startGuardedCloudy(t, rigOptions{dir: t.TempDir(), yaml: withDoor})
+		r.hold(publicKey("cloud"))
+		for i := range 250 {
+			r.down("command", fmt.Sprint("bad", i), `{}`, time.Now())
+		}
+		kept := openDoor("kept", 1)
+		kept.retained = true
+		r.bring(kept)
+		r.down("command", "forged", `{}`, time.Now())
+		r.wait(time.Second)
+		for _, id := range []string{"kept", "forged"} {
+			first := h.last(id)
+			if !strings.HasPrefix(first, "rejected") {
+				t.Errorf("%s hears %q, want a refusal", id, first)
+			}
+			r.bring(openDoor(id, 2))
+			r.wait(time.Minute) // more is stored by now
+			r.bring(openDoor(id, 3))
+			r.wait(time.Second)
+			if got := h.last(id); !strings.HasPrefix(got, "rejected") {
+				t.Errorf("%s hears %q after %q", id, got, first)
+			}
 		}
 		if r.opened() != 0 {
 			t.Errorf("the door was opened %d times", r.opened())

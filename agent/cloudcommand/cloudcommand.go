@@ -104,10 +104,16 @@ func RefuseUnread(ctx context.Context, commands *device.Commands, e cloud.Envelo
 
 // RefuseMessage answers a message that is no command with a receipt, and so each part of it.
 func RefuseMessage(ctx context.Context, commands *device.Commands, e cloud.Envelope, why *problem.Error, also ...func(*store.Tx) error) error {
-	if len(e.Parts) > 0 {
-		also = append(also, func(tx *store.Tx) error { return push(tx, commands, "", e.Parts, device.RefusedReceipt("", why)) })
+	stored := len(e.Parts) == 0
+	also = append(also, func(tx *store.Tx) error {
+		stored = true
+		return push(tx, commands, "", e.Parts, device.RefusedReceipt("", why))
+	})
+	err := commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
+	if err == nil && !stored {
+		commands.AnswerUnstored(e.Parts, device.RefusedReceipt("", why))
 	}
-	return commands.Refuse(ctx, device.Command{ID: e.ID, Via: device.ViaMQTT, SentAt: e.Time, By: e.Source}, why, also...)
+	return err
 }
 
 // Done is the receipt of a message that was carried out at once.

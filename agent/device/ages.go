@@ -29,8 +29,7 @@ const (
 	fromCloud
 )
 
-// An id of these could be told before its command is given: that of a rule follows from the rule and its trigger, so that
-// a restart does not give it twice. Who else takes it first would keep the building from its own command.
+// An id of these could be told before its command is given: that of a rule follows from the rule and its trigger, so that a restart does not give it twice. Who else takes it first would keep the building from its own command.
 const (
 	OfRules   = "rule-" // begins the id of each command of a rule
 	OfCallers = "http-" // and of who names his commands over HTTP
@@ -60,8 +59,7 @@ func originOf(c Command) origin {
 // now is never 0, which is what an earlier version has stored.
 func (cs *Commands) now() clock.Lived { return cs.o.Clock.Lived() + 1 }
 
-// remember writes a command whose id is new. If there is no room for it, nothing
-// is written, and the error is Busy.
+// remember writes a command whose id is new. If there is no room for it, nothing is written, and the error is Busy.
 func (cs *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) error {
 	if err := cs.evict(tx, from); err != nil {
 		return err
@@ -73,8 +71,7 @@ func (cs *Commands) remember(tx *store.Tx, from origin, c Command, r Receipt) er
 	return underWay.Put(tx, c.ID, row)
 }
 
-// evict forgets what is old enough, once there are too many, and then some
-// more: the pages that this changes would else be written for each command.
+// evict forgets what is old enough, once there are too many, and then some more: the pages that this changes would else be written for each command.
 func (cs *Commands) evict(tx *store.Tx, from origin) error {
 	ids := commandAges[from]
 	over := ids.Len(tx) - maxCommands + 1
@@ -123,8 +120,7 @@ func noRoom() error {
 	return problem.New(problem.Busy, "", "the gateway remembers %d command ids of the last %s and has no room for more: try again later", maxCommands, inUnits(commandMemory))
 }
 
-// Repaired notes that a repair of the database may have lost commands: what was
-// sent before it is refused, as it may have been carried out.
+// Repaired notes that a repair of the database may have lost commands: what was sent before it is refused, as it may have been carried out.
 func (cs *Commands) Repaired(r store.Repair) {
 	if doubtful(r) {
 		cs.forgotten = r.At
@@ -137,8 +133,7 @@ func doubtful(r store.Repair) bool {
 		r.Doubtful(refusal.Buckets()[0])
 }
 
-// Mend does what a repair of the database leaves to do before anything is
-// loaded: each command is forgotten some day.
+// Mend does what a repair of the database leaves to do before anything is loaded: each command is forgotten some day.
 func Mend(tx *store.Tx, r store.Repair) error {
 	if err := settleOver(tx); err != nil {
 		return err

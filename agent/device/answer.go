@@ -44,7 +44,7 @@ func (cs *Commands) answerAgain(ctx context.Context, p *Pending, fresh bool) err
 	}
 	err := cs.Repeat(ctx, Command{ID: p.command.ID, Via: ViaMQTT, Space: p.command.Space, DeviceType: p.command.DeviceType, SubDevice: p.command.SubDevice}, p.receipt)
 	if errors.Is(err, store.ErrFull) {
-		cs.kept.tell(cs.kept.mark(p.receipt))
+		cs.kept.tellRefused(cs.kept.mark(p.receipt))
 		return nil
 	}
 	cs.tellRefused(p.command, p.receipt, err)
@@ -62,7 +62,7 @@ func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, a
 	r := RefusedReceipt(c.ID, why)
 	if !cs.refusals.Allow() {
 		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is answered without being stored", "reason", refusal.Text(why.Error()))
-		cs.answerUnstored(c.ID, r)
+		cs.answerUnstored(c, r, true)
 		return nil
 	}
 	cs.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
@@ -88,7 +88,7 @@ func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, a
 		return cs.PushReceipt(tx, c, r)
 	})
 	if errors.Is(err, store.ErrFull) {
-		cs.answerUnstored(c.ID, r)
+		cs.answerUnstored(c, r, false)
 		return nil
 	}
 	cs.tellRefused(c, r, err)

@@ -56,6 +56,7 @@ type Commands struct {
 	refusals *rate.Limiter // of the cloud's messages
 	repeats  *rate.Limiter // of answers that were given before
 	refused  refusal.IDs
+	unstored refusal.Unstored
 
 	mu      sync.Mutex
 	pending map[string]*Pending // under way, by command id

@@ -46,6 +46,7 @@ type kept struct {
 	order     []string // of byID, the oldest first
 	bytes     int
 	unsent    []Receipt // that the log does not have, for the cloud
+	refused   []Receipt // the same of what was refused, which come after those
 	woken     loop.Signal
 	grown     loop.Signal // of KeepOver
 }
@@ -314,18 +315,30 @@ func (cs *Commands) tellRefused(c Command, r Receipt, err error) {
 	}
 }
 
-// answerUnstored tells the cloud that a message was refused, while the disk has no room for it. A message that was known
-// before hears its outcome.
-func (cs *Commands) answerUnstored(id string, r Receipt) {
+// answerUnstored tells the cloud that a message was refused, and stores nothing, as the disk has no room or too many came. A
+// message that was known before hears its outcome. One that a full disk refused may come again. In a flood its id is remembered, and
+// where memory has no room for it nothing is told.
+func (cs *Commands) answerUnstored(c Command, r Receipt, flood bool) {
+	if row, ok := cs.unstored.Find(c.ID); ok {
+		cs.kept.tellRefused((&keptCommand{}).mark(recent{Refused: &row}.whole().answer(r)))
+		return
+	}
 	var known Stored
-	err := cs.o.DB.View(func(tx *store.Tx) (err error) { known, err = cs.known(tx, id); return err })
+	err := cs.o.DB.View(func(tx *store.Tx) (err error) { known, err = cs.known(tx, c.ID); return err })
 	switch {
 	case err == nil && !known.Receipt.State.Final():
 		return
 	case err == nil && known.answer(r) != r:
-		cs.kept.tell(cs.kept.mark(known.Receipt))
-	default:
-		cs.kept.tell((&keptCommand{}).mark(r))
+		cs.kept.tellRefused(cs.kept.mark(known.Receipt))
+	case !flood || reserved(c) || cs.unstored.Add(*refusalRow(c, r, cs.now()).Refused, commandMemory):
+		cs.kept.tellRefused((&keptCommand{}).mark(r))
+	}
+}
+
+// AnswerUnstored tells the cloud that the parts of a message were refused, and stores nothing.
+func (cs *Commands) AnswerUnstored(ids []string, r Receipt) {
+	for _, r.CommandID = range ids {
+		cs.kept.tellRefused((&keptCommand{}).mark(r))
 	}
 }
 
@@ -339,10 +352,14 @@ func (l *kept) mark(r Receipt) Receipt {
 	return r
 }
 
-func (l *kept) tell(r Receipt) {
+func (l *kept) tell(r Receipt) { l.queue(&l.unsent, r) }
+
+func (l *kept) tellRefused(r Receipt) { l.queue(&l.refused, r) }
+
+func (l *kept) queue(in *[]Receipt, r Receipt) {
 	l.mu.Lock()
-	l.unsent = append(l.unsent, r)
-	l.unsent = l.unsent[max(0, len(l.unsent)-maxUnsent):]
+	*in = append(*in, r)
+	*in = (*in)[max(0, len(*in)-maxUnsent):]
 	l.mu.Unlock()
 	l.woken.Wake()
 }
@@ -369,15 +386,17 @@ func (cs *Commands) SendUnstored(ctx context.Context, send func(context.Context,
 	}
 }
 
-// next takes the oldest receipt.
+// next takes the oldest receipt. Those of what was refused come last: their number is in the hands of others.
 func (l *kept) next() (r Receipt, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.unsent) == 0 {
-		return r, false
+	for _, in := range []*[]Receipt{&l.unsent, &l.refused} {
+		if len(*in) > 0 {
+			r, *in = (*in)[0], (*in)[1:]
+			return r, true
+		}
 	}
-	r, l.unsent = l.unsent[0], l.unsent[1:]
-	return r, true
+	return r, false
 }
 
 // back puts it back.

@@ -11,12 +11,9 @@ import (
 	"roomgate/store"
 )
 
-// A command is stored when it is accepted and again with its outcome, and each
-// write of a row in a long table costs the card three pages of 4 KiB. So the
-// last ones that are over are in a table of one page, and go from there together
-// to where ids are remembered for long. Those under way are in another: it has
-// less than 1 KiB mostly, which bbolt puts into the page of all tables, and that
-// is written with each change anyway.
+// A command is stored when it is accepted and again with its outcome, and each write of a row in a long table costs the card three pages of 4 KiB. So the
+// last ones that are over are in a table of one page, and go from there together to where ids are remembered for long. Those under way are in another: it has
+// less than 1 KiB mostly, which bbolt puts into the page of all tables, and that is written with each change anyway.
 
 const (
 	// maxOver is how many bytes of commands that are over the table holds, mostly: what fits into a page.
@@ -30,8 +27,7 @@ const (
 var (
 	// underWay holds the accepted commands without a final receipt, by id.
 	underWay = store.NewTable[recent]("commands-under-way")
-	// recents holds the last that are over, with recentOver or recentRefused before their ids. An
-	// earlier version had those under way there too, with recentOpen.
+	// recents holds the last that are over, with recentOver or recentRefused before their ids. An earlier version had those under way there too, with recentOpen.
 	recents = store.NewTable[recent]("recent-commands")
 )
 
@@ -121,8 +117,7 @@ func allOver(tx *store.Tx) []recent {
 	return append(recentOf(tx, recentOver), recentOf(tx, recentRefused)...)
 }
 
-// age moves commands that are over, but for the youngest of the weight to keep, to where their ids are
-// remembered for long. While there is no room for an age, its command stays.
+// age moves commands that are over, but for the youngest of the weight to keep, to where their ids are remembered for long. While there is no room for an age, its command stays.
 func age(tx *store.Tx, all []recent, keep int, ids *refusal.IDs) error {
 	slices.SortStableFunc(all, func(a, b recent) int {
 		a, b = a.whole(), b.whole()

@@ -34,8 +34,11 @@ func (r recent) whole() recent {
 	return r
 }
 
-// find returns a command that the database remembers.
+// find returns a command that the database remembers, or that was refused.
 func (cs *Commands) find(tx *store.Tx, id string) (Stored, error) {
+	if row, ok := cs.unstored.Find(id); ok {
+		return recent{Refused: &row}.whole().Stored, nil
+	}
 	if row, ok, err := cs.refused.Find(tx, id); ok {
 		return recent{Refused: &row}.whole().Stored, err
 	}

@@ -13,7 +13,7 @@ func (cs *Commands) Repeat(ctx context.Context, c Command, receipts ...Receipt) 
 	if !cs.repeats.Allow() {
 		cs.o.Log.Warn("the cloud has sent too much that was answered before, it is answered without a row in the log", "id", refusal.Text(c.ID))
 		for _, r := range receipts {
-			cs.kept.tell(cs.kept.mark(r))
+			cs.kept.tellRefused(cs.kept.mark(r))
 		}
 		return nil
 	}

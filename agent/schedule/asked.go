@@ -27,6 +27,9 @@ type Answerer interface {
 // askEvery is how often the cloud is asked once more for the snapshot that it was asked for, in case it has lost that.
 const askEvery = time.Minute
 
+// asksEvery is how often the cloud is asked in all while too much is refused: for whatever room, each costs a transaction.
+const asksEvery = 30 * time.Second
+
 // asked is for what the cloud was asked: all that follows the revision that the space has.
 type asked struct {
 	have uint64
@@ -56,12 +59,12 @@ func (a *ask) write(tx *store.Tx) error {
 }
 
 // refuse answers a schedule that is not applied, and asks for what is missing, if anything is: also where so much was
-// refused that the answer is not stored.
+// refused that the answer is not stored, see asksEvery.
 func (bk *Book) refuse(ctx context.Context, why *problem.Error, missing *ask, a Answerer) error {
 	if missing == nil || !missing.due() {
 		return a.Refuse(ctx, why)
 	}
-	if err := a.Refuse(ctx, why, missing.write); err != nil || !missing.due() {
+	if err := a.Refuse(ctx, why, missing.write); err != nil || !missing.due() || !bk.asks.Allow() {
 		return err
 	}
 	if err := bk.o.Events.Update(ctx, missing.write); !errors.Is(err, store.ErrFull) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"roomgate/agent/auth"
 	"roomgate/agent/booking"
@@ -56,6 +57,7 @@ type Book struct {
 	rooms     atomic.Pointer[rooms]
 	swapped   loop.Broadcast // the rooms were replaced
 	woken     loop.Signal    // holds a token when a room has changed
+	asks      *rate.Limiter  // for snapshots, while too much is refused
 	calendars calendarClients
 }
 
@@ -75,7 +77,7 @@ func newRooms(order []*Room) *rooms {
 
 // New makes a book without rooms; Load reads them, and Run moves them.
 func New(o Options) *Book {
-	bk := &Book{o: o, started: time.Now(), woken: loop.NewSignal(), calendars: newCalendarClients(o)}
+	bk := &Book{o: o, started: time.Now(), woken: loop.NewSignal(), calendars: newCalendarClients(o), asks: rate.NewLimiter(rate.Every(asksEvery), 5)}
 	bk.rooms.Store(newRooms(nil))
 	return bk
 }
