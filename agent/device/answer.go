@@ -62,7 +62,7 @@ func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, a
 	r := RefusedReceipt(c.ID, why)
 	if !cs.refusals.Allow() {
 		cs.o.Log.Warn("the cloud has sent too much that was refused, more of it is answered without being stored", "reason", refusal.Text(why.Error()))
-		cs.answerUnstored(c, r, true)
+		answerUnstored(cs, c, r, true)
 		return nil
 	}
 	cs.o.Log.Info("a message from the cloud was refused", "id", c.ID, "state", r.State, "reason", r.Reason)
@@ -88,7 +88,7 @@ func (cs *Commands) Refuse(ctx context.Context, c Command, why *problem.Error, a
 		return cs.PushReceipt(tx, c, r)
 	})
 	if errors.Is(err, store.ErrFull) {
-		cs.answerUnstored(c, r, false)
+		answerUnstored(cs, c, r, false)
 		return nil
 	}
 	cs.tellRefused(c, r, err)

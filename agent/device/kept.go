@@ -318,7 +318,7 @@ func (cs *Commands) tellRefused(c Command, r Receipt, err error) {
 // answerUnstored tells the cloud that a message was refused, and stores nothing, as the disk has no room or too many came. A
 // message that was known before hears its outcome. One that a full disk refused may come again. In a flood its id is remembered, and
 // where memory has no room for it nothing is told.
-func (cs *Commands) answerUnstored(c Command, r Receipt, flood bool) {
+func answerUnstored(cs *Commands, c Command, r Receipt, flood bool) {
 	if row, ok := cs.unstored.Find(c.ID); ok {
 		cs.kept.tellRefused((&keptCommand{}).mark(recent{Refused: &row}.whole().answer(r)))
 		return
