@@ -44,3 +44,30 @@ func (cs *Commands) find(tx *store.Tx, id string) (Stored, error) {
 	}
 	return find(tx, id)
 }
+
+// answerUnstored tells the cloud that a message was refused, and stores nothing, as the disk has no room or too many came. A
+// message that was known before hears its outcome. One that a full disk refused may come again. In a flood its id is remembered, and
+// where memory has no room for it nothing is told.
+func answerUnstored(cs *Commands, c Command, r Receipt, flood bool) {
+	if row, ok := cs.unstored.Find(c.ID); ok {
+		cs.kept.tellRefused((&keptCommand{}).mark(recent{Refused: &row}.whole().answer(r)))
+		return
+	}
+	var known Stored
+	err := cs.o.DB.View(func(tx *store.Tx) (err error) { known, err = cs.known(tx, c.ID); return err })
+	switch {
+	case err == nil && !known.Receipt.State.Final():
+		return
+	case err == nil && known.answer(r) != r:
+		cs.kept.tellRefused(cs.kept.mark(known.Receipt))
+	case !flood || reserved(c) || cs.unstored.Add(*refusalRow(c, r, cs.now()).Refused, commandMemory):
+		cs.kept.tellRefused((&keptCommand{}).mark(r))
+	}
+}
+
+// AnswerUnstored tells the cloud that the parts of a message were refused, and stores nothing.
+func (cs *Commands) AnswerUnstored(ids []string, r Receipt) {
+	for _, r.CommandID = range ids {
+		cs.kept.tellRefused((&keptCommand{}).mark(r))
+	}
+}
