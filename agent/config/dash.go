@@ -13,11 +13,11 @@ import (
 var (
 	// opens is a line with the key of a list of items of several keys, and what is behind the key.
 	opens = regexp.MustCompile(`^([\s-]*)(spaces|devices|users):[ \t]*(.*?)\s*$`)
-	// bareKey is a line that begins with a key and no dash.
-	bareKey = regexp.MustCompile(`^\s*[a-z0-9_]+:(?:\s|$)`)
+	// bareItem is an item that begins with a key or a brace, and no dash.
+	bareItem = regexp.MustCompile(`^\s*(?:[a-z0-9_]+:(?:\s|$)|\{)`)
 )
 
-// undashed finds the first list whose first item has no dash, or has it in the line of the list's key,
+// undashed finds the first list of which an item has no dash, the first one or one in braces, or has it in the line of the list's key,
 // which a parser of YAML notices far behind, or nowhere. Line 0: there is none.
 func undashed(text []byte) (line, column int, message string) {
 	lines := bytes.Split(text, []byte("\n"))
@@ -33,18 +33,32 @@ func undashed(text []byte) (line, column int, message string) {
 		case len(behind) > 0 && behind[0] != '#':
 			continue
 		}
-		for below := i + 1; below < len(lines); below++ {
-			bare := bytes.TrimLeft(lines[below], " ")
-			if len(bytes.TrimSpace(bare)) == 0 || bare[0] == '#' {
-				continue
-			}
-			if indent := len(lines[below]) - len(bare); indent > len(m[1]) && bareKey.Match(bare) {
-				return below + 1, indent + 1, said
-			}
-			break
+		if below, column := undashedItem(lines[i+1:], len(m[1])); below > 0 {
+			return i + 1 + below, column, said
 		}
 	}
 	return 0, 0, ""
+}
+
+// undashedItem finds it among the lines below the key of a list, which is indented so far. Line 0: there is none.
+func undashedItem(lines [][]byte, key int) (line, column int) {
+	dash := -1
+	for i, l := range lines {
+		bare := bytes.TrimLeft(l, " ")
+		if len(bytes.TrimSpace(bare)) == 0 || bare[0] == '#' {
+			continue
+		}
+		indent := len(l) - len(bare)
+		switch {
+		case dash < 0 && indent > key && bareItem.Match(bare), indent == dash && bare[0] == '{':
+			return i + 1, indent + 1
+		case dash < 0 && dashed.Match(l):
+			dash = indent
+		case indent < dash || dash < 0:
+			return 0, 0
+		}
+	}
+	return 0, 0
 }
 
 // glued is what looks like a key without what makes it one: the blank behind its colon, or the colon.
