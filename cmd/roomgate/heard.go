@@ -38,7 +38,7 @@ func heard[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	case <-time.After(endsWithin):
 	}
 	var none T
-	return none, fail(exitFailed, "it was stopped while a file did not answer: look whether the disk or the mount of its configuration and its data answers, as with ls")
+	return none, fail(exitFailed, "it was stopped while a file or its input did not answer: if it waited for a file, look whether the disk or the mount of its configuration and its data answers, as with ls")
 }
 
 // offFirstThread does f on another thread than the first of the process: the kernel hands a signal to that one

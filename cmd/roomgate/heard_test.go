@@ -94,7 +94,7 @@ func TestDeadMountLetsAGatewayEnd(t *testing.T) {
 				_ = cmd.Process.Kill()
 				t.Fatal("it did not end")
 			}
-			if !strings.Contains(said.String(), "it was stopped while a file did not answer") {
+			if !strings.Contains(said.String(), "it was stopped while a file or its input did not answer") {
 				t.Errorf("it said %q", &said)
 			}
 		})

@@ -7,7 +7,18 @@ const axe = fs.readFileSync(process.env.MODULES + '/axe-core/axe.min.js', 'utf8'
 const wrong = (...text) => console.log('WRONG ' + text.join(' '));
 let page;
 
+// look takes a picture and judges it. A new version loads the page once more, which may be just now.
 async function look(name) {
+	try {
+		await judge(name);
+	} catch (e) {
+		if (!/context was destroyed/.test(e.message)) { throw e; }
+		await page.waitForFunction(() => document.documentElement.dataset.state === 'in');
+		await judge(name);
+	}
+}
+
+async function judge(name) {
 	await page.screenshot({ path: process.env.OUT + '/console-' + name + '.png' });
 	await page.evaluate(axe);
 	const found = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'] }));
