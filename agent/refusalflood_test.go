@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRefusalsSilenceNobody: who may publish and sends now and then what is refused, without end, keeps the true cloud from no answer. Its
+// TestRefusalsSilenceNobody: who sends now and then what is refused keeps the true cloud from no answer, until memory has no room for more. Its
 // refused messages have a receipt, which says that it may be lost, and what a space lacks is asked for.
 func TestRefusalsSilenceNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {

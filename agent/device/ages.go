@@ -29,7 +29,8 @@ const (
 	fromCloud
 )
 
-// An id of these could be told before its command is given: that of a rule follows from the rule and its trigger, so that a restart does not give it twice. Who else takes it first would keep the building from its own command.
+// An id of these could be told before its command is given: that of a rule follows from the rule and its trigger, so that
+// a restart does not give it twice. Who else takes it first would keep the building from its own command.
 const (
 	OfRules   = "rule-" // begins the id of each command of a rule
 	OfCallers = "http-" // and of who names his commands over HTTP
